@@ -1,0 +1,32 @@
+import type { ApiFailure } from '#shared/kube/types.ts';
+
+/** A call to a cluster's API that failed. Read it through the predicates below, never by its text. */
+export class ClusterApiError extends Error implements ApiFailure {
+  override readonly name = 'ClusterApiError';
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly causes: readonly string[];
+  /** From the Retry-After header or the Status body, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, failure: Partial<Omit<ApiFailure, 'message'>> & { retryAfterSeconds?: number | undefined; cause?: unknown }) {
+    super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
+    this.status = failure.status ?? 0;
+    this.reason = failure.reason;
+    this.causes = failure.causes ?? [];
+    this.retryAfterSeconds = failure.retryAfterSeconds;
+  }
+}
+
+export const isNotFound = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 404;
+/** A PUT or DELETE whose precondition does not hold; AlreadyExists has the same status but another reason (API-3). */
+export const isConflict = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason !== 'AlreadyExists';
+export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
+export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
+
+/**
+ * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up
+ * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several.
+ */
+export const isClusterFault = (e: unknown): boolean =>
+  e instanceof ClusterApiError && (e.status === 0 || e.status === 401 || e.status === 408 || e.status === 429 || e.status >= 500);

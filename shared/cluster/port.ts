@@ -1,0 +1,52 @@
+import type { CoreEvent, EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+
+export interface ApiObject {
+  readonly Service: Service;
+  readonly Pod: Pod;
+  readonly Node: Node;
+  readonly Endpoints: Endpoints;
+  readonly EndpointSlice: EndpointSlice;
+  readonly Event: CoreEvent;
+}
+export type ApiKind = keyof ApiObject;
+
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/**
+ * One cluster's API, as far as the workers need it. Every call rejects with a ClusterApiError (errors.ts) and nothing else.
+ * Objects are JSON as the server sent them. `fieldManager` goes with every write.
+ */
+export interface ClusterApi {
+  /** Undefined when the object does not exist (404). */
+  get<K extends ApiKind>(kind: K, namespace: string, name: string): Promise<ApiObject[K] | undefined>;
+  /** A consistent list, all pages. `namespace` "" means the whole cluster. */
+  list<K extends ApiKind>(kind: K, namespace: string, selector?: ListSelector): Promise<ApiList<K>>;
+  create<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<ApiObject[K]>;
+  /** PUT. With metadata.resourceVersion the server refuses it with 409 Conflict unless that is still the current one. */
+  replace<K extends ApiKind>(kind: K, object: ApiObject[K]): Promise<ApiObject[K]>;
+  /** JSON merge patch. */
+  patch<K extends ApiKind>(kind: K, namespace: string, name: string, patch: object): Promise<ApiObject[K]>;
+  /** Resolves to false when the object does not exist (404). Unmet preconditions reject with 409 Conflict. */
+  delete(kind: ApiKind, namespace: string, name: string, preconditions?: Preconditions): Promise<boolean>;
+  /** UID of the kube-system namespace: the cluster's identity. */
+  identity(): Promise<string>;
+}
+
+export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {
+  readonly metadata: Partial<ApiObject[K]['metadata']>;
+};
+
+export interface ListSelector {
+  /** Label equalities, all of which must hold. */
+  readonly labels?: { readonly [key: string]: string };
+  /** Stop after this many objects: one page is asked for and no more. */
+  readonly atMost?: number;
+}
+
+export interface ApiList<K extends ApiKind> {
+  readonly resourceVersion: string;
+  readonly items: readonly ApiObject[K][];
+}

@@ -1,0 +1,26 @@
+/** Names of environment variables, per program: declared here, set by infra, read by settings.ts. */
+export const relayEnv = {
+  clusterId: 'CLUSTER_ID',
+  /** URL of the cluster's events queue. */
+  eventsQueueUrl: 'EVENTS_QUEUE_URL',
+  /** `metadata` (default) or `full`: what is sent of Endpoints and EndpointSlices. */
+  outputs: 'OUTPUTS',
+  /** Seconds between periodic lists of every kind. */
+  resyncSeconds: 'RESYNC_SECONDS',
+  /** Port of /metrics, /healthz and /readyz; 0 for any free one. */
+  port: 'RELAY_PORT',
+  /** Address of the API server and where its credentials are; by default the pod's own service account. */
+  apiUrl: 'KUBE_API_URL',
+  apiCaFile: 'KUBE_API_CA_FILE',
+  apiTokenFile: 'KUBE_API_TOKEN_FILE',
+  /** Local runs only: a file with a whole connection (shared/cluster/connection.ts), re-read when it changes. */
+  connectionFile: 'KUBE_CONNECTION_FILE',
+} as const;
+
+export const hubEnv = {
+  tableName: 'TABLE_NAME',
+  /** Queues as JSON: cluster id → { events, syncs, parked, quarantine } URLs. */
+  queues: 'QUEUES',
+  /** Local runs only: file with the clusters' connections by id. */
+  connectionsFile: 'KUBE_CONNECTIONS_FILE',
+} as const;

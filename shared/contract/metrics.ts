@@ -1,0 +1,47 @@
+/**
+ * Every metric that the system emits: name, unit and help, declared once. Emitters, dashboards and alarms take them from here.
+ * Dimensions: `cluster` only, so that one observation serves the fleet (no dimension) and the cluster (that dimension).
+ */
+export const metricsNamespace = 'FleetEndpoints';
+
+export type Unit = 'Count' | 'Milliseconds' | 'Seconds';
+
+export interface Metric {
+  readonly unit: Unit;
+  readonly help: string;
+}
+
+export const metrics = {
+  EventsIn: { unit: 'Count', help: 'objects that reached ingest in events messages' },
+  EventsStale: { unit: 'Count', help: 'entries that were older than what the snapshot holds' },
+  EventsSuspect: { unit: 'Count', help: 'entries refused because a newer list does not know them' },
+  Quarantined: { unit: 'Count', help: 'messages put aside because they could not be read or believed' },
+  WakeUps: { unit: 'Count', help: 'wake-ups sent' },
+  IngestLatency: { unit: 'Milliseconds', help: 'relay has seen the change to the snapshot holds it' },
+  SyncLatency: { unit: 'Milliseconds', help: 'relay has seen the change to the API server has accepted the write' },
+  QueueLatency: { unit: 'Milliseconds', help: 'wake-up due to sync starts' },
+  SyncDuration: { unit: 'Milliseconds', help: 'one run of sync, from claim to done' },
+  ApiLatency: { unit: 'Milliseconds', help: 'one call to a cluster API' },
+  SyncsWritten: { unit: 'Count', help: 'runs that wrote to the cluster' },
+  SyncsUnchanged: { unit: 'Count', help: 'runs that found nothing to write' },
+  SyncsFailed: { unit: 'Count', help: 'runs of a part that failed and will be tried again' },
+  SyncsWaiting: { unit: 'Count', help: 'runs put off: circuit open, throttled, first lists not complete' },
+  SyncsConflict: { unit: 'Count', help: 'writes refused because the object had changed' },
+  Parked: { unit: 'Count', help: 'parts that used up their retries' },
+  Braked: { unit: 'Count', help: 'runs that asked the API before taking away many endpoints' },
+  Bounced: { unit: 'Count', help: 'wake-ups that met a live lease' },
+  WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },
+  WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices' },
+  ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },
+  ShadowDifferences: { unit: 'Count', help: 'services whose endpoints in the cluster differ from ours, confirmed' },
+  Drift: { unit: 'Count', help: 'objects that a list found missing, extra or different in the snapshot' },
+  SweepResends: { unit: 'Count', help: 'services woken by sweep because their work was overdue' },
+  OldestDirtyAge: { unit: 'Seconds', help: 'age of the oldest work that is overdue' },
+  RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the last heartbeat of the relay' },
+  CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
+  GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
+  IncarnationBumped: { unit: 'Count', help: 'the cluster was restored or made anew' },
+  WriterConflict: { unit: 'Count', help: '1 while somebody else writes our objects' },
+} as const satisfies { readonly [name: string]: Metric };
+
+export type MetricName = keyof typeof metrics;

@@ -1,0 +1,109 @@
+/** Everything that travels through the queues. Types and a codec; parse once, at the edge. */
+import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+
+/** Raised when a reader of the version before could not understand a message: relay and hub one version apart work together. */
+export const messageVersion = 1;
+
+/**
+ * What every events message carries. A session is one life of a relay's view of its cluster: a new one for each start and
+ * whenever a list went back in time. resourceVersions are decimal text as the API server gave them.
+ */
+export interface EventsHeader {
+  readonly v: number;
+  readonly cluster: string;
+  readonly session: string;
+  /** UID of the cluster's kube-system namespace. */
+  readonly uid: string;
+  /** resourceVersion of the session's first list of Services: tells a restored cluster from a late message. */
+  readonly base: string;
+}
+
+/** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */
+export interface InputEntry {
+  readonly ns: string;
+  readonly name: string;
+  readonly rv: string;
+  /** projection.ts's text. */
+  readonly o?: string;
+  /** When the relay saw it, ms since the epoch by the relay's clock. */
+  readonly seen?: number;
+}
+
+/** One object of an output kind: metadata only, except in shadow mode. For Endpoints `svc` is the name. */
+export interface OutputEntry {
+  readonly ns: string;
+  readonly name: string;
+  readonly rv: string;
+  readonly uid: string;
+  /** metadata.generation; absent for Endpoints (API-9). */
+  readonly gen?: number;
+  /** The slice's service-name label ("" without one), and the former one where the relay saw it change. */
+  readonly svc: string;
+  readonly oldSvc?: string;
+  /** The managed-by label of that kind; absent without one. */
+  readonly by?: string;
+  /** The object was deleted, as of `rv`. */
+  readonly gone?: true;
+  /** Endpoints that hold a leader-election record (EP-70). */
+  readonly leader?: true;
+  /** Set when the entry comes back for its second look (protocol.md 6). */
+  readonly again?: 1;
+  /** The whole object, when the relay is told to send outputs in full (shadow mode). */
+  readonly body?: object;
+  readonly seen?: number;
+}
+
+export type Entry = InputEntry | OutputEntry;
+
+/** State of these objects as of `asOf`: at least each entry's rv, and each entry is the newest the relay had read by then. */
+export type LiveMessage = EventsHeader & { readonly type: 'live'; readonly asOf: string } & (
+    | { readonly kind: InputKind; readonly entries: readonly InputEntry[] }
+    | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] }
+  );
+
+/**
+ * A page of a consistent list: as of `asOf` exactly these objects of the kind exist with from < key ≤ to.
+ * Keys are "namespace/name" ("/name" for nodes) as bytes; from "" and to "" are the ends.
+ */
+export type ListPartMessage = EventsHeader & {
+  readonly type: 'list';
+  readonly asOf: string;
+  readonly listId: string;
+  /** Number of this part, from 0. */
+  readonly i: number;
+  readonly last?: true;
+  readonly from: string;
+  readonly to: string;
+} & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });
+
+export type HeartbeatMessage = EventsHeader & {
+  readonly type: 'heartbeat';
+  /** Newest resourceVersion read, by kind. */
+  readonly high: { readonly [K in Kind]?: string };
+  /** Relay's clock, ms since the epoch, and objects waiting in its outbox. */
+  readonly at: number;
+  readonly waiting: number;
+};
+
+export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;
+
+export type Part = 'ep' | 'sl';
+export const parts: readonly Part[] = ['ep', 'sl'];
+
+/** A wake-up. Fresh ones carry both parts with 0; chain messages (retries, waits) carry the numbers of their parts. */
+export interface SyncMessage {
+  readonly v: number;
+  readonly cluster: string;
+  readonly ns: string;
+  readonly service: string;
+  readonly gen: number;
+  readonly seq: { readonly [P in Part]?: number };
+  /** Waits of more than 900 s are split: not to be handled before this time, ms since the epoch. */
+  readonly notBefore?: number;
+  /** How often the same work went through the queue without a person or the relay (Lambda's recursion guard is off). */
+  readonly hops?: number;
+  /** When the relay saw the change, for latency. */
+  readonly seen?: number;
+  /** When the message was due, for latency. */
+  readonly due?: number;
+}

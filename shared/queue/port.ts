@@ -1,0 +1,25 @@
+/** The port to SQS. What receives is a Lambda event source mapping, so there is nothing here but sending. */
+
+export interface OutgoingMessage {
+  readonly body: string;
+  /** Whole seconds, 0 to 900 (SQS's own limit): a longer wait is the caller's to split. */
+  readonly delaySeconds?: number;
+}
+
+export interface MessageQueue {
+  /**
+   * Resolves when the queue has accepted every message, whatever the number of calls that takes (at most 10 messages and
+   * 1 MiB a call). Rejects if one was still refused after retries: some of the others may then have been accepted.
+   */
+  send(messages: readonly OutgoingMessage[]): Promise<void>;
+}
+
+/** The queues of one cluster. */
+export interface ClusterQueues {
+  readonly events: MessageQueue;
+  readonly syncs: MessageQueue;
+  /** Copies of work that used up its retries: read by people and by redrive, never by a worker. */
+  readonly parked: MessageQueue;
+  /** Messages that ingest or sync could not read or would not believe, with the reason. */
+  readonly quarantine: MessageQueue;
+}

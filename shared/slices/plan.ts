@@ -1,0 +1,68 @@
+import type { AddressType, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
+
+/**
+ * Topology state of one service that outlives a run (upstream: topologycache, per process; TA-8).
+ * `zones`: address type → zone → number of hints given. An address type without hints is absent.
+ */
+export interface HintsRecord {
+  readonly populated: boolean;
+  readonly zones: { readonly [T in AddressType]?: { readonly [zone: string]: number } };
+}
+
+/** What one run of the EndpointSlice controller sees. */
+export interface SlicesInput {
+  readonly namespace: string;
+  readonly name: string;
+  readonly service: Service | undefined;
+  /** The pods of the namespace that the service's selector matches, in any order. */
+  readonly pods: readonly Pod[];
+  /** Every node of the cluster, by name. */
+  readonly nodes: ReadonlyMap<string, Node>;
+  /** Has any node ever been seen (TA-3)? */
+  readonly nodesSeen: boolean;
+  /** Slices with our managed-by and this service's name label, pending deletion included (ES-5, ES-6). */
+  readonly slices: readonly EndpointSlice[];
+  readonly triggerTimes: TriggerTimes | undefined;
+  readonly hints: HintsRecord | undefined;
+  readonly maxEndpointsPerSlice: number;
+}
+
+/** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */
+export type SliceDraft = Omit<EndpointSlice, 'metadata'> & {
+  readonly metadata: Omit<EndpointSlice['metadata'], 'name'>;
+};
+
+/** The writes of one address type, to be made in this order: creates, updates, deletes (ES-55); recycling is done. */
+export interface AddressTypePlan {
+  readonly addressType: string;
+  readonly create: readonly SliceDraft[];
+  /** Updates with a resourceVersion are conditional; recycled ones have none, as upstream (ES-57). */
+  readonly update: readonly EndpointSlice[];
+  readonly delete: readonly EndpointSlice[];
+  /** Hint events, recorded after the writes even if they failed (ES-63). */
+  readonly events: readonly EventSketch[];
+  /** Errors found while computing (ES-32); the writes are made all the same, then the run fails with them. */
+  readonly errors: readonly string[];
+  /** ES-38 and ES-35, for ME-1 and ME-2. */
+  readonly endpointsAdded: number;
+  readonly endpointsRemoved: number;
+  /** For the gauges ME-3..5. */
+  readonly endpointsDesired: number;
+  readonly slicesActual: number;
+  readonly slicesDesired: number;
+}
+
+export interface SlicesPlan {
+  /** `write`: at least one write, event or error. `missing`: the service does not exist (ES-2: no API call). */
+  readonly outcome: 'write' | 'unchanged' | 'missing' | 'external-name' | 'no-selector';
+  readonly addressTypes: readonly AddressTypePlan[];
+  /** Slices of address types that the service no longer has: deleted last, each on its own (ES-14). */
+  readonly unsupported: readonly EndpointSlice[];
+  /** The next states, saved whether or not the writes succeed; undefined: forget. */
+  readonly triggerTimes: TriggerTimes | undefined;
+  readonly hints: HintsRecord | undefined;
+  /** Label values of ME-7 and ME-9. */
+  readonly topology: 'Auto' | 'Disabled';
+  readonly trafficDistribution: string;
+}

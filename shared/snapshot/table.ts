@@ -1,0 +1,55 @@
+/**
+ * The port to the one table. It is DynamoDB's own vocabulary and nothing more, so that each rule of the protocol is
+ * written once, above it, and runs unchanged on every driver (memory.ts, dynamodb.ts).
+ *
+ * All reads are strongly consistent except `queryDirty`. Attributes are flat: no nested paths.
+ */
+
+export type Value = string | number | boolean | Uint8Array | ReadonlySet<number>;
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** pk, sk and the item's attributes. The two keys are always text. */
+export type Item = { readonly [attribute: string]: Value } & Key;
+
+/** A comparison with an absent attribute is false; an absent item has no attributes. Text compares by UTF-8 bytes. */
+export type Condition =
+  | { readonly absent: string }
+  | { readonly present: string }
+  | { readonly attribute: string; readonly is: '=' | '<' | '<=' | '>' | '>='; readonly value: string | number | boolean }
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] };
+
+export interface Change {
+  readonly set?: { readonly [attribute: string]: Value };
+  /** Numbers are added to (absent = 0), number sets are united. */
+  readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
+  readonly remove?: readonly string[];
+}
+
+/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. */
+export interface KeyRange {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface Table {
+  get(key: Key): Promise<Item | undefined>;
+  /** Every item of the partition in the range, in key order, whatever the number of pages. */
+  query(pk: string, range?: KeyRange): Promise<readonly Item[]>;
+  /** False when the condition does not hold; the item is then as it was. */
+  put(item: Item, condition?: Condition): Promise<boolean>;
+  /** Creates the item if it is absent and the condition allows it. The item as it is now, or undefined when the condition does not hold. */
+  update(key: Key, change: Change, condition?: Condition): Promise<Item | undefined>;
+  /** False when the condition does not hold. */
+  delete(key: Key, condition?: Condition): Promise<boolean>;
+  /**
+   * The sparse index of work that is owed: items that have both attributes `dirtyIn` (text, the index's partition) and
+   * `dirtyAt` (ms since the epoch) with dirtyIn = partition and dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
+   * keys and those two attributes only; read the item before acting on it.
+   */
+  queryDirty(partition: string, until: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
+}
