@@ -1,0 +1,39 @@
+import type { Status } from '#shared/kube/types.ts';
+import { ClusterApiError } from './errors.ts';
+
+/** The error that an answer of status 400 and more stands for: its message is the Status', which is what client-go prints. */
+export function statusError(answer: {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  readonly body: Buffer | string;
+}): ClusterApiError {
+  const text = answer.body.toString();
+  const status = parseStatus(text);
+  const message = status?.message || text.trim().slice(0, 500) || `the server answered with status ${answer.status}`;
+  return errorOfStatus({ ...status, message, code: answer.status }, retryAfterHeader(answer.headers['retry-after']));
+}
+
+/** The same for a Status that came by itself, such as the object of an ERROR event of a watch. */
+export function errorOfStatus(status: Status, retryAfterSeconds?: number): ClusterApiError {
+  return new ClusterApiError(status.message ?? status.reason ?? 'unknown error', {
+    status: status.code ?? 500,
+    ...(status.reason && { reason: status.reason }),
+    causes: (status.details?.causes ?? []).flatMap((c) => c.reason ?? []),
+    retryAfterSeconds: retryAfterSeconds ?? (status.details?.retryAfterSeconds || undefined),
+  });
+}
+
+function parseStatus(text: string): Status | undefined {
+  try {
+    const parsed = JSON.parse(text) as Status | null;
+    return parsed?.kind === 'Status' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds only: the API server never sends a date. */
+function retryAfterHeader(value: string | string[] | undefined): number | undefined {
+  const seconds = Number(value);
+  return value !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

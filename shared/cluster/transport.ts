@@ -1,0 +1,244 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Connection, TokenSource } from './connection.ts';
+import { ClusterApiError } from './errors.ts';
+
+export interface TransportOptions {
+  /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
+  readonly token?: TokenSource;
+  /** Limit for a whole request, and for the headers of a stream. */
+  readonly timeoutMs?: number;
+  /** How long an idle connection is kept. Short where the process may be frozen, so that it does not wake up with dead sockets. */
+  readonly idleMs?: number;
+  readonly maxSockets?: number;
+  readonly userAgent?: string;
+}
+
+export interface RequestOptions {
+  readonly query?: { readonly [name: string]: string | number | boolean | undefined };
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  /** A repetition does no harm: send it again, once, when a kept connection turns out to be dead. */
+  readonly idempotent?: boolean;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface HttpStream {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** Pulled: what is not asked for stays with the server. Ends with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
+  readonly chunks: AsyncIterable<Buffer>;
+  destroy(): void;
+}
+
+/**
+ * Requests to one cluster's API over kept connections. A response of any status is a result; a failed connection, a timeout or
+ * an aborted signal rejects with a ClusterApiError of status 0. `path` begins with "/" and is already escaped.
+ */
+export interface HttpTransport {
+  request(method: string, path: string, options?: RequestOptions): Promise<HttpResponse>;
+  /** Resolves with the headers. Whoever does not read `chunks` to the end must call `destroy`. */
+  stream(method: string, path: string, options?: RequestOptions): Promise<HttpStream>;
+  /** Closes the idle connections and refuses to keep any more. */
+  close(): void;
+}
+
+/** `connection` is asked before every request; another answer than last time means new sockets. */
+export function httpTransport(connection: Connection | (() => Promise<Connection>), options: TransportOptions = {}): HttpTransport {
+  let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
+
+  async function connect(): Promise<{ readonly connection: Connection; readonly agent: http.Agent }> {
+    const wanted = typeof connection === 'function' ? await connection().catch(noAccess) : connection;
+    if (current && sameConnection(current.connection, wanted)) return current;
+    current?.agent.destroy();
+    current = { connection: wanted, agent: newAgent(wanted, options) };
+    return current;
+  }
+
+  async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
+    const { connection: to, agent } = await connect();
+    const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
+    for (let refresh = false, reconnected = false; ; ) {
+      const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
+      try {
+        const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, options.timeoutMs ?? 15_000);
+        if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;
+        refresh = true;
+        exchange.destroy();
+      } catch (e) {
+        if (!(e instanceof SendFailure)) throw e;
+        if (reconnected || !e.deadSocket || !call.idempotent || call.signal?.aborted) throw failed(method, url, e.cause);
+        reconnected = true;
+      }
+    }
+  }
+
+  return {
+    async request(method, path, call = {}) {
+      const { response, url, finish } = await open(method, path, call);
+      const parts: Buffer[] = [];
+      try {
+        for await (const part of response) parts.push(part);
+      } catch (e) {
+        throw failed(method, url, finish.reason() ?? e);
+      } finally {
+        finish();
+      }
+      return { status: response.statusCode ?? 0, headers: response.headers, body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
+    },
+
+    async stream(method, path, call = {}) {
+      const { response, url, finish, destroy } = await open(method, path, call);
+      finish.headersIn();
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        destroy,
+        chunks: (async function* () {
+          try {
+            for await (const part of response) yield part as Buffer;
+          } catch (e) {
+            throw failed(method, url, finish.reason() ?? e);
+          } finally {
+            finish();
+          }
+        })(),
+      };
+    },
+
+    close() {
+      current?.agent.destroy();
+      current = undefined;
+    },
+  };
+}
+
+interface Finish {
+  (): void;
+  headersIn(): void;
+  /** Why we broke it off ourselves, if we did. */
+  reason(): Error | undefined;
+}
+
+interface Exchange {
+  readonly response: http.IncomingMessage;
+  readonly url: URL;
+  readonly finish: Finish;
+  destroy(): void;
+}
+
+class SendFailure extends Error {
+  readonly deadSocket: boolean;
+  constructor(cause: unknown, deadSocket: boolean) {
+    super('request not sent', { cause });
+    this.deadSocket = deadSocket;
+  }
+}
+
+function send(
+  agent: http.Agent,
+  method: string,
+  url: URL,
+  headers: http.OutgoingHttpHeaders,
+  call: RequestOptions,
+  defaultTimeoutMs: number,
+): Promise<Exchange> {
+  return new Promise((resolve, reject) => {
+    const { signal, timeoutMs = defaultTimeoutMs } = call;
+    if (signal?.aborted) return reject(new SendFailure(abortedError(), false));
+    const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, agent });
+    let reason: Error | undefined;
+    const breakOff = (why: Error): void => {
+      reason ??= why;
+      request.destroy(why);
+    };
+    const onAbort = (): void => breakOff(abortedError());
+    const timer = setTimeout(() => breakOff(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const finish = Object.assign(
+      (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      },
+      { headersIn: () => clearTimeout(timer), reason: () => reason },
+    );
+    request.once('socket', guard);
+    request.on('error', (e: NodeJS.ErrnoException) => {
+      finish();
+      reject(new SendFailure(reason ?? e, reason === undefined && request.reusedSocket && (e.code === 'ECONNRESET' || e.code === 'EPIPE')));
+    });
+    request.once('response', (response) => {
+      // A response destroyed before anybody reads it must not be an uncaught error.
+      response.on('error', () => {});
+      const destroy = (): void => {
+        finish();
+        breakOff(abortedError());
+        response.destroy();
+      };
+      resolve({ response, url, finish, destroy });
+    });
+    request.end(call.body);
+  });
+}
+
+const guarded = new WeakSet<object>();
+
+/** A request broken off in the instant in which its answer completes makes 'error' appear on the pooled socket, where nobody listens. */
+function guard(socket: NodeJS.EventEmitter): void {
+  if (guarded.has(socket)) return;
+  guarded.add(socket);
+  socket.on('error', () => {});
+}
+
+function newAgent(to: Connection, options: TransportOptions): http.Agent {
+  const pool = { keepAlive: true, timeout: options.idleMs ?? 5_000, maxSockets: options.maxSockets ?? 64, maxFreeSockets: options.maxSockets ?? 64 };
+  if (to.server.startsWith('http:')) return new http.Agent(pool);
+  return new https.Agent({
+    ...pool,
+    ...(to.ca !== undefined && { ca: to.ca }),
+    ...(to.clientCertificate !== undefined && { cert: to.clientCertificate }),
+    ...(to.clientKey !== undefined && { key: to.clientKey }),
+    ...(to.serverName !== undefined && { servername: to.serverName }),
+    ...(to.insecureSkipTlsVerify && { rejectUnauthorized: false }),
+  });
+}
+
+function headersOf(call: RequestOptions, token: string | undefined, userAgent = 'fleet-endpoints'): http.OutgoingHttpHeaders {
+  return {
+    accept: call.accept ?? 'application/json',
+    'user-agent': userAgent,
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json', 'content-length': Buffer.byteLength(call.body) }),
+  };
+}
+
+function queryText(query: RequestOptions['query']): string {
+  const set = Object.entries(query ?? {}).filter(([, v]) => v !== undefined);
+  return set.length === 0 ? '' : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
+}
+
+function sameConnection(a: Connection, b: Connection): boolean {
+  if (a === b) return true;
+  const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey', 'token'] as const;
+  return fields.every((f) => a[f] === b[f]);
+}
+
+const abortedError = (): Error => new Error('aborted');
+
+function noAccess(cause: unknown): never {
+  if (cause instanceof ClusterApiError) throw cause;
+  throw new ClusterApiError(`no address or credentials for the cluster: ${(cause as Error).message}`, { status: 0, cause });
+}
+
+function failed(method: string, url: URL, cause: unknown): ClusterApiError {
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, { status: 0, cause });
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as tick } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { httpTransport } from '#shared/cluster/transport.ts';
+
+const open: { close(): void }[] = [];
+afterEach(() => {
+  for (const o of open.splice(0)) o.close();
+});
+
+async function serve(handle: http.RequestListener): Promise<string> {
+  const server = http.createServer(handle);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function transport(...args: Parameters<typeof httpTransport>) {
+  const made = httpTransport(...args);
+  open.push(made);
+  return made;
+}
+
+describe('transport', () => {
+  test('sends query, body and token, and gives the answer back whatever its status', async () => {
+    const server = await serve(async (req, res) => {
+      let body = '';
+      for await (const part of req) body += part;
+      res.writeHead(418, { 'retry-after': '3' }).end(`${req.method} ${req.url} ${req.headers.authorization} ${req.headers['content-type']} ${body}`);
+    });
+    const answer = await transport({ server: `${server}/prefix/`, token: 't0' }).request('PUT', '/api/v1/x', {
+      query: { fieldManager: 'a b', limit: 500, continue: undefined },
+      body: '{}',
+    });
+    expect(answer.status).toBe(418);
+    expect(answer.headers['retry-after']).toBe('3');
+    expect(answer.body.toString()).toBe('PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}');
+  });
+
+  test('asks for a fresh token once after a 401, and only once', async () => {
+    const seen: unknown[] = [];
+    const server = await serve((req, res) => {
+      seen.push(req.headers.authorization);
+      res.writeHead(req.headers.authorization === 'Bearer new' ? 200 : 401).end();
+    });
+    const good = transport({ server }, { token: async (refresh) => (refresh ? 'new' : 'old') });
+    expect((await good.request('GET', '/')).status).toBe(200);
+    const bad = transport({ server }, { token: async () => 'wrong' });
+    expect((await bad.request('GET', '/')).status).toBe(401);
+    expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer wrong', 'Bearer wrong']);
+  });
+
+  test('repeats an idempotent request whose kept connection was dead, and no other', async () => {
+    let answers = 0;
+    const server = await serve((req, res) => {
+      // The first request on a connection is answered, the second finds it reset.
+      const socket = req.socket as typeof req.socket & { used?: boolean };
+      if (socket.used) return void socket.resetAndDestroy();
+      socket.used = true;
+      answers++;
+      res.end('ok');
+    });
+    const client = transport({ server });
+    for (let i = 0; i < 2; i++) expect((await client.request('GET', '/', { idempotent: true })).status).toBe(200);
+    await expect(client.request('POST', '/')).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
+    expect(answers).toBe(2);
+  });
+
+  test('turns a refused connection, a timeout, an aborted call and failing credentials into errors of status 0', async () => {
+    const server = await serve(() => {});
+    const status0 = { name: 'ClusterApiError', status: 0 };
+    await expect(transport({ server: 'http://127.0.0.1:1' }).request('GET', '/x')).rejects.toMatchObject(status0);
+    await expect(transport({ server }).request('GET', '/x', { timeoutMs: 30 })).rejects.toMatchObject({
+      ...status0,
+      message: `GET ${server}/x: timed out after 30 ms`,
+    });
+    const signal = AbortSignal.timeout(30);
+    await expect(transport({ server }).request('GET', '/x', { signal })).rejects.toMatchObject(status0);
+    await expect(transport({ server }).request('GET', '/x', { signal })).rejects.toMatchObject(status0);
+    const token = () => Promise.reject(new Error('denied'));
+    await expect(transport({ server }, { token }).request('GET', '/x')).rejects.toMatchObject(status0);
+    await expect(transport(() => Promise.reject(new Error('unknown cluster'))).request('GET', '/x')).rejects.toMatchObject(status0);
+  });
+
+  test('streams by pulling: a reader that stops asking holds the server back', async () => {
+    let sent = 0;
+    const server = await serve((_req, res) => {
+      const more = (): void => {
+        while (!res.destroyed && sent < 200e6) {
+          sent += 1e6;
+          if (!res.write(Buffer.alloc(1e6))) return void res.once('drain', more);
+        }
+        res.end();
+      };
+      more();
+    });
+    const stream = await transport({ server }).stream('GET', '/');
+    const reader = stream.chunks[Symbol.asyncIterator]();
+    await reader.next();
+    let before = -1;
+    while (before !== sent) {
+      before = sent;
+      for (let i = 0; i < 200; i++) await tick();
+    }
+    expect(sent).toBeLessThan(50e6);
+    stream.destroy();
+    await expect(
+      (async () => {
+        while (!(await reader.next()).done);
+      })(),
+    ).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
+  });
+
+  test('a stream ends with its answer, fails when the connection breaks, and stops when it is aborted', async () => {
+    const server = await serve((req, res) => {
+      if (req.url === '/ok') return void res.end('all');
+      res.write('some');
+      if (req.url === '/broken') setTimeout(() => res.destroy(), 20);
+    });
+    const client = transport({ server }, { timeoutMs: 200 });
+    const read = async (path: string, signal?: AbortSignal) => {
+      let text = '';
+      for await (const chunk of (await client.stream('GET', path, { ...(signal && { signal }) })).chunks) text += chunk;
+      return text;
+    };
+    expect(await read('/ok')).toBe('all');
+    await expect(read('/broken')).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
+    // Longer than the timeout, which is for the headers only.
+    await expect(read('/open', AbortSignal.timeout(400))).rejects.toMatchObject({
+      name: 'ClusterApiError',
+      message: expect.stringContaining('aborted'),
+    });
+  });
+
+  test('aborting in the instant in which kept connections finish breaks nothing', async () => {
+    const server = await serve((_req, res) => res.end('x'.repeat(100)));
+    const client = transport({ server });
+    for (let i = 0; i < 200; i++) {
+      const abort = new AbortController();
+      const call = client.request('GET', '/', { signal: abort.signal }).catch(() => {});
+      for (let t = 0; t < i % 12; t++) await tick();
+      abort.abort();
+      await call;
+    }
+    expect((await client.request('GET', '/')).status).toBe(200);
+  });
+
+  test('takes new sockets when the connection changes, and keeps the old ones while it does not', async () => {
+    const sockets = new Set<unknown>();
+    const server = await serve((req, res) => {
+      sockets.add(req.socket);
+      res.end();
+    });
+    let serverName = 'a';
+    const client = transport(async () => ({ server, serverName }));
+    await client.request('GET', '/');
+    await client.request('GET', '/');
+    expect(sockets.size).toBe(1);
+    serverName = 'b';
+    await client.request('GET', '/');
+    expect(sockets.size).toBe(2);
+  });
+});
