@@ -25,6 +25,8 @@ export type Condition =
 
 export interface Change {
   readonly set?: { readonly [attribute: string]: Value };
+  /** DynamoDB's if_not_exists: only an absent attribute is set. */
+  readonly setIfAbsent?: { readonly [attribute: string]: Value };
   /** Numbers are added to (absent = 0), number sets are united. */
   readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
   readonly remove?: readonly string[];
