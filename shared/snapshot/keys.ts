@@ -1,0 +1,59 @@
+import type { InputKind, Kind } from '#shared/kube/types.ts';
+import type { Key } from './table.ts';
+
+/**
+ * Keys of the one table. Names come from messages, so the two characters that separate parts of a key are escaped;
+ * Kubernetes itself allows neither in a name.
+ */
+const safe = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
+
+const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE' } as const;
+
+export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
+export const auditKey = (cluster: string, at: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: `AUDIT#${at}` });
+export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });
+export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
+
+/** Where the namespace is known to hold objects, and the version of its set of services. Sort keys are "namespace/". */
+export const namespacesOf = (cluster: string): string => `${safe(cluster)}#NS`;
+export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${safe(namespace)}/` });
+
+export const objectsOf = (cluster: string, kind: InputKind, namespace: string): string =>
+  kind === 'Node' ? `${safe(cluster)}#NODE` : `${safe(cluster)}#${partitionOfKind[kind]}#${safe(namespace)}`;
+export const objectKey = (cluster: string, kind: InputKind, namespace: string, name: string): Key => ({
+  pk: objectsOf(cluster, kind, namespace),
+  sk: name,
+});
+export const nodesVersionKey = (cluster: string): Key => ({ pk: namespacesOf(cluster), sk: '~nodes' });
+
+export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${safe(cluster)}#FENCE`, sk: kind });
+export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${safe(cluster)}#LIST#${kind}`, sk: listId });
+export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${safe(cluster)}#SESSION`, sk: session });
+
+export const hintsOf = (cluster: string): string => `${safe(cluster)}#HINTS`;
+export const hintsKey = (cluster: string, namespace: string, service: string): Key => ({
+  pk: hintsOf(cluster),
+  sk: `${safe(namespace)}/${safe(service)}`,
+});
+
+const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
+  `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
+export const outputsOf = perService('OUT');
+export const seenOf = perService('SEEN');
+export const workOf = perService('WORK');
+export const triggersOf = perService('TRIGGER');
+
+export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
+
+/** Cluster, namespace and service of a work item's partition key. */
+export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {
+  const [cluster = '', , key = ''] = pk.split('#').map(String);
+  const [namespace = '', service = ''] = key.split('/').map(decodeURIComponent);
+  return { cluster: decodeURIComponent(cluster), namespace, service };
+}
+
+export const endpointsOutput = 'endpoints';
+export const sliceOutput = (name: string): string => `slice#${name}`;
+
+/** Keys of a kind in the order of a list: "namespace/name". */
+export const listOrder = (namespace: string, name: string): string => `${namespace}/${name}`;

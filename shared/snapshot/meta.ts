@@ -1,0 +1,161 @@
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
+import type { Item, Table, Value } from './table.ts';
+import { noVersion, type Version } from './version.ts';
+
+export type Mode = 'active' | 'shadow' | 'paused' | 'draining' | 'removed';
+
+export interface ClusterSettings {
+  /** Delay from a pod's change to its wake-up, whole seconds (upstream's endpointUpdatesBatchPeriod). */
+  readonly batchPeriodSeconds: number;
+  readonly maxEndpointsPerSlice: number;
+  readonly endpoints: boolean;
+  readonly slices: boolean;
+}
+
+export const defaultSettings: ClusterSettings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
+
+export interface QueueUrls {
+  readonly events: string;
+  readonly syncs: string;
+  readonly parked: string;
+  readonly quarantine: string;
+}
+
+/** How the workers reach the cluster's API and what they show it. Absent: only shadow is possible. */
+export interface ApiAccess {
+  readonly url: string;
+  readonly ca?: string;
+  readonly auth:
+    | { readonly type: 'eks'; readonly clusterName: string; readonly region?: string; readonly roleArn?: string }
+    | { readonly type: 'web-identity'; readonly audience: string }
+    | { readonly type: 'secret'; readonly secretArn: string };
+}
+
+/** Why the circuit to a cluster is open. */
+export type CircuitReason = 'unreachable' | 'server-error' | 'throttled' | 'unauthorized' | 'forbidden' | 'two-writers';
+
+export interface Circuit {
+  readonly reason: CircuitReason;
+  /** ms since the epoch: before it nobody asks the cluster, after it one probe at a time. */
+  readonly until: number;
+  /** Failures in a row, for the back-off. */
+  readonly failures: number;
+}
+
+export interface ClusterMeta {
+  readonly id: string;
+  readonly mode: Mode;
+  /** Raised by each switch of mode; `wakeAll` is set until every service has been woken for it. */
+  readonly epoch: number;
+  readonly wakeAll: boolean;
+  readonly incarnation: number;
+  /** UID of kube-system; "" until the first relay has told it. */
+  readonly uid: string;
+  readonly settings: ClusterSettings;
+  readonly queues: QueueUrls | undefined;
+  readonly api: ApiAccess | undefined;
+  readonly circuit: Circuit | undefined;
+  /** When the circuit was closed last, ms since the epoch: load is ramped up from there. */
+  readonly recoveredAt: number;
+  /** The incarnation whose first list of the kind has been applied whole. */
+  readonly synced: { readonly [K in Kind]: number };
+  readonly high: { readonly [K in Kind]: Version };
+  /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
+  readonly heartbeatAt: number;
+  /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
+  readonly suspect: { readonly session: string; readonly uid: string; readonly base: string; readonly since: number } | undefined;
+}
+
+/** Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? */
+export const isSynced = (meta: ClusterMeta): boolean => kinds.every((k) => meta.synced[k] === meta.incarnation);
+
+export async function readMeta(table: Table, cluster: string): Promise<ClusterMeta | undefined> {
+  const item = await table.get(metaKey(cluster));
+  return item && decodeMeta(cluster, item);
+}
+
+export function decodeMeta(id: string, item: Item): ClusterMeta {
+  const json = <T>(attribute: string): T | undefined =>
+    typeof item[attribute] === 'string' ? (JSON.parse(item[attribute] as string) as T) : undefined;
+  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
+  const perKind = <T>(prefix: string, none: T) => Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
+  return {
+    id,
+    mode: (item['mode'] as Mode | undefined) ?? 'shadow',
+    epoch: number('epoch'),
+    wakeAll: number('wakeAll') === 1,
+    incarnation: number('inc'),
+    uid: (item['uid'] as string | undefined) ?? '',
+    settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
+    queues: json('queues'),
+    api: json('api'),
+    circuit: json('circuit'),
+    recoveredAt: number('recoveredAt'),
+    synced: perKind('synced_', 0),
+    high: perKind('high_', noVersion),
+    heartbeatAt: number('heartbeatAt'),
+    suspect: json('suspect'),
+  };
+}
+
+export interface Registration {
+  readonly id: string;
+  readonly mode: Mode;
+  readonly settings?: Partial<ClusterSettings>;
+  readonly queues?: QueueUrls;
+  /** ARNs of its events and syncs queues: who sends to the first speaks for the cluster, nobody else. */
+  readonly eventsArn?: string;
+  readonly syncsArn?: string;
+  readonly api?: ApiAccess;
+}
+
+const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
+ * is known already, its mode stay: a deploy must not undo a switch by hand. A removed id is never used again.
+ */
+export async function registerCluster(table: Table, cluster: Registration): Promise<void> {
+  if (!idShape.test(cluster.id)) {
+    throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
+  }
+  const set: { [attribute: string]: Value } = { settings: JSON.stringify(cluster.settings ?? {}) };
+  if (cluster.queues) set['queues'] = JSON.stringify(cluster.queues);
+  if (cluster.api) set['api'] = JSON.stringify(cluster.api);
+  const meta = await table.update(
+    metaKey(cluster.id),
+    { set, setIfAbsent: { mode: cluster.mode, inc: 1, epoch: 0 } },
+    { any: [{ absent: 'mode' }, { attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
+  );
+  if (!meta) throw new Error(`cluster id ${cluster.id} belonged to a cluster that was removed and can't be used again`);
+  for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
+    if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
+  }
+  await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
+}
+
+/**
+ * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
+ * sweep finishes if the caller does not. Resolves to false when the cluster is not known.
+ */
+export async function switchMode(table: Table, cluster: string, mode: Mode): Promise<boolean> {
+  const meta = await table.update(
+    metaKey(cluster),
+    { set: { mode, wakeAll: 1 }, add: { epoch: 1 } },
+    { any: [{ attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
+  );
+  return meta !== undefined;
+}
+
+/** The cluster left the configuration: its endpoints stay as they are, its events are still taken in. */
+export const drainCluster = (table: Table, cluster: string): Promise<boolean> => switchMode(table, cluster, 'draining');
+
+export async function listClusters(table: Table): Promise<readonly string[]> {
+  return (await table.query('CLUSTERS')).map((item) => item.sk);
+}
+
+/** The cluster whose queue this is, or undefined. */
+export async function clusterOfQueue(table: Table, arn: string): Promise<string | undefined> {
+  return (await table.get(queueKey(arn)))?.['cluster'] as string | undefined;
+}
