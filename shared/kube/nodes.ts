@@ -1,0 +1,12 @@
+import { labelZone } from './names.ts';
+import type { Node } from './types.ts';
+
+/** The first Ready condition is True; a node without one is not ready (EV-20). */
+export function isNodeReady(node: Node): boolean {
+  return node.status?.conditions?.find((c) => c.type === 'Ready')?.status === 'True';
+}
+
+/** The value of the zone label; "" without one. */
+export function zoneOf(node: Node): string {
+  return node.metadata.labels?.[labelZone] ?? '';
+}

@@ -1,0 +1,44 @@
+import type { Pod, Service, ServicePort } from './types.ts';
+
+/** The first Ready condition is True (SH-1). */
+export function isPodReady(pod: Pod): boolean {
+  return readyCondition(pod)?.status === 'True';
+}
+
+/** The first Ready condition, whatever its status. */
+export function readyCondition(pod: Pod) {
+  return pod.status?.conditions?.find((c) => c.type === 'Ready');
+}
+
+/** It has run to its end and does not come back, whatever its restart policy (SH-2). */
+export function isPodTerminal(pod: Pod): boolean {
+  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+}
+
+/** SH-3. A pod that is being deleted counts only if `includeTerminating`. */
+export function shouldPodBeInEndpoints(pod: Pod, includeTerminating: boolean): boolean {
+  if (isPodTerminal(pod)) return false;
+  if (!pod.status?.podIP && !pod.status?.podIPs?.length) return false;
+  return includeTerminating || !pod.metadata.deletionTimestamp;
+}
+
+/** The pod asks for a DNS name of its own under this service (SH-4). */
+export function shouldSetHostname(pod: Pod, service: Service): boolean {
+  return Boolean(pod.spec?.hostname) && pod.spec?.subdomain === service.metadata.name && pod.metadata.namespace === service.metadata.namespace;
+}
+
+/**
+ * The number that the service's target port has on this pod, or undefined if no container names it so (SH-5..7). A number is
+ * taken as it is; a name is looked for in the containers, then in the init containers that keep running.
+ */
+export function findPort(pod: Pod, servicePort: ServicePort): number | undefined {
+  const target = servicePort.targetPort ?? 0;
+  if (typeof target === 'number') return target;
+  const protocol = servicePort.protocol ?? '';
+  for (const container of pod.spec?.containers ?? [])
+    for (const port of container.ports ?? []) if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
+  for (const container of pod.spec?.initContainers ?? [])
+    if (container.restartPolicy === 'Always')
+      for (const port of container.ports ?? []) if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
+  return undefined;
+}

@@ -1,0 +1,19 @@
+import { canonicalIP } from './ip.ts';
+import type { AddressType, Service } from './types.ts';
+
+/** What the headless label says: a service with no cluster IP at all counts too (SH-10). */
+export function isHeadless(service: Service): boolean {
+  return !service.spec?.clusterIP || hasClusterIPNone(service);
+}
+
+/** Asked for, in so many words: the rules about services without ports look at this (EP-14, ES-18). */
+export function hasClusterIPNone(service: Service): boolean {
+  return service.spec?.clusterIP === 'None';
+}
+
+/** The family of the cluster IP, for a service without ipFamilies (API-8). Undefined when there is no cluster IP. */
+export function clusterIPFamily(service: Service): AddressType | undefined {
+  const clusterIP = service.spec?.clusterIP;
+  if (!clusterIP || clusterIP === 'None') return undefined;
+  return canonicalIP(clusterIP)?.family ?? 'IPv4';
+}
