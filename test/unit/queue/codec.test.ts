@@ -1,0 +1,43 @@
+import { deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeMessage, encodeMessage, inflateLimitBytes, UnreadableMessage } from '#shared/queue/codec.ts';
+
+const packed = (bytes: Buffer) => `z:${deflateRawSync(bytes).toString('base64')}`;
+
+test('a small message is plain JSON', () => {
+  expect(encodeMessage({ v: 1, service: 'a' })).toBe('{"v":1,"service":"a"}');
+});
+
+test('a message above 4 KB is compressed and comes back the same', () => {
+  const message = { v: 1, entries: Array.from({ length: 200 }, (_, i) => ({ ns: 'default', name: `web-${i}`, o: '["uid",{"app":"web"}]' })) };
+  const body = encodeMessage(message);
+  expect(body).toMatch(/^z:/);
+  expect(body.length).toBeLessThan(JSON.stringify(message).length / 5);
+  expect(decodeMessage(body)).toEqual(message);
+});
+
+test('whatever JSON can hold comes back the same, in characters that SQS takes', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', 'x'.repeat(5000), '\uFFFF'), (value, padding) => {
+      const body = encodeMessage({ value, padding });
+      expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
+      expect(decodeMessage(body)).toEqual(JSON.parse(JSON.stringify({ value, padding })));
+    }),
+  );
+});
+
+test.each([
+  ['text', 'hello', /not JSON/],
+  ['nothing', '', /not JSON/],
+  ['half a message', '{"v":1', /not JSON/],
+  ['something that is not base64', 'z:###', /not base64/],
+  ['nothing compressed', 'z:', /not base64/],
+  ['bytes that are not deflated', 'z://///w==', /does not inflate/],
+  ['half of the compressed bytes', packed(Buffer.from(JSON.stringify({ v: 1, name: 'web' }))).slice(0, 10), /does not inflate/],
+  ['bytes that are not UTF-8', packed(Buffer.from([0x22, 0xff, 0x22])), /does not inflate/],
+  ['a bomb', packed(Buffer.alloc(inflateLimitBytes + 1, 0x20)), /more than 16777216 bytes/],
+])('%s is refused', (_, body, why) => {
+  expect(() => decodeMessage(body)).toThrow(why);
+  expect(() => decodeMessage(body)).toThrow(UnreadableMessage);
+});
