@@ -47,7 +47,7 @@ export const workKey = (cluster: string, namespace: string, service: string): Ke
 
 /** Cluster, namespace and service of a work item's partition key. */
 export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {
-  const [cluster = '', , key = ''] = pk.split('#').map(String);
+  const [cluster = '', , key = ''] = pk.split('#');
   const [namespace = '', service = ''] = key.split('/').map(decodeURIComponent);
   return { cluster: decodeURIComponent(cluster), namespace, service };
 }

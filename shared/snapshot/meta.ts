@@ -79,7 +79,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
   const json = <T>(attribute: string): T | undefined =>
     typeof item[attribute] === 'string' ? (JSON.parse(item[attribute] as string) as T) : undefined;
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
-  const perKind = <T>(prefix: string, none: T) => Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
+  const perKind = <T>(prefix: string, none: T) =>
+    Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
   return {
     id,
     mode: (item['mode'] as Mode | undefined) ?? 'shadow',
@@ -143,7 +144,12 @@ export async function switchMode(table: Table, cluster: string, mode: Mode): Pro
   const meta = await table.update(
     metaKey(cluster),
     { set: { mode, wakeAll: 1 }, add: { epoch: 1 } },
-    { any: [{ attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
+    {
+      any: [
+        { attribute: 'mode', is: '<', value: 'removed' },
+        { attribute: 'mode', is: '>', value: 'removed' },
+      ],
+    },
   );
   return meta !== undefined;
 }

@@ -1,0 +1,41 @@
+/** Items as DynamoDB's attribute values: S, N, BOOL, B and NS, the five that the port knows. */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Item, Value } from './table.ts';
+
+export function encodeItem(item: Item): Record<string, AttributeValue> {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, encodeValue(value)]));
+}
+
+/** Throws on what the port does not allow, such as undefined: nothing is dropped in silence. */
+export function encodeValue(value: Value): AttributeValue {
+  switch (typeof value) {
+    case 'string':
+      return { S: value };
+    case 'number':
+      return { N: encodeNumber(value) };
+    case 'boolean':
+      return { BOOL: value };
+  }
+  if (value instanceof Uint8Array) return { B: value };
+  if (value instanceof Set && value.size > 0) return { NS: [...value].map(encodeNumber) };
+  throw new TypeError(`not a value of the table: ${value instanceof Set ? 'an empty set' : String(value)}`);
+}
+
+export function decodeItem(item: Record<string, AttributeValue>): Item {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, decodeValue(name, value)])) as Item;
+}
+
+function decodeValue(name: string, value: AttributeValue): Value {
+  if (value.S !== undefined) return value.S;
+  if (value.N !== undefined) return Number(value.N);
+  if (value.BOOL !== undefined) return value.BOOL;
+  // The SDK's Buffer as what it is declared to be: equal bytes then compare as equal.
+  if (value.B !== undefined) return new Uint8Array(value.B.buffer as ArrayBuffer, value.B.byteOffset, value.B.byteLength);
+  if (value.NS !== undefined) return new Set(value.NS.map(Number));
+  throw new TypeError(`attribute ${name} has a type that the table does not use: ${Object.keys(value).join()}`);
+}
+
+function encodeNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`not a number of the table: ${value}`);
+  return String(value);
+}

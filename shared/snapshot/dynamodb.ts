@@ -1,0 +1,129 @@
+/**
+ * The table on DynamoDB. Low-level commands only, and none that dynalite lacks (no transactions, no ALL_OLD on a failed
+ * condition), so that local runs go through this driver too. Retries are the client's.
+ */
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
+import { decodeItem, encodeItem, encodeValue } from './attributes.ts';
+import { ExpressionBuilder } from './expressions.ts';
+import type { Item, Key, KeyRange, Table } from './table.ts';
+
+export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty';
+
+export interface DynamoTableOptions {
+  /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
+  readonly onCapacity?: (operation: TableOperation, units: number) => void;
+}
+
+export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity }: DynamoTableOptions = {}): Table {
+  const common = { TableName: tableName, ...(onCapacity && { ReturnConsumedCapacity: 'TOTAL' as const }) };
+
+  function count<O extends { ConsumedCapacity?: { CapacityUnits?: number | undefined } | undefined }>(operation: TableOperation, output: O): O {
+    onCapacity?.(operation, output.ConsumedCapacity?.CapacityUnits ?? 0);
+    return output;
+  }
+
+  async function pages(operation: TableOperation, input: Omit<QueryCommandInput, 'TableName'>, atMost: number): Promise<Item[]> {
+    const items: Item[] = [];
+    let start: QueryCommandInput['ExclusiveStartKey'];
+    do {
+      const limit = Number.isFinite(atMost) ? { Limit: atMost - items.length } : {};
+      const query = new QueryCommand({ ...common, ...input, ...limit, ...(start && { ExclusiveStartKey: start }) });
+      const page: QueryCommandOutput = count(operation, await client.send(query));
+      for (const item of page.Items ?? []) items.push(decodeItem(item));
+      start = page.LastEvaluatedKey;
+    } while (start && items.length < atMost);
+    return items;
+  }
+
+  return {
+    async get(key) {
+      const output = count('get', await client.send(new GetItemCommand({ ...common, Key: encodeKey(key), ConsistentRead: true })));
+      return output.Item && decodeItem(output.Item);
+    },
+
+    async query(pk, range = {}) {
+      const condition = keyCondition(pk, range);
+      if (!condition) return [];
+      const items = await pages('query', { ...condition, ConsistentRead: true }, Number.POSITIVE_INFINITY);
+      // BETWEEN includes its lower end, and a key condition may have no second part that takes it out.
+      return items[0]?.sk === range.from ? items.slice(1) : items;
+    },
+
+    async put(item, condition) {
+      const expression = new ExpressionBuilder();
+      const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
+      return held(client.send(command).then((output) => (count('put', output), true)));
+    },
+
+    async update(key, change, condition) {
+      const expression = new ExpressionBuilder();
+      const command = new UpdateItemCommand({
+        ...common,
+        Key: encodeKey(key),
+        ReturnValues: 'ALL_NEW',
+        ...expression.update(change),
+        ...expression.condition(condition),
+        ...expression.bindings(),
+      });
+      const output = await held(client.send(command));
+      return output ? decodeItem(count('update', output).Attributes ?? {}) : undefined;
+    },
+
+    async delete(key, condition) {
+      const expression = new ExpressionBuilder();
+      const command = new DeleteItemCommand({ ...common, Key: encodeKey(key), ...expression.condition(condition), ...expression.bindings() });
+      return held(client.send(command).then((output) => (count('delete', output), true)));
+    },
+
+    async queryDirty(partition, until, limit) {
+      const input = {
+        IndexName: dirtyIndex.name,
+        KeyConditionExpression: '#p = :p AND #s <= :s',
+        ExpressionAttributeNames: { '#p': dirtyIndex.partition, '#s': dirtyIndex.sort },
+        ExpressionAttributeValues: { ':p': encodeValue(partition), ':s': encodeValue(until) },
+      };
+      const items = await pages('queryDirty', input, limit);
+      return items.map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
+    },
+  };
+}
+
+const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [tableKey.partition]: { S: pk }, [tableKey.sort]: { S: sk } });
+
+/** Undefined when no key can lie in the range, which DynamoDB would refuse. */
+function keyCondition(pk: string, { from = '', to }: KeyRange) {
+  if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
+  if (from !== '' && to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0) return undefined;
+  const parts = {
+    ...(from !== '' && { ':from': encodeValue(from) }),
+    ...(to !== undefined && { ':to': encodeValue(to) }),
+  };
+  const sort = from !== '' && to !== undefined ? '#s BETWEEN :from AND :to' : from !== '' ? '#s > :from' : to !== undefined ? '#s <= :to' : undefined;
+  return {
+    KeyConditionExpression: sort ? `#p = :p AND ${sort}` : '#p = :p',
+    ExpressionAttributeNames: { '#p': tableKey.partition, ...(sort && { '#s': tableKey.sort }) },
+    ExpressionAttributeValues: { ':p': encodeValue(pk), ...parts },
+  };
+}
+
+/** What a conditional write gave, or false when its condition did not hold. */
+async function held<T>(write: Promise<T>): Promise<T | false> {
+  try {
+    return await write;
+  } catch (e) {
+    if (e instanceof ConditionalCheckFailedException) return false;
+    throw e;
+  }
+}

@@ -1,0 +1,53 @@
+/** The port's conditions and changes as DynamoDB expressions. Every name is an alias, so that none can be a reserved word. */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { encodeValue } from './attributes.ts';
+import type { Change, Condition, Value } from './table.ts';
+
+/** One per command: aliases are counted through its update and its condition. `bindings` comes last. */
+export class ExpressionBuilder {
+  readonly #aliases = new Map<string, string>();
+  readonly #values: Record<string, AttributeValue> = {};
+
+  update(change: Change): { UpdateExpression?: string } {
+    const set = Object.entries(change.set ?? {}).map(([name, value]) => `${this.#name(name)} = ${this.#value(value)}`);
+    const add = Object.entries(change.add ?? {}).map(([name, value]) => `${this.#name(name)} ${this.#value(value)}`);
+    const remove = (change.remove ?? []).map((name) => this.#name(name));
+    const clauses = [clause('SET', set), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
+    return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
+  }
+
+  condition(condition: Condition | undefined): { ConditionExpression?: string } {
+    return condition ? { ConditionExpression: this.#condition(condition) } : {};
+  }
+
+  bindings(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, AttributeValue> } {
+    const names = Object.fromEntries([...this.#aliases].map(([name, alias]) => [alias, name]));
+    return {
+      ...(this.#aliases.size > 0 && { ExpressionAttributeNames: names }),
+      ...(Object.keys(this.#values).length > 0 && { ExpressionAttributeValues: this.#values }),
+    };
+  }
+
+  #condition(c: Condition): string {
+    if ('absent' in c) return `attribute_not_exists(${this.#name(c.absent)})`;
+    if ('present' in c) return `attribute_exists(${this.#name(c.present)})`;
+    if ('attribute' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#value(c.value)}`;
+    const [list, word] = 'all' in c ? [c.all, ' AND '] : [c.any, ' OR '];
+    if (list.length === 0) throw new RangeError('a condition that lists nothing');
+    return list.map((part) => `(${this.#condition(part)})`).join(word);
+  }
+
+  #name(attribute: string): string {
+    const alias = this.#aliases.get(attribute) ?? `#${this.#aliases.size}`;
+    this.#aliases.set(attribute, alias);
+    return alias;
+  }
+
+  #value(value: Value): string {
+    const alias = `:${Object.keys(this.#values).length}`;
+    this.#values[alias] = encodeValue(value);
+    return alias;
+  }
+}
+
+const clause = (word: string, parts: readonly string[]): string => (parts.length > 0 ? `${word} ${parts.join(', ')}` : '');

@@ -1,0 +1,53 @@
+/** List parts, fences and sessions (protocol.md 4): what keeps a late message from bringing back what a newer list no longer knows. */
+import type { Kind } from '#shared/kube/types.ts';
+import { fenceKey, listKey, metaKey, sessionKey } from './keys.ts';
+import type { Table } from './table.ts';
+import { noVersion, type Version } from './version.ts';
+
+/** The newest list version whose application has begun. */
+export async function readFence(table: Table, cluster: string, kind: Kind): Promise<Version> {
+  return ((await table.get(fenceKey(cluster, kind)))?.['fence'] as Version | undefined) ?? noVersion;
+}
+
+/** Raises the fence to `version`; it never goes down. */
+export async function raiseFence(table: Table, cluster: string, kind: Kind, version: Version): Promise<void> {
+  await table.update(
+    fenceKey(cluster, kind),
+    { set: { fence: version } },
+    { any: [{ absent: 'fence' }, { attribute: 'fence', is: '<', value: version }] },
+  );
+}
+
+/**
+ * Notes that a part has been applied; true when every part of the list now has. The parts are a set, because a duplicate
+ * must not count twice.
+ */
+export async function notePart(
+  table: Table,
+  cluster: string,
+  kind: Kind,
+  listId: string,
+  part: { readonly i: number; readonly last: boolean; readonly expiresAtSeconds: number },
+): Promise<boolean> {
+  const item = await table.update(listKey(cluster, kind, listId), {
+    add: { parts: new Set([part.i]) },
+    set: { ttl: part.expiresAtSeconds, ...(part.last && { n: part.i + 1 }) },
+  });
+  const applied = item?.['parts'] as ReadonlySet<number> | undefined;
+  return item?.['n'] !== undefined && applied?.size === item['n'];
+}
+
+/** The kind's first list of this incarnation is complete, unless the incarnation has moved on. */
+export async function noteSynced(table: Table, cluster: string, kind: Kind, incarnation: number): Promise<void> {
+  await table.update(metaKey(cluster), { set: { [`synced_${kind}`]: incarnation } }, { attribute: 'inc', is: '=', value: incarnation });
+}
+
+/** The incarnation that the session speaks for, fixed at its first sight; undefined for a session not seen yet. */
+export async function readSession(table: Table, cluster: string, session: string): Promise<number | undefined> {
+  return (await table.get(sessionKey(cluster, session)))?.['inc'] as number | undefined;
+}
+
+export async function fixSession(table: Table, cluster: string, session: string, incarnation: number): Promise<number> {
+  const item = await table.update(sessionKey(cluster, session), { setIfAbsent: { inc: incarnation } });
+  return item?.['inc'] as number;
+}

@@ -1,0 +1,119 @@
+/** The inputs as the snapshot holds them: newest version of each Service, Pod and Node, deletions included. */
+import { decodeProjection } from '#shared/kube/projection.ts';
+import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
+import { namespaceKey, namespacesOf, nodesVersionKey, objectKey, objectsOf } from './keys.ts';
+import type { Condition, Item, KeyRange, Table } from './table.ts';
+import { noVersion, type Version } from './version.ts';
+
+export type Labels = { readonly [key: string]: string };
+
+export interface ObjectRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: Version;
+  /** The projection's text; undefined for a tombstone. */
+  readonly projection: string | undefined;
+  /** Label sets whose services were not told yet; undefined when nothing is owed. Empty is not absent. */
+  readonly past: readonly Labels[] | undefined;
+  /** When the record was written, ms since the epoch. */
+  readonly at: number;
+}
+
+export async function readObject(table: Table, cluster: string, kind: InputKind, namespace: string, name: string): Promise<ObjectRecord | undefined> {
+  const item = await table.get(objectKey(cluster, kind, namespace, name));
+  return item && decodeObject(namespace, item);
+}
+
+/** Everything the snapshot holds of the kind in the namespace, tombstones included. */
+export async function readObjects(
+  table: Table,
+  cluster: string,
+  kind: InputKind,
+  namespace: string,
+  range?: KeyRange,
+): Promise<readonly ObjectRecord[]> {
+  return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(namespace, item));
+}
+
+/** Writes the record if the object is still as it was read (`before`; undefined: absent). */
+export function putObject(table: Table, cluster: string, kind: InputKind, record: ObjectRecord, before: ObjectRecord | undefined): Promise<boolean> {
+  const item = {
+    ...objectKey(cluster, kind, record.namespace, record.name),
+    v: record.version,
+    at: record.at,
+    ...(record.projection !== undefined && { o: record.projection }),
+    ...(record.past && { past: JSON.stringify(record.past) }),
+  };
+  return table.put(item, unchanged(before));
+}
+
+/** What was owed has been sent: true unless a newer version has come in meanwhile, which owes it all again. */
+export async function clearPast(table: Table, cluster: string, kind: InputKind, record: ObjectRecord): Promise<boolean> {
+  const item = await table.update(
+    objectKey(cluster, kind, record.namespace, record.name),
+    { remove: ['past'] },
+    { attribute: 'v', is: '=', value: record.version },
+  );
+  return item !== undefined;
+}
+
+/** The only way anything leaves the snapshot: a tombstone that a newer list has made redundant. */
+export function purgeTombstone(table: Table, cluster: string, kind: InputKind, record: ObjectRecord): Promise<boolean> {
+  return table.delete(objectKey(cluster, kind, record.namespace, record.name), {
+    all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'past' }],
+  });
+}
+
+export const isAlive = (record: ObjectRecord | undefined): record is ObjectRecord & { readonly projection: string } =>
+  record?.projection !== undefined;
+
+/** The sparse object, or undefined for a tombstone or nothing. */
+export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecord | undefined): ObjectOfKind[K] | undefined {
+  return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
+}
+
+/** The namespace is in the index of namespaces before its first object is written, so that lists find it. */
+export async function noteNamespace(table: Table, cluster: string, namespace: string): Promise<void> {
+  await table.update(namespaceKey(cluster, namespace), { add: { n: 0 } });
+}
+
+/** Version of the namespace's set of services: raised after each write of a Service, read after each write of a Pod. */
+export async function selectorsVersion(table: Table, cluster: string, namespace: string): Promise<number> {
+  return ((await table.get(namespaceKey(cluster, namespace)))?.['n'] as number | undefined) ?? 0;
+}
+
+export async function raiseSelectorsVersion(table: Table, cluster: string, namespace: string): Promise<void> {
+  await table.update(namespaceKey(cluster, namespace), { add: { n: 1 } });
+}
+
+/** Namespaces that may hold keys "namespace/name" with from < key ≤ to (`to` "": no end). */
+export async function namespacesInRange(table: Table, cluster: string, from: string, to: string): Promise<readonly string[]> {
+  const items = await table.query(namespacesOf(cluster), to === '' ? {} : { to });
+  const first = from.slice(0, from.indexOf('/') + 1);
+  return items.filter((i) => i.sk.endsWith('/') && i.sk >= first).map((i) => decodeURIComponent(i.sk.slice(0, -1)));
+}
+
+/** Version of the set of nodes, for the workers' caches: raised after each write of a Node. */
+export async function nodesVersion(table: Table, cluster: string): Promise<number> {
+  return ((await table.get(nodesVersionKey(cluster)))?.['n'] as number | undefined) ?? 0;
+}
+
+export async function raiseNodesVersion(table: Table, cluster: string): Promise<void> {
+  await table.update(nodesVersionKey(cluster), { add: { n: 1 } });
+}
+
+function unchanged(before: ObjectRecord | undefined): Condition {
+  return before ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
+}
+
+function decodeObject(namespace: string, item: Item): ObjectRecord {
+  const past = item['past'] as string | undefined;
+  return {
+    namespace,
+    name: item.sk,
+    version: (item['v'] as Version | undefined) ?? noVersion,
+    projection: item['o'] as string | undefined,
+    past: past === undefined ? undefined : (JSON.parse(past) as readonly Labels[]),
+    at: (item['at'] as number | undefined) ?? 0,
+  };
+}

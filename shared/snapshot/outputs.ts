@@ -1,0 +1,74 @@
+/**
+ * What sync has proved to be on the server (OUT), and, in shadow mode, what the cluster's own controllers wrote (SEEN).
+ * Bodies are deflated: a slice of 100 endpoints is 1.5 KB instead of 25.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import { endpointsOutput, outputsOf, seenOf, sliceOutput } from './keys.ts';
+import type { Item, Key, Table } from './table.ts';
+import { noVersion, type Version } from './version.ts';
+import type { ServiceKey } from './work.ts';
+
+export type OutputObject = Endpoints | EndpointSlice;
+
+export interface OutputRecord {
+  readonly kind: OutputKind;
+  readonly name: string;
+  readonly uid: string;
+  readonly version: Version;
+  /** metadata.generation; 0 for Endpoints, which have none. */
+  readonly generation: number;
+  /** Undefined: gone, by our delete or as seen in a live read. */
+  readonly object: OutputObject | undefined;
+}
+
+export type Shelf = 'OUT' | 'SEEN';
+
+const partition = (shelf: Shelf, s: ServiceKey): string => (shelf === 'OUT' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
+const sortKey = (kind: OutputKind, name: string): string => (kind === 'Endpoints' ? endpointsOutput : sliceOutput(name));
+const keyOf = (shelf: Shelf, s: ServiceKey, kind: OutputKind, name: string): Key => ({ pk: partition(shelf, s), sk: sortKey(kind, name) });
+
+export async function readOutputs(table: Table, service: ServiceKey, shelf: Shelf = 'OUT'): Promise<readonly OutputRecord[]> {
+  return (await table.query(partition(shelf, service))).map(decodeOutput);
+}
+
+export async function readOutput(
+  table: Table,
+  service: ServiceKey,
+  kind: OutputKind,
+  name: string,
+  shelf: Shelf = 'OUT',
+): Promise<OutputRecord | undefined> {
+  const item = await table.get(keyOf(shelf, service, kind, name));
+  return item && decodeOutput(item);
+}
+
+/** Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. */
+export function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, shelf: Shelf = 'OUT'): Promise<boolean> {
+  const item: Item = {
+    ...keyOf(shelf, service, record.kind, record.name),
+    v: record.version,
+    uid: record.uid,
+    name: record.name,
+    ...(record.generation > 0 && { g: record.generation }),
+    ...(record.object && { b: deflateRawSync(JSON.stringify(record.object)) }),
+  };
+  return table.put(item, { any: [{ absent: 'v' }, { attribute: 'v', is: record.object ? '<' : '<=', value: record.version }] });
+}
+
+export async function forgetOutputs(table: Table, service: ServiceKey, shelf: Shelf = 'OUT'): Promise<void> {
+  const items = await table.query(partition(shelf, service));
+  await Promise.all(items.map((item) => table.delete({ pk: item.pk, sk: item.sk }, { attribute: 'v', is: '=', value: item['v'] as string })));
+}
+
+function decodeOutput(item: Item): OutputRecord {
+  const body = item['b'] as Uint8Array | undefined;
+  return {
+    kind: item.sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice',
+    name: item['name'] as string,
+    uid: (item['uid'] as string | undefined) ?? '',
+    version: (item['v'] as Version | undefined) ?? noVersion,
+    generation: (item['g'] as number | undefined) ?? 0,
+    object: body && (JSON.parse(inflateRawSync(body).toString()) as OutputObject),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Trigger-time state (TT-1) at rest. Both controllers have their own; they are nearly always the same, because a fresh wake-up runs both, and are
+ * then stored once. State of up to some 60 pods rides on the work item, larger state goes to buckets of its own, so that
+ * one pod's change rewrites about a kilobyte and not the whole.
+ */
+import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
+import type { WorkPart } from '#shared/workqueue/item.ts';
+import { triggersOf } from './keys.ts';
+import type { Item, Table } from './table.ts';
+import type { ServiceKey, WorkItem } from './work.ts';
+
+export type Triggers = { readonly [P in WorkPart]: TriggerTimes | undefined };
+
+/** How the state was found, so that only what changed is written. */
+export interface StoredTriggers {
+  readonly triggers: Triggers;
+  /** Bucket → its text, for state in buckets. */
+  readonly buckets: ReadonlyMap<string, string>;
+}
+
+const inlineBytes = 1200;
+const podsPerBucket = 48;
+/** Stands in the work item for "in buckets": how many there are. */
+const bucketsMark = '#';
+
+type Encoded = readonly [service: number, pods: { readonly [name: string]: number }];
+interface Text {
+  /** The same for both, or one each. */
+  readonly b?: Encoded;
+  readonly ep?: Encoded;
+  readonly sl?: Encoded;
+}
+
+export async function readTriggers(table: Table, service: ServiceKey, work: WorkItem): Promise<StoredTriggers> {
+  const text = work.triggers;
+  if (text === undefined) return { triggers: { ep: undefined, sl: undefined }, buckets: new Map() };
+  if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
+  const items = await table.query(triggersOf(service.cluster, service.namespace, service.name));
+  const buckets = new Map(items.map((i: Item) => [i.sk, i['t'] as string]));
+  return { triggers: decode([...buckets.values()]), buckets };
+}
+
+/**
+ * Saves large state into its buckets and returns the text for the work item; null for no state. Called under the lease, before the last
+ * update. A worker that lost its lease may leave a wrong time behind; it shows in one annotation and heals with the next change.
+ */
+export async function saveTriggers(table: Table, service: ServiceKey, next: Triggers, stored: StoredTriggers): Promise<string | null> {
+  const pk = triggersOf(service.cluster, service.namespace, service.name);
+  const drop = (keep: ReadonlyMap<string, string>) =>
+    Promise.all([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
+  if (!next.ep && !next.sl) {
+    await drop(new Map());
+    return null;
+  }
+  const text = encode(next);
+  if (text.length <= inlineBytes) {
+    await drop(new Map());
+    return text;
+  }
+  const buckets = split(next);
+  await Promise.all([...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })));
+  await drop(buckets);
+  return `${bucketsMark}${buckets.size}`;
+}
+
+function encode({ ep, sl }: Triggers): string {
+  const text: Text = same(ep, sl)
+    ? { ...(ep && { b: encodeTimes(ep) }) }
+    : { ...(ep && { ep: encodeTimes(ep) }), ...(sl && { sl: encodeTimes(sl) }) };
+  return JSON.stringify(text);
+}
+
+const encodeTimes = (t: TriggerTimes): Encoded => [t.service, Object.fromEntries([...t.pods].sort(byName))];
+const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function decode(texts: readonly string[]): Triggers {
+  const merged: { ep: { service: number; pods: Map<string, number> } | undefined; sl: { service: number; pods: Map<string, number> } | undefined } = {
+    ep: undefined,
+    sl: undefined,
+  };
+  for (const text of texts) {
+    const { b, ep = b, sl = b } = JSON.parse(text) as Text;
+    for (const [part, encoded] of [
+      ['ep', ep],
+      ['sl', sl],
+    ] as const) {
+      if (!encoded) continue;
+      const into = (merged[part] ??= { service: encoded[0], pods: new Map() });
+      for (const [name, time] of Object.entries(encoded[1])) into.pods.set(name, time);
+    }
+  }
+  return merged;
+}
+
+/** Buckets by a hash of the pod's name: a pod stays in its bucket until the number of buckets doubles. */
+function split(next: Triggers): ReadonlyMap<string, string> {
+  const pods = Math.max(next.ep?.pods.size ?? 0, next.sl?.pods.size ?? 0);
+  const count = 2 ** Math.ceil(Math.log2(pods / podsPerBucket));
+  const buckets = Array.from({ length: count }, () => ({ ep: new Map<string, number>(), sl: new Map<string, number>() }));
+  for (const part of ['ep', 'sl'] as const) {
+    for (const [name, time] of next[part]?.pods ?? []) buckets[bucketOf(name, count)]?.[part].set(name, time);
+  }
+  return new Map(
+    buckets.map((bucket, i) => [
+      `${count}/${i}`,
+      encode({
+        ep: next.ep && { service: next.ep.service, pods: bucket.ep },
+        sl: next.sl && { service: next.sl.service, pods: bucket.sl },
+      }),
+    ]),
+  );
+}
+
+function bucketOf(name: string, count: number): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) h = Math.imul(h ^ name.charCodeAt(i), 0x01000193);
+  return (h >>> 0) % count;
+}
+
+function same(a: TriggerTimes | undefined, b: TriggerTimes | undefined): boolean {
+  if (!a || !b) return a === b;
+  if (a.service !== b.service || a.pods.size !== b.pods.size) return false;
+  for (const [name, time] of a.pods) if (b.pods.get(name) !== time) return false;
+  return true;
+}

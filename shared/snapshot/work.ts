@@ -1,0 +1,158 @@
+/**
+ * The work item of a service: one lease, two parts. "Never two syncs of the same key at once" (upstream's contract) is
+ * `claim` here: a conditional write that only one worker can win until the lease has run out.
+ */
+import { noWork, type PartState, type WorkPart, type WorkRecord, workParts } from '#shared/workqueue/item.ts';
+import { workKey } from './keys.ts';
+import type { Condition, Item, Table, Value } from './table.ts';
+
+export interface ServiceKey {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const key = (s: ServiceKey) => workKey(s.cluster, s.namespace, s.name);
+
+/** Work beside the record: small trigger-time state rides on it, so that it costs no write of its own. */
+export interface WorkItem extends WorkRecord {
+  /** triggers.ts's text; undefined when it is kept in items of its own, or there is none. */
+  readonly triggers: string | undefined;
+}
+
+export const emptyWork: WorkItem = { ...noWork, triggers: undefined };
+
+export async function readWork(table: Table, service: ServiceKey): Promise<WorkItem> {
+  return decodeWork(await table.get(key(service)));
+}
+
+/** Owes the service a run: the generation it must cover. */
+export async function raise(table: Table, service: ServiceKey, now: number): Promise<number> {
+  const item = await table.update(key(service), { add: { gen: 1 }, setIfAbsent: { dirtyAt: now, dirtyIn: service.cluster } });
+  return decodeWork(item).gen;
+}
+
+/** As `raise`, and the run is to read its outputs from the cluster. One write: a run in between would swallow the wish. */
+export async function raiseLive(table: Table, service: ServiceKey, now: number): Promise<number> {
+  for (;;) {
+    const { gen } = await readWork(table, service);
+    const item = await table.update(
+      key(service),
+      { set: { gen: gen + 1, live: gen + 1 }, setIfAbsent: { dirtyAt: now, dirtyIn: service.cluster } },
+      gen === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: gen },
+    );
+    if (item) return gen + 1;
+  }
+}
+
+/**
+ * Takes the lease if nobody holds it and one of the parts is not done. The record as it is now (its `gen` is what this run covers)
+ * and whether an expired lease was taken over; undefined when somebody else was faster.
+ */
+export async function claim(
+  table: Table,
+  service: ServiceKey,
+  read: WorkRecord,
+  parts: readonly WorkPart[],
+  lease: { readonly id: string; readonly now: number; readonly until: number },
+): Promise<{ readonly work: WorkItem; readonly takenOver: boolean } | undefined> {
+  const free: Condition = read.lease
+    ? {
+        all: [
+          { attribute: 'lease', is: '=', value: read.lease.id },
+          { attribute: 'until', is: '<=', value: lease.now },
+        ],
+      }
+    : { absent: 'lease' };
+  const owed: Condition = {
+    any: parts.flatMap((p): Condition[] => [{ absent: `${p}_done` }, { attribute: `${p}_done`, is: '<', value: read.gen }]),
+  };
+  const item = await table.update(key(service), { set: { lease: lease.id, until: lease.until } }, { all: [free, owed] });
+  return item && { work: decodeWork(item), takenOver: read.lease !== undefined };
+}
+
+/** Is the lease still ours? Asked before anything is saved (protocol.md 5, "proof"). */
+export async function prove(table: Table, service: ServiceKey, leaseId: string): Promise<WorkItem | undefined> {
+  const work = await readWork(table, service);
+  return work.lease?.id === leaseId ? work : undefined;
+}
+
+export interface Settlement {
+  readonly leaseId: string;
+  readonly captured: number;
+  readonly parts: { readonly [P in WorkPart]?: PartState };
+  /** New trigger-time text; null: none on this item; undefined: as it is. */
+  readonly triggers?: string | null | undefined;
+  readonly now: number;
+}
+
+/**
+ * The last update of a run: frees the lease and records the outcome. Clean work leaves the dirty index; if the generation has moved since
+ * the claim, or something failed, it stays. Undefined when the lease is not ours any more: then nothing was set.
+ */
+export async function settle(table: Table, service: ServiceKey, settlement: Settlement, before: WorkRecord): Promise<WorkItem | undefined> {
+  const after = { ...before.parts, ...settlement.parts };
+  const clean = workParts.every((p) => after[p].done >= settlement.captured);
+  const change = changeOf(settlement);
+  const mine: Condition = { attribute: 'lease', is: '=', value: settlement.leaseId };
+  if (clean) {
+    const item = await table.update(
+      key(service),
+      { ...change, remove: [...(change.remove ?? []), 'lease', 'until', 'dirtyAt', 'dirtyIn'] },
+      { all: [mine, { attribute: 'gen', is: '=', value: settlement.captured }] },
+    );
+    if (item) return decodeWork(item);
+  }
+  const item = await table.update(
+    key(service),
+    { ...change, set: { ...change.set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...(change.remove ?? []), 'lease', 'until'] },
+    mine,
+  );
+  return item && decodeWork(item);
+}
+
+/**
+ * The generation has moved while the run was under way: records it and goes on under the same lease, which is a new claim for
+ * the generation that comes back. Undefined when the lease is not ours any more.
+ */
+export async function settleAndRenew(table: Table, service: ServiceKey, settlement: Settlement, until: number): Promise<WorkItem | undefined> {
+  const change = changeOf(settlement);
+  const item = await table.update(
+    key(service),
+    { ...change, set: { ...change.set, until } },
+    { attribute: 'lease', is: '=', value: settlement.leaseId },
+  );
+  return item && decodeWork(item);
+}
+
+function changeOf({ parts, triggers }: Settlement): { readonly set: { [attribute: string]: Value }; readonly remove?: readonly string[] } {
+  const set: { [attribute: string]: Value } = {};
+  for (const p of workParts) {
+    const state = parts[p];
+    if (!state) continue;
+    for (const [field, value] of Object.entries(state)) set[`${p}_${field}`] = value;
+  }
+  if (typeof triggers === 'string') set['tt'] = triggers;
+  return triggers === null ? { set, remove: ['tt'] } : { set };
+}
+
+export function decodeWork(item: Item | undefined): WorkItem {
+  if (!item) return emptyWork;
+  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
+  const part = (p: WorkPart): PartState => ({
+    done: number(`${p}_done`),
+    tries: number(`${p}_tries`),
+    seq: number(`${p}_seq`),
+    rg: number(`${p}_rg`),
+    at: number(`${p}_at`),
+  });
+  const lease = item['lease'] as string | undefined;
+  return {
+    gen: number('gen'),
+    live: number('live'),
+    lease: lease === undefined ? undefined : { id: lease, until: number('until') },
+    dirtyAt: item['dirtyAt'] as number | undefined,
+    parts: { ep: part('ep'), sl: part('sl') },
+    triggers: item['tt'] as string | undefined,
+  };
+}

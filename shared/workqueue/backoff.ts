@@ -1,0 +1,36 @@
+/**
+ * client-go's back-off as whole seconds of SQS delay.
+ *
+ * endpoints: 5 ms·2ⁿ, so 5, 10, 20 … 640 ms, 1.28 … 81.92 s; SQS knows no fractions, so everything below a second is one second.
+ * slices: 1 s·2ⁿ up to 1000 s: 1, 2, 4 … 512, 1000, 1000, 1000, 1000, 1000 s.
+ */
+import type { WorkPart } from './item.ts';
+
+/** Upstream's maxRetries: the first try and 15 more, then the work is parked. */
+export const maxRetries = 15;
+
+const baseMs: { readonly [P in WorkPart]: number } = { ep: 5, sl: 1000 };
+const capMs = 1_000_000;
+
+/** Wait before the next try after `failures` failures before this one, in seconds. */
+export function backoffSeconds(part: WorkPart, failures: number): number {
+  return Math.max(1, Math.ceil(Math.min(baseMs[part] * 2 ** failures, capMs) / 1000));
+}
+
+/**
+ * Wait while the cluster cannot be asked: 30 s, doubled with each round up to 300 s, spread over its second half so that what
+ * waited for the same cluster does not come back at once. `random` is in [0, 1).
+ */
+export function circuitSeconds(rounds: number, random: number): number {
+  const seconds = Math.min(30 * 2 ** rounds, 300);
+  return Math.ceil(seconds / 2 + (seconds / 2) * random);
+}
+
+/** Wait for the first lists: 1 s, doubled up to 30 s. */
+export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, 30);
+
+/**
+ * Share of the work that runs after a recovery: 1/64 at once, doubled every 5 s, all of it after 30 s.
+ * The rest waits a little longer.
+ */
+export const rampShare = (msSinceRecovery: number): number => Math.min(1, 2 ** (msSinceRecovery / 5000) / 64);

@@ -1,0 +1,85 @@
+/**
+ * client-go's work queue as a record with generations (protocol.md 5). Pure: what a message means to a record, and the
+ * record after an outcome. What order the record is read, claimed, written and messages are sent in is the worker's.
+ */
+import { maxRetries } from './backoff.ts';
+
+export type WorkPart = 'ep' | 'sl';
+export const workParts: readonly WorkPart[] = ['ep', 'sl'];
+
+export interface PartState {
+  /** The newest generation that the outputs are known to cover. */
+  readonly done: number;
+  /** Failures in a row of this key; faults of the cluster are not counted. */
+  readonly tries: number;
+  /** Number of the newest chain message; only grows, and is always set to a number that was sent. */
+  readonly seq: number;
+  /** The generation which that chain message covers, and when it is due (ms since the epoch). */
+  readonly rg: number;
+  readonly at: number;
+}
+
+export interface WorkRecord {
+  readonly gen: number;
+  /** Outputs are to be read live until this generation is done. */
+  readonly live: number;
+  readonly lease: { readonly id: string; readonly until: number } | undefined;
+  readonly dirtyAt: number | undefined;
+  readonly parts: { readonly [P in WorkPart]: PartState };
+}
+
+export type Seq = { readonly [P in WorkPart]?: number };
+
+export const cleanPart: PartState = { done: 0, tries: 0, seq: 0, rg: 0, at: 0 };
+export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: undefined, parts: { ep: cleanPart, sl: cleanPart } };
+
+/**
+ * The parts of the message that there is still reason to run. A part goes when it is done (rule 1; by the record's own generation, which
+ * may be behind the message's after a table was restored), or when a newer chain message is out for what it covers (rule 2).
+ */
+export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkRecord): readonly WorkPart[] {
+  return workParts.filter((p) => {
+    const seq = message.seq[p];
+    if (seq === undefined) return false;
+    const { done, rg, seq: newest } = work.parts[p];
+    return done < Math.min(message.gen, work.gen) && !(message.gen <= rg && seq < newest);
+  });
+}
+
+export const isLeased = (work: WorkRecord, now: number): boolean => work.lease !== undefined && work.lease.until > now;
+
+export const isClean = (work: WorkRecord): boolean => workParts.every((p) => work.parts[p].done >= work.gen);
+
+/** Number of the part's next chain message: above every number that was sent, whoever sent it. */
+export const nextSeq = (part: PartState, messageSeq: number | undefined): number => Math.max(part.seq, messageSeq ?? 0) + 1;
+
+/** The part after a run that covered generation `captured`. */
+export const succeeded = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
+
+/** The part after a failed run whose retry `seq`, due at `at`, has been sent. */
+export const failed = (part: PartState, captured: number, seq: number, at: number): PartState => ({
+  ...part,
+  seq,
+  rg: captured,
+  at,
+  tries: part.tries + 1,
+});
+
+/** Has this failure used up the retries? Then the work is parked, not tried again. */
+export const isExhausted = (part: PartState): boolean => part.tries + 1 > maxRetries;
+
+/** The part after its work was parked: done until the next change, which starts afresh. */
+export const parked = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
+
+/** The part put off, with its waiting message sent. */
+export const deferred = (part: PartState, captured: number, seq: number, at: number): PartState => ({ ...part, seq, rg: captured, at });
+
+/**
+ * May a run that is put off rest on the chain message that is already out, so that an outage keeps one message a part however many events
+ * come in? Not if the message in hand is that very one, which would delete itself.
+ */
+export function canAbsorb(part: PartState, messageSeq: number | undefined, now: number, waitMs: number): boolean {
+  return part.rg > part.done && now < part.at && part.at <= now + waitMs && (messageSeq ?? 0) < part.seq;
+}
+
+export const absorbed = (part: PartState, captured: number): PartState => ({ ...part, rg: captured });
