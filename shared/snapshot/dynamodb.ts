@@ -64,7 +64,9 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     async put(item, condition) {
       const expression = new ExpressionBuilder();
       const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
-      return held(client.send(command).then((output) => (count('put', output), true)));
+      const output = await held(client.send(command));
+      if (output) count('put', output);
+      return output !== false;
     },
 
     async update(key, change, condition) {
@@ -84,7 +86,9 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     async delete(key, condition) {
       const expression = new ExpressionBuilder();
       const command = new DeleteItemCommand({ ...common, Key: encodeKey(key), ...expression.condition(condition), ...expression.bindings() });
-      return held(client.send(command).then((output) => (count('delete', output), true)));
+      const output = await held(client.send(command));
+      if (output) count('delete', output);
+      return output !== false;
     },
 
     async queryDirty(partition, until, limit) {

@@ -1,0 +1,90 @@
+/** A queue on SQS. Standard queues: order means nothing, and what is sent twice is handled twice. */
+import { setTimeout as timer } from 'node:timers/promises';
+import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { MessageQueue, OutgoingMessage } from './port.ts';
+
+export interface SqsQueueOptions {
+  /** Batches under way at once. */
+  readonly concurrency?: number;
+  /** How often a message that the service refuses is sent before `send` gives up. Whole calls that fail are the client's to retry. */
+  readonly attempts?: number;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+  readonly random?: () => number;
+}
+
+/** A message was refused: for good (the sender's fault) or once too often. */
+export class SendError extends Error {
+  override readonly name = 'SendError';
+  readonly code: string;
+
+  constructor(queueUrl: string, { Code = 'Unknown', Message = '' }: Partial<BatchResultErrorEntry>, attempts: number) {
+    super(`${queueUrl} refused a message ${attempts} times: ${Code} ${Message}`.trimEnd());
+    this.code = Code;
+  }
+}
+
+export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): MessageQueue {
+  const { concurrency = 4, attempts = 6, sleep = timer, random = Math.random } = options;
+
+  async function sendBatch(batch: readonly OutgoingMessage[]): Promise<void> {
+    let left = batch;
+    for (let attempt = 1; ; attempt++) {
+      const Entries = left.map((m, i) => ({ Id: String(i), MessageBody: m.body, ...(m.delaySeconds && { DelaySeconds: m.delaySeconds }) }));
+      // The answer is HTTP 200 even if every message was refused.
+      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      const [first] = Failed;
+      if (!first) return;
+      const ours = Failed.find((f) => f.SenderFault);
+      if (ours || attempt >= attempts) throw new SendError(queueUrl, ours ?? first, attempt);
+      left = Failed.map((f) => left[Number(f.Id)] as OutgoingMessage);
+      await sleep(random() * Math.min(5_000, 50 * 2 ** attempt));
+    }
+  }
+
+  return {
+    async send(messages) {
+      const batches = pack(messages);
+      let failure: { readonly cause: unknown } | undefined;
+      async function lane(): Promise<void> {
+        for (let batch = batches.shift(); batch && !failure; batch = batches.shift()) {
+          await sendBatch(batch).catch((cause) => {
+            failure ??= { cause };
+          });
+        }
+      }
+      await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, lane));
+      if (failure) throw failure.cause;
+    },
+  };
+}
+
+const maxMessageBytes = 1024 * 1024;
+/** Below SQS's 1 MiB a call: what it counts besides the bodies is not written down to the byte. */
+const maxBatchBytes = 900 * 1024;
+
+function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
+  const batches: OutgoingMessage[][] = [];
+  let batch: OutgoingMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = checked(message);
+    if (batch.length === 10 || (batch.length > 0 && bytes + size > maxBatchBytes)) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  return batch.length > 0 ? [...batches, batch] : batches;
+}
+
+/** Its size in bytes. Throws before anything is sent: SQS refuses a whole call for one bad entry. */
+function checked({ body, delaySeconds = 0 }: OutgoingMessage): number {
+  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
+    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to 900`);
+  }
+  const size = Buffer.byteLength(body);
+  if (size === 0 || size > maxMessageBytes) throw new RangeError(`a message of ${size} bytes: SQS takes 1 to ${maxMessageBytes}`);
+  return size;
+}

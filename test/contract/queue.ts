@@ -1,0 +1,79 @@
+/** What every driver of the queue port must do, seen from whoever receives. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { MessageQueue } from '#shared/queue/port.ts';
+
+export interface QueueUnderTest {
+  /** An empty queue: visibility 1 s, redrive after 2 receives. */
+  readonly queue: MessageQueue;
+  receive(max: number): Promise<readonly { readonly body: string; readonly receiptHandle: string; readonly receiveCount: number }[]>;
+  delete(receiptHandle: string): Promise<void>;
+  receiveDead(): Promise<readonly string[]>;
+  /** Lets so much time pass. */
+  elapse(ms: number): Promise<unknown>;
+}
+
+export function queueContract(driver: string, make: () => Promise<QueueUnderTest>): void {
+  describe(`queue on ${driver}`, () => {
+    let q: QueueUnderTest;
+    beforeEach(async () => {
+      q = await make();
+    });
+
+    async function drain(): Promise<string[]> {
+      const bodies: string[] = [];
+      for (let got = await q.receive(10); got.length > 0; got = await q.receive(10)) {
+        for (const { body, receiptHandle } of got) {
+          bodies.push(body);
+          await q.delete(receiptHandle);
+        }
+      }
+      return bodies;
+    }
+
+    test('accepts any number of messages in one call', async () => {
+      await q.queue.send([]);
+      const bodies = Array.from({ length: 47 }, (_, i) => `message ${i}`);
+      await q.queue.send(bodies.map((body) => ({ body })));
+      expect((await drain()).sort()).toEqual(bodies.sort());
+    });
+
+    test('accepts messages that are together larger than one call may be, counted in bytes', async () => {
+      const bodies = Array.from({ length: 12 }, (_, i) => `${i}${'ü'.repeat(100_000)}`);
+      await q.queue.send(bodies.map((body) => ({ body })));
+      expect((await drain()).map((b) => Number.parseInt(b, 10)).sort((a, b) => a - b)).toEqual(bodies.map((_, i) => i));
+    });
+
+    test('accepts a message of exactly 1 MiB', async () => {
+      await q.queue.send([{ body: 'x'.repeat(1024 * 1024) }]);
+      expect((await drain()).map((b) => b.length)).toEqual([1024 * 1024]);
+    });
+
+    test('refuses a message that is too large or empty and a delay that SQS does not take, and sends none of the others', async () => {
+      for (const bad of [{ body: 'ü'.repeat(600_000) }, { body: '' }, ...[901, -1, 1.5].map((delaySeconds) => ({ body: 'x', delaySeconds }))]) {
+        await expect(q.queue.send([{ body: 'good' }, bad])).rejects.toThrow(RangeError);
+      }
+      expect(await drain()).toEqual([]);
+    });
+
+    test('delivers a delayed message after its delay and not before', async () => {
+      await q.queue.send([
+        { body: 'later', delaySeconds: 1 },
+        { body: 'now', delaySeconds: 0 },
+      ]);
+      expect(await drain()).toEqual(['now']);
+      await q.elapse(1_050);
+      expect(await drain()).toEqual(['later']);
+    });
+
+    test('a message that is not deleted comes back with a higher count, then goes to the dead letters', async () => {
+      await q.queue.send([{ body: 'poison' }]);
+      expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 1 }]);
+      expect(await q.receive(10)).toEqual([]);
+      await q.elapse(1_050);
+      expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 2 }]);
+      await q.elapse(1_050);
+      expect(await q.receive(10)).toEqual([]);
+      expect(await q.receiveDead()).toEqual(['poison']);
+    });
+  });
+}

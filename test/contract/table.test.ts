@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { afterAll, expect, test } from 'vitest';
+import { createTable } from '#infra/local/create-table.ts';
+import { dynamoTable, type TableOperation } from '#shared/snapshot/dynamodb.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { tableContract } from './table.ts';
+
+const server = dynalite({ createTableMs: 0 });
+let client: DynamoDBClient | undefined;
+
+async function dynaliteClient(): Promise<DynamoDBClient> {
+  if (client) return client;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = new DynamoDBClient({ endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  await createTable(client, 'fleet');
+  return client;
+}
+
+afterAll(() => {
+  client?.destroy();
+  server.close();
+});
+
+tableContract('memory', async () => memoryTable());
+tableContract('dynalite', async () => dynamoTable(await dynaliteClient(), 'fleet'));
+
+test('making the table twice is making it once', async () => {
+  await createTable(await dynaliteClient(), 'fleet');
+});
+
+test('reports and bills the same units on both drivers', async () => {
+  const units: [TableOperation, number][] = [];
+  const dynamo = dynamoTable(await dynaliteClient(), 'fleet', { onCapacity: (operation, count) => units.push([operation, count]) });
+  const memory = memoryTable();
+  for (const table of [dynamo, memory]) {
+    await table.put({ pk: 'units', sk: 'a', body: 'x'.repeat(3_000) });
+    await table.update({ pk: 'units', sk: 'b' }, { add: { n: 1 } });
+    await table.get({ pk: 'units', sk: 'a' });
+    await table.query('units');
+    await table.delete({ pk: 'units', sk: 'a' });
+  }
+  expect(units).toEqual([
+    ['put', 3],
+    ['update', 1],
+    ['get', 1],
+    ['query', 1],
+    ['delete', 3],
+  ]);
+  expect(memory.units).toEqual({ read: 2, write: 7 });
+});

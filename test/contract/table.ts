@@ -1,0 +1,219 @@
+/** What every driver of the table must do. `make` gives a table that nobody else uses. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Item, Table } from '#shared/snapshot/table.ts';
+
+export function tableContract(driver: string, make: () => Promise<Table>): void {
+  describe(`table on ${driver}`, () => {
+    let table: Table;
+    let pk = '';
+    let partitions = 0;
+    beforeAll(async () => {
+      table = await make();
+    });
+    /** A partition of this test's own. */
+    const fresh = () => {
+      pk = `p#${partitions++}`;
+      return pk;
+    };
+    const sortKeys = (items: readonly Item[]) => items.map((i) => i.sk);
+
+    test('returns every type of value as it was put', async () => {
+      const item = {
+        pk: fresh(),
+        sk: 'a/é',
+        text: 'häß 😀',
+        empty: '',
+        zero: 0,
+        big: 1_764_000_000_123,
+        negative: -1.5,
+        yes: true,
+        no: false,
+        bytes: Uint8Array.of(0, 255, 7),
+        numbers: new Set([3, 1, 2]),
+      };
+      expect(await table.put(item)).toBe(true);
+      expect(await table.get({ pk, sk: 'a/é' })).toEqual(item);
+      expect(await table.get({ pk, sk: 'a' })).toBeUndefined();
+    });
+
+    test('a put replaces the whole item', async () => {
+      await table.put({ pk: fresh(), sk: 's', a: 1, b: 2 });
+      await table.put({ pk, sk: 's', a: 3 });
+      expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', a: 3 });
+    });
+
+    test('keeps what it holds apart from what the caller still changes', async () => {
+      const bytes = Uint8Array.of(1);
+      const numbers = new Set([1]);
+      await table.put({ pk: fresh(), sk: 's', bytes, numbers });
+      bytes[0] = 9;
+      numbers.add(9);
+      expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', bytes: Uint8Array.of(1), numbers: new Set([1]) });
+    });
+
+    test('takes attributes with reserved and odd names', async () => {
+      await table.put({ pk: fresh(), sk: 's', name: 'n', 'a-b.c': 1 });
+      const item = await table.update({ pk, sk: 's' }, { set: { status: 'x' }, add: { count: 2 }, remove: ['a-b.c'] }, { present: 'name' });
+      expect(item).toEqual({ pk, sk: 's', name: 'n', status: 'x', count: 2 });
+    });
+
+    test('refuses a put whose condition does not hold, and leaves the item as it was', async () => {
+      await table.put({ pk: fresh(), sk: 's', ver: '005' });
+      const older = { any: [{ absent: 'ver' }, { attribute: 'ver', is: '<', value: '005' }] } as const;
+      expect(await table.put({ pk, sk: 's', ver: '005', late: true }, older)).toBe(false);
+      expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', ver: '005' });
+      expect(await table.put({ pk, sk: 'new', ver: '001' }, older)).toBe(true);
+    });
+
+    test.each([
+      ['=', false, true, false],
+      ['<', false, false, true],
+      ['<=', false, true, true],
+      ['>', true, false, false],
+      ['>=', true, true, false],
+    ] as const)('compares text and numbers with %s', async (is, less, same, more) => {
+      await table.put({ pk: fresh(), sk: 's', n: 10, t: 'b' });
+      const asked = async (attribute: string, value: number | string) =>
+        (await table.update({ pk, sk: 's' }, { add: { asked: 1 } }, { attribute, is, value })) !== undefined;
+      expect([await asked('n', 9), await asked('n', 10), await asked('n', 11)]).toEqual([less, same, more]);
+      expect([await asked('t', 'a'), await asked('t', 'b'), await asked('t', 'ba')]).toEqual([less, same, more]);
+    });
+
+    test('a comparison with an absent attribute or another type is false', async () => {
+      await table.put({ pk: fresh(), sk: 's', n: 10 });
+      for (const attribute of ['n', 'none']) {
+        for (const is of ['=', '<', '>', '<=', '>='] as const) {
+          expect(await table.put({ pk, sk: 's' }, { attribute, is, value: '10' })).toBe(false);
+          expect(await table.delete({ pk, sk: 'nobody' }, { attribute, is, value: 10 })).toBe(false);
+        }
+      }
+      expect(await table.put({ pk, sk: 's', yes: true }, { attribute: 'n', is: '=', value: 10 })).toBe(true);
+      expect(await table.delete({ pk, sk: 's' }, { attribute: 'yes', is: '=', value: false })).toBe(false);
+      expect(await table.delete({ pk, sk: 's' }, { attribute: 'yes', is: '=', value: true })).toBe(true);
+    });
+
+    test('joins conditions with all and any, nested', async () => {
+      await table.put({ pk: fresh(), sk: 's', a: 1, b: 'x' });
+      const asked = async (a: number, b: string, c: string) =>
+        (await table.update(
+          { pk, sk: 's' },
+          {},
+          {
+            all: [
+              { attribute: 'a', is: '=', value: a },
+              { any: [{ attribute: 'b', is: '=', value: b }, { all: [{ present: 'a' }, { absent: c }] }] },
+            ],
+          },
+        )) !== undefined;
+      expect(await asked(1, 'x', 'b')).toBe(true);
+      expect(await asked(1, 'y', 'c')).toBe(true);
+      expect(await asked(1, 'y', 'b')).toBe(false);
+      expect(await asked(2, 'x', 'c')).toBe(false);
+    });
+
+    test('an update creates the item, adds to absent numbers and unites sets', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      const change = { set: { t: 'x' }, add: { n: 2, parts: new Set([1]) } };
+      expect(await table.update(key, change)).toEqual({ ...key, t: 'x', n: 2, parts: new Set([1]) });
+      expect(await table.update(key, { add: { n: -5, parts: new Set([0, 1]) }, remove: ['t', 'none'] })).toEqual({
+        ...key,
+        n: -3,
+        parts: new Set([0, 1]),
+      });
+      expect(await table.get(key)).toEqual({ ...key, n: -3, parts: new Set([0, 1]) });
+    });
+
+    test('an update whose condition does not hold creates and changes nothing', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      expect(await table.update(key, { add: { n: 1 } }, { present: 'pk' })).toBeUndefined();
+      expect(await table.get(key)).toBeUndefined();
+      await table.put({ ...key, n: 1 });
+      expect(await table.update(key, { add: { n: 1 } }, { absent: 'n' })).toBeUndefined();
+      expect(await table.get(key)).toEqual({ ...key, n: 1 });
+    });
+
+    test('a delete without the item succeeds, and one whose condition does not hold deletes nothing', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      expect(await table.delete(key)).toBe(true);
+      await table.put({ ...key, ver: '2' });
+      expect(await table.delete(key, { attribute: 'ver', is: '=', value: '1' })).toBe(false);
+      expect(await table.delete(key, { attribute: 'ver', is: '=', value: '2' })).toBe(true);
+      expect(await table.get(key)).toBeUndefined();
+    });
+
+    test('refuses empty keys, empty sets, undefined values, changes of the key and empty conditions', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      await expect(table.put({ pk, sk: '' })).rejects.toThrow();
+      await expect(table.put({ ...key, none: new Set() })).rejects.toThrow();
+      await expect(table.put({ ...key, none: undefined as unknown as string })).rejects.toThrow();
+      await expect(table.put({ ...key, none: Number.NaN })).rejects.toThrow();
+      await expect(table.update(key, { set: { sk: 't' } })).rejects.toThrow();
+      await expect(table.update(key, { set: { a: 1 }, remove: ['a'] })).rejects.toThrow();
+      await expect(table.put(key, { all: [] })).rejects.toThrow();
+      await table.put({ ...key, text: 'x' });
+      await expect(table.update(key, { add: { text: 1 } })).rejects.toThrow();
+      await expect(table.put({ ...key, text: 'x'.repeat(400 * 1024) })).rejects.toThrow();
+      expect(await table.get(key)).toEqual({ ...key, text: 'x' });
+    });
+
+    test('a query returns its partition in the order of the bytes, within (from, to]', async () => {
+      fresh();
+      // U+FF5E is below U+1F600, though not in UTF-16; "a-b/" is below "a/".
+      const keys = ['A', 'a', 'a!', 'a-b/', 'a/', 'a/b', 'b', 'é', '～', '😀'];
+      for (const sk of [...keys].reverse()) await table.put({ pk, sk });
+      await table.put({ pk: `${pk}x`, sk: 'a' });
+      expect(sortKeys(await table.query(pk))).toEqual(keys);
+      expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/' }))).toEqual(['a!', 'a-b/', 'a/']);
+      expect(sortKeys(await table.query(pk, { from: 'a.', to: 'a0' }))).toEqual(['a/', 'a/b']);
+      expect(sortKeys(await table.query(pk, { from: '～' }))).toEqual(['😀']);
+      expect(sortKeys(await table.query(pk, { from: '', to: 'a' }))).toEqual(['A', 'a']);
+      expect(await table.query(pk, { from: 'b', to: 'b' })).toEqual([]);
+      expect(await table.query(pk, { from: 'b', to: 'a' })).toEqual([]);
+      expect(await table.query('nothing')).toEqual([]);
+      await expect(table.query(pk, { to: '' })).rejects.toThrow(RangeError);
+    });
+
+    test('a query goes on over pages of 1 MB', async () => {
+      fresh();
+      const body = new Uint8Array(300_000);
+      for (let i = 0; i < 9; i++) await table.put({ pk, sk: `k${i}`, body });
+      expect(sortKeys(await table.query(pk))).toEqual(Array.from({ length: 9 }, (_, i) => `k${i}`));
+      expect(await table.query(pk, { from: 'k0' })).toHaveLength(8);
+    });
+
+    test('one of many conditional puts wins, and no ADD is lost', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      const all = Array.from({ length: 20 }, (_, i) => i);
+      const won = await Promise.all(all.map((i) => table.put({ ...key, owner: `w${i}` }, { absent: 'pk' })));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      const counts = await Promise.all(all.map(async () => (await table.update(key, { add: { n: 1 } }))?.['n']));
+      expect(counts.map(Number).sort((a, b) => a - b)).toEqual(all.map((i) => i + 1));
+    });
+
+    test('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
+      const dirtyIn = `c#${fresh()}`;
+      const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn, dirtyAt, gen: 1 });
+      for (const [sk, at] of [
+        ['late', 2_000],
+        ['b', 1_000],
+        ['a', 999],
+        ['c', 1_500],
+        ['done', 10],
+      ] as const)
+        await owed(sk, at);
+      await table.put({ pk, sk: 'other', dirtyIn: `${dirtyIn}x`, dirtyAt: 1 });
+      await table.put({ pk, sk: 'half', dirtyIn });
+      await table.update({ pk, sk: 'done' }, { remove: ['dirtyAt'] });
+      await table.update({ pk, sk: 'c' }, { set: { dirtyAt: 1_200 } });
+      const keys = [
+        { pk, sk: 'a', dirtyAt: 999 },
+        { pk, sk: 'b', dirtyAt: 1_000 },
+        { pk, sk: 'c', dirtyAt: 1_200 },
+      ];
+      // The index may follow a moment later.
+      await expect.poll(() => table.queryDirty(dirtyIn, 1_200, 10)).toEqual(keys);
+      expect(await table.queryDirty(dirtyIn, 5_000, 2)).toEqual(keys.slice(0, 2));
+      expect(await table.queryDirty('nobody', 5_000, 2)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,176 @@
+/**
+ * The table in memory, deterministic. A call takes effect when it is made and resolves in a later microtask, so a wrapper
+ * that delays the call or its answer makes every order that DynamoDB could. It refuses what DynamoDB would refuse.
+ */
+import type { Change, Condition, Item, Key, Table, Value } from '#shared/snapshot/table.ts';
+import { compareBytes, itemSize } from './table-memory-values.ts';
+
+export interface MemoryTable extends Table {
+  /** All items by partition, then sort key. */
+  dump(): readonly Item[];
+  /** Replaces everything, as a restore from a backup does. */
+  restore(items: readonly Item[]): void;
+  /** What DynamoDB would bill on demand so far, the index included. */
+  readonly units: { readonly read: number; readonly write: number };
+  resetUnits(): void;
+}
+
+export function memoryTable(): MemoryTable {
+  const partitions = new Map<string, Item[]>();
+  const units = { read: 0, write: 0 };
+
+  function find(pk: string, sk: string): { items: Item[]; at: number; item: Item | undefined } {
+    const items = partitions.get(pk) ?? [];
+    const at = firstNotBelow(items, sk);
+    return { items, at, item: items[at]?.sk === sk ? items[at] : undefined };
+  }
+
+  function write(key: Key, next: (old: Item | undefined) => Item | undefined, condition: Condition | undefined): Item | undefined | false {
+    checkKey(key);
+    const { items, at, item: old } = find(key.pk, key.sk);
+    const before = old ? itemSize(old) : 0;
+    // A write that is refused is billed for the item that is there.
+    if (condition && !holds(condition, old)) {
+      units.write += started(before, 1024);
+      return false;
+    }
+    const item = next(old);
+    const after = item ? itemSize(item) : 0;
+    if (after > 400 * 1024) throw new RangeError(`item ${key.pk} ${key.sk} has ${after} bytes: more than the 400 KB that DynamoDB allows`);
+    units.write += started(Math.max(before, after), 1024) + indexWrites(old, item);
+    items.splice(at, old ? 1 : 0, ...(item ? [item] : []));
+    if (items.length > 0) partitions.set(key.pk, items);
+    else partitions.delete(key.pk);
+    return item;
+  }
+
+  return {
+    units,
+    async get({ pk, sk }) {
+      checkKey({ pk, sk });
+      const { item } = find(pk, sk);
+      units.read += started(item ? itemSize(item) : 0, 4096);
+      return item;
+    },
+    async query(pk, { from = '', to } = {}) {
+      if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
+      const found = (partitions.get(pk) ?? []).filter((i) => compareBytes(i.sk, from) > 0 && (to === undefined || compareBytes(i.sk, to) <= 0));
+      units.read += started(
+        found.reduce((sum, i) => sum + itemSize(i), 0),
+        4096,
+      );
+      return found;
+    },
+    async put(item, condition) {
+      return write(item, () => stored(item), condition) !== false;
+    },
+    async update(key, change, condition) {
+      return write(key, (old) => stored(changed(old ?? { pk: key.pk, sk: key.sk }, change)), condition) || undefined;
+    },
+    async delete(key, condition) {
+      return write(key, () => undefined, condition) !== false;
+    },
+    async queryDirty(partition, until, limit) {
+      const owed: (Key & { readonly dirtyAt: number })[] = [];
+      for (const items of partitions.values()) {
+        for (const { pk, sk, dirtyIn, dirtyAt } of items) {
+          if (dirtyIn === partition && typeof dirtyAt === 'number' && dirtyAt <= until) owed.push({ pk, sk, dirtyAt });
+        }
+      }
+      const found = owed.sort((a, b) => a.dirtyAt - b.dirtyAt || compareBytes(a.pk, b.pk) || compareBytes(a.sk, b.sk)).slice(0, limit);
+      units.read += 0.5 * started(found.length * 150, 4096);
+      return found;
+    },
+    dump() {
+      return [...partitions.keys()].sort(compareBytes).flatMap((pk) => partitions.get(pk) ?? []);
+    },
+    restore(items) {
+      partitions.clear();
+      for (const item of [...items].sort((a, b) => compareBytes(a.sk, b.sk))) {
+        const partition = partitions.get(item.pk) ?? [];
+        partition.push(stored(item));
+        partitions.set(item.pk, partition);
+      }
+    },
+    resetUnits() {
+      units.read = 0;
+      units.write = 0;
+    },
+  };
+}
+
+/** Every started unit counts, and at least one. */
+const started = (bytes: number, unit: number): number => Math.max(1, Math.ceil(bytes / unit));
+
+function firstNotBelow(items: readonly Item[], sk: string): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareBytes((items[middle] as Item).sk, sk) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Entry put or taken away: one write; moved: two; keys only, so nothing else touches it. */
+function indexWrites(old: Item | undefined, item: Item | undefined): number {
+  const entry = (i: Item | undefined) =>
+    typeof i?.['dirtyIn'] === 'string' && typeof i['dirtyAt'] === 'number' ? `${i['dirtyAt']} ${i['dirtyIn']}` : undefined;
+  const [from, to] = [entry(old), entry(item)];
+  if (from === to) return 0;
+  return from !== undefined && to !== undefined ? 2 : 1;
+}
+
+function holds(c: Condition, item: Item | undefined): boolean {
+  if ('absent' in c) return item?.[c.absent] === undefined;
+  if ('present' in c) return item?.[c.present] !== undefined;
+  if ('attribute' in c) {
+    const order = compareValues(item?.[c.attribute], c.value, c.is);
+    if (order === undefined) return false;
+    return { '=': order === 0, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[c.is];
+  }
+  const list = 'all' in c ? c.all : c.any;
+  if (list.length === 0) throw new RangeError('a condition that lists nothing');
+  return 'all' in c ? list.every((part) => holds(part, item)) : list.some((part) => holds(part, item));
+}
+
+/** Undefined when they do not compare: absent, or of different types. */
+function compareValues(actual: Value | undefined, value: string | number | boolean, is: string): number | undefined {
+  if (typeof value === 'boolean' && is !== '=') throw new TypeError(`a boolean has no order: ${is}`);
+  if (typeof actual === 'string' && typeof value === 'string') return compareBytes(actual, value);
+  if (typeof actual === 'number' && typeof value === 'number') return actual - value;
+  return actual === value ? 0 : undefined;
+}
+
+function changed(item: Item, { set = {}, add = {}, remove = [] }: Change): Item {
+  const touched = [...Object.keys(set), ...Object.keys(add), ...remove];
+  if (new Set(touched).size < touched.length) throw new TypeError(`an attribute is changed twice: ${touched.join()}`);
+  if (touched.includes('pk') || touched.includes('sk')) throw new TypeError('the key of an item cannot be changed');
+  const next: Record<string, Value> = { ...item, ...set };
+  for (const [name, value] of Object.entries(add)) next[name] = sum(name, item[name], value);
+  for (const name of remove) delete next[name];
+  return next as Item;
+}
+
+function sum(name: string, old: Value | undefined, value: number | ReadonlySet<number>): Value {
+  if (typeof value === 'number' && (old === undefined || typeof old === 'number')) return (old ?? 0) + value;
+  if (value instanceof Set && (old === undefined || old instanceof Set)) return new Set([...((old as Set<number>) ?? []), ...value]);
+  throw new TypeError(`attribute ${name} is of another type than what is added`);
+}
+
+/** A copy that later changes of the caller's own do not reach. */
+function stored(item: Item): Item {
+  const copy = Object.entries(item).map(([name, value]) => [name, copyValue(name, value)]);
+  return Object.freeze(Object.fromEntries(copy)) as Item;
+}
+
+function copyValue(name: string, value: Value): Value {
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  if (value instanceof Set && value.size > 0) return new Set(value);
+  if (typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  throw new TypeError(`attribute ${name} is not a value of the table: ${String(value)}`);
+}
+
+function checkKey({ pk, sk }: Key): void {
+  if (!pk || !sk) throw new TypeError(`a key attribute is empty: "${pk}" "${sk}"`);
+}

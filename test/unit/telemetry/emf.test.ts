@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+
+function recorded() {
+  const lines: Record<string, unknown>[] = [];
+  return {
+    lines,
+    metrics: emfMetrics(
+      (line) => lines.push(JSON.parse(line)),
+      () => 1_764_000_000_000,
+    ),
+  };
+}
+
+test('writes one line a cluster, for the fleet and for the cluster, with every value', () => {
+  const { lines, metrics } = recorded();
+  metrics.put('SyncLatency', 12, { cluster: 'a' });
+  metrics.put('SyncLatency', 30, { cluster: 'a' });
+  metrics.put('EventsIn', 3, { cluster: 'a' });
+  metrics.put('EventsIn', 1, { cluster: 'b' });
+  metrics.flush();
+  expect(lines).toEqual([
+    {
+      _aws: {
+        Timestamp: 1_764_000_000_000,
+        CloudWatchMetrics: [
+          {
+            Namespace: 'FleetEndpoints',
+            Dimensions: [[], ['cluster']],
+            Metrics: [
+              { Name: 'SyncLatency', Unit: 'Milliseconds' },
+              { Name: 'EventsIn', Unit: 'Count' },
+            ],
+          },
+        ],
+      },
+      cluster: 'a',
+      SyncLatency: [12, 30],
+      EventsIn: 3,
+    },
+    expect.objectContaining({ cluster: 'b', EventsIn: 1 }),
+  ]);
+});
+
+test('an observation without a cluster has the empty dimension set alone', () => {
+  const { lines, metrics } = recorded();
+  metrics.put('WakeUps', 1);
+  metrics.flush();
+  expect(lines).toMatchObject([{ _aws: { CloudWatchMetrics: [{ Dimensions: [[]] }] }, WakeUps: 1 }]);
+});
+
+test('more than a hundred values of a metric go on in further lines, none lost', () => {
+  const { lines, metrics } = recorded();
+  for (let i = 0; i < 250; i++) metrics.put('ApiLatency', i, { cluster: 'a' });
+  metrics.put('EventsIn', 1, { cluster: 'a' });
+  metrics.flush();
+  expect(lines.map((l) => (l['ApiLatency'] as number[]).length)).toEqual([100, 100, 50]);
+  expect(lines.flatMap((l) => l['ApiLatency'])).toEqual(Array.from({ length: 250 }, (_, i) => i));
+  expect(lines.filter((l) => 'EventsIn' in l)).toHaveLength(1);
+});
+
+test('a flush writes nothing twice, and no value that is not a number', () => {
+  const { lines, metrics } = recorded();
+  metrics.put('EventsIn', Number.NaN);
+  metrics.flush();
+  expect(lines).toEqual([]);
+  metrics.put('EventsIn', 1);
+  metrics.flush();
+  metrics.flush();
+  expect(lines).toHaveLength(1);
+});
