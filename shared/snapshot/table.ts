@@ -1,6 +1,6 @@
 /**
  * The port to the one table. It is DynamoDB's own vocabulary and nothing more, so that each rule of the protocol is
- * written once, above it, and runs unchanged on every driver (memory.ts, dynamodb.ts).
+ * written once, above it, and runs unchanged on every driver (dynamodb.ts, and test/support/table-memory.ts).
  *
  * All reads are strongly consistent except `queryDirty`. Attributes are flat: no nested paths.
  */
