@@ -1,5 +1,112 @@
+import type { Labels } from '#shared/kube/labels.ts';
+import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
+import { findPort, isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import { hasClusterIPNone } from '#shared/kube/services.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints, Pod, Service } from '#shared/kube/types.ts';
+import { computeTriggerTime } from '#shared/triggertime/tracker.ts';
+import { addressFamily, podAddress } from './address.ts';
+import { countAddresses, maxCapacity, truncate } from './capacity.ts';
+import { sameContent } from './compare.ts';
+import { endpointsLabels, labelsCorrect } from './labels.ts';
 import type { EndpointsInput, EndpointsPlan } from './plan.ts';
+import { repackSubsets } from './subsets.ts';
 
+/**
+ * One run of the endpoints controller for one service: syncService of pkg/controller/endpoint/endpoints_controller.go
+ * (semantics.md section 4) as a function. There is no stale check (EP-52..54), because `current` is what the API server holds.
+ */
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
-  throw new Error(`not yet: ${input.name}`);
+  const { namespace, name, service, pods, current } = input;
+  // Unconditional, whoever made the Endpoints and whether or not we know of any (EP-2).
+  if (!service) return { outcome: 'write', write: { verb: 'delete', namespace, name }, triggerTimes: undefined };
+  if (service.spec?.type === 'ExternalName') return { outcome: 'external-name', write: undefined, triggerTimes: input.triggerTimes };
+  if (!service.spec?.selector) return { outcome: 'no-selector', write: undefined, triggerTimes: input.triggerTimes };
+
+  const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, pods);
+  const subsets = repackSubsets(podSubsets(service, pods));
+  const unchanged = { outcome: 'unchanged', write: undefined, triggerTimes: next } as const;
+  if (current && isCorrect(current, service, subsets)) return unchanged;
+
+  const truncated = truncate(subsets);
+  const annotations = endpointsAnnotations(current?.metadata.annotations, triggerTime, truncated !== undefined);
+  const object = endpoints(input, endpointsLabels(service), annotations, truncated ?? subsets);
+  if (!current) return { outcome: 'write', write: { verb: 'create', object }, triggerTimes: next };
+  // Upstream sends it all the same and the API server sees no change, time and again for an object of 1000 addresses (EP-59, EP-60).
+  if (contentText(object) === contentText(current)) return unchanged;
+  return { outcome: 'write', write: { verb: 'update', object }, triggerTimes: next };
 }
+
+/** What each service port leads to, not yet canonical (EP-10..17). */
+function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
+  const { ports: servicePorts = [], publishNotReadyAddresses = false } = service.spec ?? {};
+  const family = addressFamily(service);
+  const subsets = new Map<string, { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[]; ports: EndpointPort[] }>();
+
+  const add = (key: string, port: EndpointPort | undefined, address: EndpointAddress, ready: boolean) => {
+    let subset = subsets.get(key);
+    if (!subset) {
+      subset = { addresses: [], notReadyAddresses: [], ports: port ? [port] : [] };
+      subsets.set(key, subset);
+    }
+    (ready ? subset.addresses : subset.notReadyAddresses).push(address);
+  };
+
+  for (const pod of pods) {
+    if (!shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) continue;
+    const address = podAddress(pod, service, family);
+    if (!address) continue;
+    const ready = publishNotReadyAddresses || isPodReady(pod);
+    if (!servicePorts?.length) {
+      if (hasClusterIPNone(service)) add('', undefined, address, ready);
+      continue;
+    }
+    for (const [i, servicePort] of servicePorts.entries()) {
+      const port = findPort(pod, servicePort);
+      // a pod without that port is left out of this port only (EP-15)
+      if (port !== undefined) add(`${i}/${port}`, endpointPort(servicePort, port), address, ready);
+    }
+  }
+  return [...subsets.values()];
+}
+
+function endpointPort({ name, protocol, appProtocol }: NonNullable<NonNullable<Service['spec']>['ports']>[number], port: number): EndpointPort {
+  // "" is no name, but an appProtocol: a pointer upstream
+  return { ...(name && { name }), port, ...(protocol && { protocol }), ...(typeof appProtocol === 'string' && { appProtocol }) };
+}
+
+/** There is nothing to write (EP-56..61). */
+function isCorrect(current: Endpoints, service: Service, subsets: readonly EndpointSubset[]): boolean {
+  const { ready, notReady } = countAddresses(current.subsets);
+  const capacityCorrect = ready + notReady <= maxCapacity && current.metadata.annotations?.[annotationOverCapacity] === undefined;
+  return capacityCorrect && labelsCorrect(current.metadata.labels, service) && sameContent(current.subsets, subsets);
+}
+
+/** Those that are there, but for the two of ours (EP-63). */
+function endpointsAnnotations(current: Labels | undefined, triggerTime: string | undefined, truncated: boolean): Labels {
+  const { [annotationTriggerTime]: _, [annotationOverCapacity]: __, ...others } = current ?? {};
+  return {
+    ...others,
+    ...(triggerTime !== undefined && { [annotationTriggerTime]: triggerTime }),
+    ...(truncated && { [annotationOverCapacity]: 'truncated' }),
+  };
+}
+
+/** The whole object to send: everything else as it is (EP-62). The namespace is in the body, unlike upstream's. */
+function endpoints({ namespace, name, current }: EndpointsInput, labels: Labels, annotations: Labels, subsets: readonly EndpointSubset[]): Endpoints {
+  const { subsets: _, ...rest } = current ?? {};
+  const { annotations: __, ...metadata } = current?.metadata ?? { name, namespace };
+  return {
+    ...rest,
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { ...metadata, labels, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    ...(subsets.length > 0 && { subsets }),
+  };
+}
+
+/** Equal texts, equal content. Where keys are in another order than ours the texts differ, at the price of a PUT that changes nothing. */
+function contentText({ metadata, subsets }: Endpoints): string {
+  return JSON.stringify([sorted(metadata.labels), sorted(metadata.annotations), subsets ?? []]);
+}
+
+const sorted = (map: Labels | null | undefined) => Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

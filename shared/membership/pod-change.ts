@@ -1,0 +1,51 @@
+import { type Labels, sameLabels } from '#shared/kube/labels.ts';
+import { isPodReady } from '#shared/kube/pods.ts';
+import type { Pod } from '#shared/kube/types.ts';
+
+/** What a change of a pod means to the services of its namespace: enough to find those it wakes (PK-1, PK-7). */
+export interface PodChange {
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** Only if the labels changed: services that the pod has left are found by them. */
+  readonly oldLabels?: Labels;
+  /** More than the labels changed, so services that have the pod before and after are concerned too. */
+  readonly podChanged: boolean;
+}
+
+/**
+ * Undefined when no service is concerned. Undefined `old`: added; undefined `next`: deleted. Mirrors the pod handler of
+ * k8s.io/endpointslice/util (PK-1..8) as values. A change of phase alone wakes nothing (PK-8), for one.
+ */
+export function podChange(old: Pod | undefined, next: Pod | undefined): PodChange | undefined {
+  const pod = next ?? old;
+  if (!pod) return undefined;
+  const change = { namespace: pod.metadata.namespace ?? '', labels: pod.metadata.labels ?? {}, podChanged: false };
+  if (!old || !next || old === next) return old === next ? undefined : change;
+
+  // the same version, delivered again; what passed the projection has no version, and is compared
+  const { resourceVersion } = next.metadata;
+  if (resourceVersion && resourceVersion === old.metadata.resourceVersion) return undefined;
+
+  const podChanged = contentChanged(old, next);
+  if (!labelsChanged(old, next)) return podChanged ? { ...change, podChanged } : undefined;
+  // without old labels the change counts as an addition (PK-13)
+  return { ...change, podChanged, ...(old.metadata.labels && { oldLabels: old.metadata.labels }) };
+}
+
+/** PK-5. A pod that is being deleted counts as changed whenever it is updated (PK-6). */
+function contentChanged(old: Pod, next: Pod): boolean {
+  if (old.metadata.deletionTimestamp || next.metadata.deletionTimestamp) return true;
+  if (isPodReady(old) !== isPodReady(next)) return true;
+  const [before, after] = [old.status?.podIPs ?? [], next.status?.podIPs ?? []];
+  return before.length !== after.length || before.some(({ ip }, i) => ip !== after[i]?.ip);
+}
+
+/** PK-4. No labels and empty labels differ here, as upstream. */
+function labelsChanged(old: Pod, next: Pod): boolean {
+  return (
+    !old.metadata.labels !== !next.metadata.labels ||
+    !sameLabels(old.metadata.labels, next.metadata.labels) ||
+    (old.spec?.hostname ?? '') !== (next.spec?.hostname ?? '') ||
+    (old.spec?.subdomain ?? '') !== (next.spec?.subdomain ?? '')
+  );
+}
