@@ -10,9 +10,13 @@ export class ExpressionBuilder {
 
   update(change: Change): { UpdateExpression?: string } {
     const set = Object.entries(change.set ?? {}).map(([name, value]) => `${this.#name(name)} = ${this.#value(value)}`);
+    const setIfAbsent = Object.entries(change.setIfAbsent ?? {}).map(([attribute, value]) => {
+      const name = this.#name(attribute);
+      return `${name} = if_not_exists(${name}, ${this.#value(value)})`;
+    });
     const add = Object.entries(change.add ?? {}).map(([name, value]) => `${this.#name(name)} ${this.#value(value)}`);
     const remove = (change.remove ?? []).map((name) => this.#name(name));
-    const clauses = [clause('SET', set), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
+    const clauses = [clause('SET', [...set, ...setIfAbsent]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
     return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
   }
 

@@ -123,6 +123,13 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, n: -3, parts: new Set([0, 1]) });
     });
 
+    test('sets an attribute only if it is absent where that is asked for', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      const change = (dirtyAt: number) => ({ set: { live: dirtyAt }, setIfAbsent: { dirtyAt, mode: 'shadow' }, add: { gen: 1 } });
+      expect(await table.update(key, change(5))).toEqual({ ...key, live: 5, dirtyAt: 5, mode: 'shadow', gen: 1 });
+      expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
+    });
+
     test('an update whose condition does not hold creates and changes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.update(key, { add: { n: 1 } }, { present: 'pk' })).toBeUndefined();
