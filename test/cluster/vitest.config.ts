@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** What needs the real control plane: `npm run test:cluster`. The first run builds it. */
+export default defineConfig({
+  test: {
+    include: ['test/cluster/**/*.test.ts'],
+    maxConcurrency: 12,
+    testTimeout: 60_000,
+    hookTimeout: 15 * 60_000,
+    // One control plane at a time: two would only slow each other down.
+    fileParallelism: false,
+  },
+});
