@@ -37,13 +37,18 @@ export type SliceDraft = Omit<EndpointSlice, 'metadata'> & {
 export interface AddressTypePlan {
   readonly addressType: string;
   readonly create: readonly SliceDraft[];
-  /** Updates with a resourceVersion are conditional; recycled ones have none, as upstream (ES-57). */
+  /**
+   * Whole objects, each with the resourceVersion of what it replaces. A recycled one is otherwise new: it takes the name, uid and
+   * resourceVersion of a slice that would be deleted, and nothing else (ES-57, where upstream overwrites unconditionally).
+   */
   readonly update: readonly EndpointSlice[];
   readonly delete: readonly EndpointSlice[];
   /** Hint events, recorded after the writes even if they failed (ES-63). */
   readonly events: readonly EventSketch[];
   /** Errors found while computing (ES-32); the writes are made all the same, then the run fails with them. */
   readonly errors: readonly string[];
+  /** For ME-7: writes, with the creates that a service being deleted does not get (ES-59). */
+  readonly slicesChanged: number;
   /** ES-38 and ES-35, for ME-1 and ME-2. */
   readonly endpointsAdded: number;
   readonly endpointsRemoved: number;
@@ -59,7 +64,7 @@ export interface SlicesPlan {
   readonly addressTypes: readonly AddressTypePlan[];
   /** Slices of address types that the service no longer has: deleted last, each on its own (ES-14). */
   readonly unsupported: readonly EndpointSlice[];
-  /** The next states, saved whether or not the writes succeed; undefined: forget. */
+  /** The next states, saved whether or not the writes succeed; undefined: forget. Hints are forgotten with the service (unlike ES-3). */
   readonly triggerTimes: TriggerTimes | undefined;
   readonly hints: HintsRecord | undefined;
   /** Label values of ME-7 and ME-9. */

@@ -1,0 +1,27 @@
+import { sameLabels } from '#shared/kube/labels.ts';
+import { labelHeadless, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { isHeadless } from '#shared/kube/services.ts';
+import type { Service } from '#shared/kube/types.ts';
+
+export type Labels = { readonly [key: string]: string };
+
+/** The labels that a slice of the service is written with (ES-52). */
+export function sliceLabels(service: Service): Labels {
+  return {
+    ...withoutReserved(service.metadata.labels),
+    ...(isHeadless(service) && { [labelHeadless]: '' }),
+    [labelServiceName]: service.metadata.name,
+    [labelSliceManagedBy]: slicesManagedBy,
+  };
+}
+
+/** Do the slice's labels call for a write? Reserved keys alone never do (ES-52). */
+export function labelsChanged(sliceLabels: Labels | undefined, service: Service): boolean {
+  return !sameLabels(withoutReserved(sliceLabels), withoutReserved(service.metadata.labels));
+}
+
+const reserved: readonly string[] = [labelServiceName, labelSliceManagedBy, labelHeadless];
+
+function withoutReserved(labels: Labels | undefined): Labels {
+  return Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !reserved.includes(key)));
+}

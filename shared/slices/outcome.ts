@@ -1,0 +1,43 @@
+/** What a run says when something failed: texts and rules, for the write-back. */
+import { slicesComponent } from '#shared/kube/names.ts';
+import type { ApiFailure, EventSketch, ObjectReference, Service } from '#shared/kube/types.ts';
+
+/** All errors of a run as one text: each once, in brackets if there are several (Q-30, Go's Aggregate). */
+export function joinErrors(errors: readonly string[]): string {
+  const texts = [...new Set(errors)];
+  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`;
+}
+
+/** Q-24. */
+export function slicesFailureEvent(service: Service, message: string): EventSketch {
+  const { namespace, name } = service.metadata;
+  return {
+    type: 'Warning',
+    reason: 'FailedToUpdateEndpointSlices',
+    message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${message}`,
+    regarding: serviceReference(service),
+    component: slicesComponent,
+  };
+}
+
+/** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
+export function isNamespaceTerminating(failure: ApiFailure): boolean {
+  return failure.causes.includes('NamespaceTerminating');
+}
+
+/** The error of a write that was refused (ES-55). `slice` is the name of the slice updated or deleted. */
+export const writeFailure = {
+  create: (service: Service, failure: string) => `failed to create EndpointSlice for Service ${keyOf(service)}: ${failure}`,
+  update: (service: Service, slice: string, failure: string) => `failed to update ${slice} EndpointSlice for Service ${keyOf(service)}: ${failure}`,
+  delete: (service: Service, slice: string, failure: string) => `failed to delete ${slice} EndpointSlice for Service ${keyOf(service)}: ${failure}`,
+  /** A slice of an address type that the service no longer has (ES-14). */
+  deleteUnsupported: (service: Service, slice: string, failure: string) =>
+    `error deleting ${slice} EndpointSlice for Service ${keyOf(service)}: ${failure}`,
+} as const;
+
+export function serviceReference(service: Service): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = service.metadata;
+  return { kind: 'Service', namespace, name, uid, apiVersion: 'v1', ...(resourceVersion && { resourceVersion }) };
+}
+
+const keyOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;

@@ -1,0 +1,33 @@
+import type { Endpoint, EndpointSlice, Service, SlicePort } from '#shared/kube/types.ts';
+import type { Labels } from './labels.ts';
+import { inHashOrder } from './ports.ts';
+
+/** A slice as it is to become. */
+export interface PlannedSlice {
+  /** What it replaces on the server; undefined: it is new. */
+  readonly current: EndpointSlice | undefined;
+  readonly labels: Labels;
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** The slices of one address type, before and while hints are decided. */
+export interface SliceSet {
+  readonly create: readonly PlannedSlice[];
+  readonly update: readonly PlannedSlice[];
+  readonly unchanged: readonly EndpointSlice[];
+}
+
+export function newSlice(labels: Labels, ports: readonly SlicePort[], endpoints: readonly Endpoint[]): PlannedSlice {
+  return { current: undefined, labels, ports: inHashOrder(ports), endpoints };
+}
+
+/** The slice on the server, to be changed from here. */
+export function unchangedSlice(current: EndpointSlice): PlannedSlice {
+  return { current, labels: current.metadata.labels ?? {}, ports: current.ports ?? [], endpoints: current.endpoints ?? [] };
+}
+
+/** By uid: a slice of a former service of that name is not its own. */
+export function isOwnedBy(slice: EndpointSlice, service: Service): boolean {
+  return (slice.metadata.ownerReferences ?? []).some((o) => o.uid === service.metadata.uid && o.kind === 'Service' && o.apiVersion === 'v1');
+}

@@ -1,0 +1,110 @@
+import type { Endpoint, EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { DesiredGroup } from './desired.ts';
+import { type EndpointSet, equalBeyondIdentity, take } from './endpoint-set.ts';
+import { type Labels, labelsChanged } from './labels.ts';
+import { newSlice, type PlannedSlice, type SliceSet, unchangedSlice } from './planned-slice.ts';
+
+export interface PortMapping extends SliceSet {
+  readonly delete: readonly EndpointSlice[];
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** A planned slice that is still being filled. */
+type Filling = PlannedSlice & { readonly endpoints: Endpoint[] };
+
+/**
+ * Places the endpoints of one group with as few writes as upstream's reconcileByPortMapping:
+ * 1. what is wanted stays where it is; slices lose what is not, and take over what changed (ES-34..37);
+ * 2. the slices that are written anyway are filled up, fullest first (ES-39);
+ * 3. the rest goes into new slices, or a last part that fits into one unchanged slice into that (ES-40, ES-41).
+ *
+ * Takes the endpoints out of `group`. `existing` are the service's own slices with these ports, in the order they are walked.
+ */
+export function reconcileByPortMapping(
+  service: Service,
+  labels: Labels,
+  existing: readonly EndpointSlice[],
+  group: DesiredGroup,
+  maxEndpointsPerSlice: number,
+): PortMapping {
+  const kept = keepInPlace(service, labels, existing, group.endpoints);
+  const added = group.endpoints.size;
+  const rest = byName(group.endpoints);
+  const fill = (endpoints: Endpoint[]) => {
+    while (rest.length > 0 && endpoints.length < maxEndpointsPerSlice) endpoints.push(rest.pop() as Endpoint);
+  };
+
+  if (rest.length > 0) for (const slice of [...kept.update].sort((a, b) => b.endpoints.length - a.endpoints.length)) fill(slice.endpoints);
+
+  const create: PlannedSlice[] = [];
+  const update: PlannedSlice[] = [...kept.update];
+  let unchanged = kept.unchanged;
+  while (rest.length > 0) {
+    const toFill = rest.length < maxEndpointsPerSlice ? closestToFull(unchanged, rest.length, maxEndpointsPerSlice) : undefined;
+    const endpoints = [...(toFill?.endpoints ?? [])];
+    fill(endpoints);
+    if (toFill) {
+      update.push({ ...unchangedSlice(toFill), endpoints });
+      unchanged = unchanged.filter((slice) => slice !== toFill);
+    } else {
+      create.push(newSlice(labels, group.ports, endpoints));
+    }
+  }
+  return { create, update, unchanged, delete: kept.delete, added, removed: kept.removed };
+}
+
+interface Kept {
+  readonly update: readonly Filling[];
+  readonly unchanged: readonly EndpointSlice[];
+  readonly delete: readonly EndpointSlice[];
+  readonly removed: number;
+}
+
+function keepInPlace(service: Service, labels: Labels, existing: readonly EndpointSlice[], wanted: EndpointSet): Kept {
+  const update: Filling[] = [];
+  const unchanged: EndpointSlice[] = [];
+  const toDelete: EndpointSlice[] = [];
+  let removed = 0;
+  for (const slice of existing) {
+    const before = slice.endpoints ?? [];
+    const endpoints: Endpoint[] = [];
+    let updated = false;
+    for (const endpoint of before) {
+      const version = take(wanted, endpoint);
+      if (!version) continue;
+      endpoints.push(version);
+      updated ||= !equalBeyondIdentity(version, endpoint);
+    }
+    if (updated || endpoints.length !== before.length) {
+      removed += before.length - endpoints.length;
+      if (endpoints.length === 0) toDelete.push(slice);
+      else update.push({ ...unchangedSlice(slice), labels, endpoints });
+    } else if (labelsChanged(slice.metadata.labels, service)) {
+      update.push({ ...unchangedSlice(slice), labels, endpoints: [...before] });
+    } else {
+      unchanged.push(slice);
+    }
+  }
+  return { update, unchanged, delete: toDelete, removed };
+}
+
+/** Last name first, so that taking from the end goes by name whatever the order of the pods (ES-42). */
+function byName(endpoints: EndpointSet): Endpoint[] {
+  if (endpoints.size === 0) return [];
+  return [...endpoints].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, endpoint]) => endpoint);
+}
+
+/** The slice that `count` more endpoints bring closest to full, if there is one that can take them all. */
+function closestToFull(slices: readonly EndpointSlice[], count: number, max: number): EndpointSlice | undefined {
+  let closest = max;
+  let found: EndpointSlice | undefined;
+  for (const slice of slices) {
+    const room = max - (slice.endpoints?.length ?? 0) - count;
+    if (room >= 0 && room < closest) {
+      closest = room;
+      found = slice;
+    }
+  }
+  return found;
+}

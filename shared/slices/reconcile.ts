@@ -1,0 +1,127 @@
+import { slicesComponent } from '#shared/kube/names.ts';
+import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
+import { type DesiredGroup, desiredEndpoints } from './desired.ts';
+import { efficiency, type GroupCount } from './efficiency.ts';
+import { finalize } from './finalize.ts';
+import { addHints, removeHints } from './hints.ts';
+import { type Labels, sliceLabels } from './labels.ts';
+import { serviceReference } from './outcome.ts';
+import { isPlaceholder, placeholderSlice } from './placeholder.ts';
+import type { AddressTypePlan, HintsRecord, SlicesInput } from './plan.ts';
+import { isOwnedBy, type PlannedSlice, type SliceSet } from './planned-slice.ts';
+import { type PortMapping, reconcileByPortMapping } from './port-mapping.ts';
+import { portMapKey } from './ports.ts';
+import { hintsEnabled, recordWithHints, recordWithoutHints, zoneRatios } from './topology.ts';
+import { hintByTrafficDistribution, trafficDistributionOf } from './traffic-distribution.ts';
+
+export interface Reconciled {
+  readonly plan: AddressTypePlan;
+  readonly hints: HintsRecord | undefined;
+}
+
+export interface Run {
+  readonly input: SlicesInput;
+  readonly service: Service;
+  readonly triggerTime: string | undefined;
+}
+
+/** One address type, as upstream's reconcileByAddressType. `existing`: the slices of that type, by name. */
+export function reconcileByAddressType(
+  run: Run,
+  addressType: AddressType,
+  existing: readonly EndpointSlice[],
+  hints: HintsRecord | undefined,
+): Reconciled {
+  const { input, service, triggerTime } = run;
+  const labels = sliceLabels(service);
+  const desired = desiredEndpoints(service, input.pods, input.nodes, addressType);
+  const placed = place(run, labels, existing, desired.groups);
+  const hinted = decideHints(run, addressType, placed, hints);
+  const writes = finalize({ service, addressType, triggerTime, create: hinted.slices.create, update: hinted.slices.update, delete: placed.delete });
+  const { added, removed, counts } = placed;
+  const plan = {
+    addressType,
+    ...writes,
+    events: hinted.events,
+    errors: desired.errors,
+    endpointsAdded: added,
+    endpointsRemoved: removed,
+    ...efficiency(counts.values(), input.maxEndpointsPerSlice),
+  };
+  return { plan, hints: hinted.record };
+}
+
+interface Placed extends PortMapping {
+  /** By port map key. */
+  readonly counts: ReadonlyMap<string, GroupCount>;
+}
+
+/** Every group of ports on its own, then the slices that belong to none, then the placeholder (ES-34..51). */
+function place({ input, service }: Run, labels: Labels, existing: readonly EndpointSlice[], groups: ReadonlyMap<string, DesiredGroup>): Placed {
+  const create: PlannedSlice[] = [];
+  const update: PlannedSlice[] = [];
+  const unchanged: EndpointSlice[] = [];
+  const toDelete = existing.filter((slice) => !isOwnedBy(slice, service));
+  const owned = Map.groupBy(
+    existing.filter((slice) => isOwnedBy(slice, service)),
+    (slice) => portMapKey(slice.ports),
+  );
+  const counts = new Map<string, GroupCount>();
+  let [added, removed] = [0, 0];
+  for (const [key, group] of groups) {
+    const slices = owned.get(key) ?? [];
+    const endpoints = group.endpoints.size;
+    const mapping = reconcileByPortMapping(service, labels, slices, group, input.maxEndpointsPerSlice);
+    create.push(...mapping.create);
+    update.push(...mapping.update);
+    unchanged.push(...mapping.unchanged);
+    toDelete.push(...mapping.delete);
+    added += mapping.added;
+    removed += mapping.removed;
+    counts.set(key, { endpoints, slices: slices.length + mapping.create.length - mapping.delete.length });
+  }
+  for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
+
+  if (existing.length === toDelete.length && create.length === 0) {
+    counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
+    const [only] = toDelete;
+    if (only && toDelete.length === 1 && isPlaceholder(only, service, labels)) unchanged.push(...toDelete.splice(0));
+    else create.push(placeholderSlice(labels));
+  }
+  return { create, update, unchanged: unchanged.sort(bySliceName), delete: toDelete, added, removed, counts };
+}
+
+interface HintDecision {
+  readonly slices: SliceSet;
+  readonly record: HintsRecord | undefined;
+  readonly events: readonly EventSketch[];
+}
+
+/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). */
+function decideHints({ input, service }: Run, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
+  const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
+  const event = (text: string, enabled = false): EventSketch => ({
+    type: enabled ? 'Normal' : 'Warning',
+    reason: enabled ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled',
+    message: `${text}, addressType: ${addressType}`,
+    regarding: serviceReference(service),
+    component: slicesComponent,
+  });
+
+  if (hintsEnabled(service)) {
+    const hinted = addHints(slices, input.nodesSeen ? zoneRatios(input.nodes.values()) : new Map());
+    if (typeof hinted.result === 'string')
+      return { slices: hinted.slices, record: recordWithoutHints(record, addressType), events: [event(hinted.result)] };
+    const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', true)];
+    return { slices: hinted.slices, record: recordWithHints(record, addressType, hinted.result), events };
+  }
+
+  const value = trafficDistributionOf(service);
+  return {
+    slices: value ? hintByTrafficDistribution(slices, value) : removeHints(slices),
+    record: recordWithoutHints(record, addressType),
+    events: record?.populated ? [event('Topology Aware Hints has been disabled')] : [],
+  };
+}
+
+const bySliceName = (a: EndpointSlice, b: EndpointSlice): number => (a.metadata.name < b.metadata.name ? -1 : 1);

@@ -1,0 +1,40 @@
+import { fnv1a128 } from '#shared/kube/hash.ts';
+import { labelServiceName } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { SliceDraft } from './plan.ts';
+import { portMapKey } from './ports.ts';
+
+/**
+ * The draft under the first of its names that is not taken. A run that is repeated gives the same names, so that a slice
+ * created just before a crash is found again instead of made twice; after AlreadyExists, try again with that name taken.
+ */
+export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
+  const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
+  const portsKey = portMapKey(draft.ports);
+  let ordinal = 0;
+  let name: string;
+  do name = sliceName(serviceName, serviceUid, draft.addressType, portsKey, ordinal++);
+  while (taken.has(name));
+  return { ...draft, metadata: { ...draft.metadata, name } };
+}
+
+/** A name of the shape that the API server makes of generateName (ES-53), but the same each time. */
+export function sliceName(serviceName: string, serviceUid: string, addressType: string, portsKey: string, ordinal: number): string {
+  let hash = BigInt(`0x${fnv1a128([serviceUid, addressType, portsKey, ordinal].join('\n'))}`);
+  let suffix = '';
+  for (let i = 0; i < 5; i++) {
+    suffix += alphabet[Number(hash % 27n)];
+    hash /= 27n;
+  }
+  return generateNamePrefix(serviceName).slice(0, 58) + suffix;
+}
+
+/** With a dash, unless no name could begin so. */
+export function generateNamePrefix(serviceName: string): string {
+  const prefix = `${serviceName}-`;
+  return prefix.length <= 253 && subdomain.test(`${serviceName.slice(0, -1)}a`) ? prefix : serviceName;
+}
+
+/** What the API server draws from: no vowels, and no digits that look like them. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

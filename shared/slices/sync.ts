@@ -1,0 +1,53 @@
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { computeTriggerTime } from '#shared/triggertime/tracker.ts';
+import { addressTypesOf } from './address-types.ts';
+import type { AddressTypePlan, SlicesInput, SlicesPlan } from './plan.ts';
+import { reconcileByAddressType } from './reconcile.ts';
+import { hintsEnabled, recordWithoutHints } from './topology.ts';
+import { trafficDistributionOf } from './traffic-distribution.ts';
+
+/**
+ * What the EndpointSlice controller would write for a service: syncService of pkg/controller/endpointslice and Reconcile of
+ * k8s.io/endpointslice, without their slice tracker: `slices` must be what the API server holds.
+ *
+ * The result does not depend on the order of anything in the input, and the input is left as it is.
+ */
+export function decideSlices(input: SlicesInput): SlicesPlan {
+  const { service } = input;
+  // the state of a service that is gone is forgotten, hints too (upstream keeps those: ES-3)
+  if (!service) return { ...nothing, outcome: 'missing', triggerTimes: undefined, hints: undefined };
+  if (service.spec?.type === 'ExternalName') return { ...nothing, outcome: 'external-name', triggerTimes: input.triggerTimes, hints: input.hints };
+  if (!service.spec?.selector) return { ...nothing, outcome: 'no-selector', triggerTimes: input.triggerTimes, hints: input.hints };
+  return reconcile(input, service);
+}
+
+function reconcile(input: SlicesInput, service: Service): SlicesPlan {
+  const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, input.pods);
+  const slices = input.slices.filter((slice) => !slice.metadata.deletionTimestamp).sort(byName);
+  const types = addressTypesOf(service);
+  const unsupported = slices.filter((slice) => !types.some((type) => type === slice.addressType));
+  let hints = unsupported.reduce((record, slice) => recordWithoutHints(record, slice.addressType), input.hints);
+
+  const addressTypes: AddressTypePlan[] = [];
+  for (const type of types) {
+    const existing = slices.filter((slice) => slice.addressType === type);
+    const reconciled = reconcileByAddressType({ input, service, triggerTime }, type, existing, hints);
+    hints = reconciled.hints;
+    addressTypes.push(reconciled.plan);
+  }
+  return {
+    outcome: unsupported.length > 0 || addressTypes.some(hasWork) ? 'write' : 'unchanged',
+    addressTypes,
+    unsupported,
+    triggerTimes: next,
+    hints,
+    topology: hintsEnabled(service) ? 'Auto' : 'Disabled',
+    trafficDistribution: trafficDistributionOf(service) ?? '',
+  };
+}
+
+const nothing = { addressTypes: [], unsupported: [], topology: 'Disabled', trafficDistribution: '' } as const;
+
+const hasWork = (plan: AddressTypePlan): boolean => [plan.create, plan.update, plan.delete, plan.events, plan.errors].some((list) => list.length > 0);
+
+const byName = (a: EndpointSlice, b: EndpointSlice): number => (a.metadata.name < b.metadata.name ? -1 : 1);
