@@ -72,6 +72,8 @@ export type ListPartMessage = EventsHeader & {
   /** Number of this part, from 0. */
   readonly i: number;
   readonly last?: true;
+  /** Made by sweep, whose own look at the cluster confirmed a list that takes much away. The relay never sets it. */
+  readonly confirmed?: true;
   readonly from: string;
   readonly to: string;
 } & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });

@@ -1,0 +1,107 @@
+/**
+ * An entry of an input kind becomes the newest record of its object, or loses to a newer one (protocol.md 3). Writing is all that
+ * happens here; what is then owed to which services is told in announce order by batch.ts: object, selectors, generation, message, and only
+ * then is `past` cleared.
+ */
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import { nodeChange } from '#shared/membership/node-change.ts';
+import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
+import { readFence } from '#shared/snapshot/lists.ts';
+import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, putObject, readObject } from '#shared/snapshot/objects.ts';
+import type { Version } from '#shared/snapshot/version.ts';
+import type { IngestDeps } from './deps.ts';
+
+/** An entry with its versions made whole. */
+export interface VersionedEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: Version;
+  /** As of when the entry holds: at least `version`. */
+  readonly asOf: Version;
+  /** Undefined: the object does not exist. */
+  readonly projection: string | undefined;
+  readonly seen: number | undefined;
+}
+
+/** Something that services have to be told of, before `record.past` may go. */
+export interface Owed {
+  readonly kind: InputKind;
+  readonly record: ObjectRecord;
+  /** The pod's change exactly, where this very call saw the object before and after; else past label sets say what it may have been. */
+  readonly podChange: PodChange | undefined;
+  readonly seen: number | undefined;
+}
+
+/** `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
+export async function announce(
+  deps: IngestDeps,
+  cluster: string,
+  kind: InputKind,
+  entry: VersionedEntry,
+  known?: { readonly record: ObjectRecord | undefined },
+): Promise<Owed | undefined> {
+  let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
+  for (;;) {
+    if (before && entry.version <= before.version) {
+      deps.metrics.put('EventsStale', 1, { cluster });
+      return before.past ? { kind, record: before, podChange: undefined, seen: entry.seen } : undefined;
+    }
+    if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
+      // A list newer than this entry does not know the object: it would come to life for good (rule F).
+      deps.metrics.put('EventsSuspect', 1, { cluster });
+      return undefined;
+    }
+    const change = changeOf(kind, before, entry);
+    const owesNothing = change === 'same' && before?.past === undefined;
+    const record: ObjectRecord = {
+      namespace: entry.namespace,
+      name: entry.name,
+      version: entry.version,
+      projection: entry.projection,
+      past: owesNothing ? undefined : pastOf(kind, before, entry),
+      at: deps.now(),
+    };
+    await rememberNamespace(deps, cluster, entry.namespace);
+    if (await putObject(deps.table, cluster, kind, record, before)) {
+      if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
+      if (owesNothing) return undefined;
+      return { kind, record, podChange: before?.past === undefined && typeof change === 'object' ? change : undefined, seen: entry.seen };
+    }
+    before = await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
+  }
+}
+
+/** `same`: nobody has to be told (upstream's rules, not "the projection is equal": semantics.md 1). */
+function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): PodChange | 'same' | 'changed' {
+  const alive = entry.projection !== undefined;
+  if (!alive && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'same';
+  // A Service's every update wakes it (EV-2): it is what repairs drift.
+  if (kind === 'Service') return 'changed';
+  const next: ObjectRecord = { ...entry, past: undefined, at: 0 };
+  if (kind === 'Node') return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'same';
+  const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
+  if (old && pod && old.metadata.uid !== pod.metadata.uid) {
+    // The relay sends only an object's newest state, so a deletion and a new pod of that name can come as one change.
+    return { namespace: entry.namespace, labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
+  }
+  return podChange(old, pod) ?? 'same';
+}
+
+/** What was owed before, and the label set that this write takes out of sight (P1). */
+function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
+  const owed = before?.past ?? [];
+  if (kind !== 'Pod' || !isAlive(before)) return owed;
+  const labels = labelsOfProjectedPod(before.projection);
+  const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
+  if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return owed;
+  return owed.some(same) ? owed : [...owed, labels];
+}
+
+async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {
+  const key = `${cluster}/${namespace}`;
+  if (deps.knownNamespaces.has(key)) return;
+  await noteNamespace(deps.table, cluster, namespace);
+  deps.knownNamespaces.add(key);
+}
+

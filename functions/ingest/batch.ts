@@ -1,0 +1,189 @@
+/**
+ * A batch of events messages of one cluster, in phases with a barrier between them:
+ *
+ * 1. write every object (announce.ts, list-part.ts), explain every output
+ * 2. raise the versions of the sets of services and nodes that changed
+ * 3. find the services that are concerned, with selectors read after the writes
+ * 4. raise their generations and send their wake-ups, once a service
+ * 5. clear what was owed, then note list parts
+ *
+ * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
+ * it twice is harmless.
+ */
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import { UnreadableMessage } from '#shared/queue/codec.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import type { EventsMessage, HeartbeatMessage, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import { parseEventsMessage } from '#shared/queue/parse.ts';
+import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
+import { listHints } from '#shared/snapshot/hints.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
+import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/snapshot/objects.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { announce, type Owed } from './announce.ts';
+import type { IngestDeps } from './deps.ts';
+import { type AppliedPart, applyInputPart, applyOutputPart } from './list-part.ts';
+import { applyOutputs } from './outputs.ts';
+import { servicesOf } from './selectors.ts';
+import { incarnationOfSession } from './session.ts';
+import { sendWakeUps, WakeUps } from './wake.ts';
+
+export interface EventsRecord {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+/** How long messages of a session wait that does not fit the cluster (protocol.md 4). */
+const suspectDelaySeconds = 30;
+
+interface Applied {
+  readonly messageId: string;
+  readonly owed: readonly Owed[];
+  readonly note: (() => Promise<void>) | undefined;
+}
+
+/** The ids of the messages that are to come back. */
+export async function ingestBatch(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): Promise<readonly string[]> {
+  const meta = await readMeta(deps.table, cluster);
+  if (!meta || meta.mode === 'removed') {
+    deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
+    return records.map((r) => r.messageId);
+  }
+  const failed: string[] = [];
+  const wakeUps = new WakeUps();
+  const applied = await concurrently(10, records, async (record): Promise<Applied | undefined> => {
+    try {
+      return { messageId: record.messageId, ...(await applyMessage(deps, meta, record.body, wakeUps)) };
+    } catch (error) {
+      if (error instanceof UnreadableMessage) {
+        await quarantine(deps, meta, record, error.message);
+        return undefined;
+      }
+      deps.log.error('events message failed', { cluster, messageId: record.messageId, error: String(error) });
+      failed.push(record.messageId);
+      return undefined;
+    }
+  });
+  const done = applied.filter((a) => a !== undefined);
+  try {
+    const owed = done.flatMap((a) => a.owed);
+    await raiseSetVersions(deps, cluster, owed);
+    await addConcerned(deps, meta, owed, wakeUps);
+    await sendWakeUps(deps.table, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all, deps.now());
+    deps.metrics.put('WakeUps', wakeUps.all.length, { cluster });
+    await concurrently(16, owed, (o) => clearPast(deps.table, cluster, o.kind, o.record));
+    for (const { note } of done) await note?.();
+  } catch (error) {
+    deps.log.error('wake-ups failed', { cluster, error: String(error) });
+    return records.map((r) => r.messageId);
+  }
+  return failed;
+}
+
+async function applyMessage(deps: IngestDeps, meta: ClusterMeta, body: string, wakeUps: WakeUps): Promise<Omit<Applied, 'messageId'>> {
+  const message = parseEventsMessage(body);
+  if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
+  const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now());
+  if (incarnation === undefined) {
+    if (message.type !== 'heartbeat') {
+      await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds: suspectDelaySeconds }]);
+    }
+    return { owed: [], note: undefined };
+  }
+  switch (message.type) {
+    case 'heartbeat':
+      await applyHeartbeat(deps, meta, incarnation, message);
+      return { owed: [], note: undefined };
+    case 'list':
+      deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
+      return isInput(message) ? applyInputPart(deps, meta, incarnation, message) : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
+    case 'live': {
+      deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
+      if (!isInput(message)) {
+        await applyOutputs(deps, meta, incarnation, asOutput(message), asOutput(message).entries, wakeUps);
+        return { owed: [], note: undefined };
+      }
+      const asOf = versionOf(incarnation, message.asOf);
+      const owed = await concurrently(16, message.entries, (e) =>
+        announce(deps, meta.id, message.kind, {
+          namespace: e.ns,
+          name: e.name,
+          version: versionOf(incarnation, e.rv),
+          asOf,
+          projection: e.o,
+          seen: e.seen,
+        }),
+      );
+      return { owed: owed.filter((o) => o !== undefined), note: undefined };
+    }
+  }
+}
+
+type OfKind<M, K extends Kind> = M & { readonly kind: K };
+const isInput = <M extends EventsMessage & { readonly kind: Kind }>(
+  m: M,
+): m is Extract<M, OfKind<M, InputKind>> & { readonly kind: InputKind; readonly entries: readonly InputEntry[] } =>
+  m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';
+const asOutput = <M extends { readonly kind: Kind }>(m: M) => m as M & { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] };
+
+async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: number, message: HeartbeatMessage): Promise<void> {
+  if (incarnation !== meta.incarnation) return;
+  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now() };
+  for (const [kind, rv] of Object.entries(message.high)) {
+    const version = versionOf(incarnation, rv);
+    if (version > meta.high[kind as Kind]) set[`high_${kind}`] = version;
+  }
+  await deps.table.update(metaKey(meta.id), { set }, { attribute: 'inc', is: '=', value: incarnation });
+}
+
+async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonly Owed[]): Promise<void> {
+  const namespaces = new Set(owed.filter((o) => o.kind === 'Service').map((o) => o.record.namespace));
+  await concurrently(16, [...namespaces], (ns) => raiseSelectorsVersion(deps.table, cluster, ns));
+  if (owed.some((o) => o.kind === 'Node')) await raiseNodesVersion(deps.table, cluster);
+}
+
+async function addConcerned(deps: IngestDeps, meta: ClusterMeta, owed: readonly Owed[], wakeUps: WakeUps): Promise<void> {
+  for (const o of owed) {
+    if (o.kind === 'Service') wakeUps.add({ namespace: o.record.namespace, service: o.record.name, delaySeconds: 0, live: false, seen: o.seen });
+  }
+  const pods = owed.filter((o) => o.kind === 'Pod');
+  const namespaces = [...new Set(pods.map((o) => o.record.namespace))];
+  const delaySeconds = Math.min(900, meta.settings.batchPeriodSeconds);
+  await concurrently(8, namespaces, async (namespace) => {
+    const services = await servicesOf(deps.table, deps.selectors, meta.id, namespace);
+    for (const o of pods) {
+      if (o.record.namespace !== namespace) continue;
+      for (const service of concernedByPod(o, services)) wakeUps.add({ namespace, service, delaySeconds, live: false, seen: o.seen });
+    }
+  });
+  if (owed.some((o) => o.kind === 'Node')) await addOverloaded(deps, meta.id, wakeUps);
+}
+
+/** Upstream's own set (PK-9) where the change is known exactly; else everything that any label set it may have had matches. */
+function concernedByPod({ podChange, record }: Owed, services: Parameters<typeof servicesForPod>[1]): readonly string[] {
+  if (podChange) return servicesForPod(podChange, services);
+  const labelSets = [...(record.past ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];
+  return [...services].filter((s) => labelSets.some((labels) => selectorMatches(s.spec?.selector, labels))).map((s) => s.metadata.name);
+}
+
+/** Services whose hints no longer fit the nodes (EV-21). */
+async function addOverloaded(deps: IngestDeps, cluster: string, wakeUps: WakeUps): Promise<void> {
+  const hinted = await listHints(deps.table, cluster);
+  if (hinted.length === 0) return;
+  const nodes = (await readObjects(deps.table, cluster, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
+  const ratios = zoneRatios(nodes);
+  for (const { namespace, name, hints } of hinted) {
+    if (isOverloaded(hints, ratios)) wakeUps.add({ namespace, service: name, delaySeconds: 0, live: false, seen: undefined });
+  }
+}
+
+async function quarantine(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, reason: string): Promise<void> {
+  deps.metrics.put('Quarantined', 1, { cluster: meta.id });
+  deps.log.warn('events message quarantined', { cluster: meta.id, messageId: record.messageId, reason });
+  await deps.queues(meta.id, meta.queues).quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: meta.id, body: record.body.slice(0, 200_000) }) }]);
+}

@@ -1,0 +1,18 @@
+import type { ClusterQueues } from '#shared/queue/port.ts';
+import type { QueueUrls } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import type { SelectorCache } from './selectors.ts';
+
+/** What ingest needs of the world. Everything that varies comes in here. */
+export interface IngestDeps {
+  readonly table: Table;
+  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Kept between batches by a warm worker; safe to lose. */
+  readonly selectors: SelectorCache;
+  readonly knownNamespaces: Set<string>;
+}

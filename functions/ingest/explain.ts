@@ -1,0 +1,23 @@
+import type { OutputEntry } from '#shared/queue/messages.ts';
+import type { OutputKind, Endpoints, EndpointSlice } from '#shared/kube/types.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { OutputRecord } from '#shared/snapshot/outputs.ts';
+import type { Version } from '#shared/snapshot/version.ts';
+
+/**
+ * Does what sync saved explain what the relay saw of an output (protocol.md 6)? If not, somebody else wrote it, or a worker that had lost its
+ * lease, and the service is to be looked at live. This replaces upstream's slice tracker and stale checks.
+ */
+export function isExplained(kind: OutputKind, saved: OutputRecord | undefined, entry: OutputEntry, version: Version): boolean {
+  if (!saved) return entry.gone === true || kind === 'Endpoints' || entry.by !== slicesManagedBy;
+  if (saved.version >= version) return true;
+  if (!saved.object) return saved.uid === entry.uid;
+  if (entry.gone || saved.uid !== entry.uid || kind === 'Endpoints') return false;
+  return saved.generation === (entry.gen ?? 0) && sameOwnership(saved.object, entry);
+}
+
+/** Annotations alone do not raise a slice's generation (TR-7), and no annotation of ours is anybody's to keep. */
+function sameOwnership(object: Endpoints | EndpointSlice, entry: OutputEntry): boolean {
+  const labels = object.metadata.labels ?? {};
+  return (labels[labelServiceName] ?? '') === entry.svc && labels[labelSliceManagedBy] === entry.by;
+}

@@ -1,0 +1,156 @@
+/**
+ * A page of a consistent list (protocol.md 4): as of its version exactly its entries exist in its key range. First list, relist and periodic
+ * inventory are one thing, and the entries are the repair.
+ */
+import type { InputKind, OutputKind } from '#shared/kube/types.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
+import { notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { isAlive, namespacesInRange, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
+import { readOutputs } from '#shared/snapshot/outputs.ts';
+import { resourceVersionOf, versionOf, type Version } from '#shared/snapshot/version.ts';
+import { announce, type Owed } from './announce.ts';
+import type { IngestDeps } from './deps.ts';
+import { applyOutputs } from './outputs.ts';
+import type { WakeUps } from './wake.ts';
+
+/** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
+export const suspiciousCount = 20;
+export const suspiciousShare = 0.2;
+
+/** How long a tombstone stays at least: longer than a run of ingest, since the fence protects from everything that comes later. */
+const tombstoneMs = 15 * 60_000;
+const listTtlSeconds = 3600;
+
+type InputPart = Extract<ListPartMessage, { kind: InputKind }>;
+type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;
+
+export interface AppliedPart {
+  readonly owed: readonly Owed[];
+  /** To be called when all that is owed has been sent: notes the part, which may open the gate. */
+  readonly note: () => Promise<void>;
+}
+
+export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: InputPart): Promise<AppliedPart> {
+  const { table } = deps;
+  const version = versionOf(incarnation, part.asOf);
+  await raiseFence(table, meta.id, part.kind, version);
+  const held = await heldInRange(deps, meta.id, part);
+  const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
+
+  const owed = await concurrently(16, part.entries, (e: InputEntry) =>
+    announce(
+      deps,
+      meta.id,
+      part.kind,
+      { namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), asOf: version, projection: e.o, seen: undefined },
+      { record: held.get(`${e.ns}/${e.name}`) },
+    ),
+  );
+
+  const notListed = [...held].filter(([key]) => !listed.has(key)).map(([, record]) => record);
+  const alive = [...held.values()].filter(isAlive).length;
+  const missing = notListed.filter((r) => isAlive(r) && r.version < version);
+  const suspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && !part.confirmed;
+  if (suspicious) {
+    deps.metrics.put('Drift', missing.length, { cluster: meta.id });
+    deps.log.warn('list would take away too much: not applied until it is confirmed', {
+      cluster: meta.id,
+      kind: part.kind,
+      missing: missing.length,
+      of: alive,
+    });
+    return { owed: owed.filter((o) => o !== undefined), note: async () => {} };
+  }
+  const gone = await concurrently(16, missing, (r) =>
+    announce(
+      deps,
+      meta.id,
+      part.kind,
+      { namespace: r.namespace, name: r.name, version, asOf: version, projection: undefined, seen: undefined },
+      { record: r },
+    ),
+  );
+  // What an earlier worker wrote and did not live to tell: equal and older entries announce again while `past` is there.
+  const untold = notListed.filter((r) => r.past && !missing.includes(r)).map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined }));
+  await purge(deps, meta.id, part.kind, notListed, version);
+
+  return {
+    owed: [...owed, ...gone, ...untold].filter((o) => o !== undefined),
+    note: () => note(deps, meta, incarnation, part, version),
+  };
+}
+
+export async function applyOutputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: OutputPart, wakeUps: WakeUps): Promise<AppliedPart> {
+  const version = versionOf(incarnation, part.asOf);
+  await raiseFence(deps.table, meta.id, part.kind, version);
+  const gone = await goneFromRange(deps, meta, part, version);
+  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...gone], wakeUps);
+  if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, part.entries, wakeUps);
+  return { owed: [], note: () => note(deps, meta, incarnation, part, version) };
+}
+
+/**
+ * Upstream's check of leftover Endpoints at its start (EP-70): those without a Service are woken, and the run deletes them. Endpoints that
+ * hold a leader-election record are let be.
+ */
+async function wakeLeftovers(deps: IngestDeps, cluster: string, entries: readonly OutputEntry[], wakeUps: WakeUps): Promise<void> {
+  await concurrently(16, entries, async (e) => {
+    if (e.leader || isAlive(await readObject(deps.table, cluster, 'Service', e.ns, e.name))) return;
+    wakeUps.add({ namespace: e.ns, service: e.name, delaySeconds: 0, live: true, seen: undefined });
+  });
+}
+
+async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMessage & { kind: InputKind }): Promise<Map<string, ObjectRecord>> {
+  const namespaces = part.kind === 'Node' ? [''] : await namespacesInRange(deps.table, cluster, part.from, part.to);
+  const records = await concurrently(8, namespaces, (ns) => readObjects(deps.table, cluster, part.kind, ns, rangeWithin(ns, part.from, part.to)));
+  return new Map(records.flat().map((r) => [`${r.namespace}/${r.name}`, r]));
+}
+
+/** The part of the range "namespace/name" that lies in one namespace, as names. */
+function rangeWithin(namespace: string, from: string, to: string): { readonly from?: string; readonly to?: string } {
+  const prefix = `${namespace}/`;
+  return {
+    ...(from.startsWith(prefix) && { from: from.slice(prefix.length) }),
+    ...(to.startsWith(prefix) && { to: to.slice(prefix.length) }),
+  };
+}
+
+/** Outputs that we know to be there and the list does not, as entries that say so. */
+async function goneFromRange(deps: IngestDeps, meta: ClusterMeta, part: OutputPart, version: Version): Promise<readonly OutputEntry[]> {
+  const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
+  const namespaces = await namespacesInRange(deps.table, meta.id, part.from, part.to);
+  const shelf = meta.mode === 'shadow' ? 'SEEN' : 'OUT';
+  const perNamespace = await concurrently(8, namespaces, async (ns) => {
+    const services = await readObjects(deps.table, meta.id, 'Service', ns);
+    const outputs = await concurrently(8, services, async ({ name }) => {
+      const records = await readOutputs(deps.table, { cluster: meta.id, namespace: ns, name }, shelf);
+      return records.map((record) => ({ service: name, record }));
+    });
+    return outputs
+      .flat()
+      .filter(({ record }) => record.kind === part.kind && record.object && record.version < version)
+      .filter(({ record }) => !listed.has(`${ns}/${record.name}`) && inRange(`${ns}/${record.name}`, part.from, part.to))
+      .map(({ service, record }): OutputEntry => ({ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }));
+  });
+  return perNamespace.flat();
+}
+
+const inRange = (key: string, from: string, to: string): boolean => key > from && (to === '' || key <= to);
+
+async function purge(deps: IngestDeps, cluster: string, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
+  const redundant = records.filter((r) => !isAlive(r) && !r.past && r.version <= fence && deps.now() - r.at > tombstoneMs);
+  await concurrently(16, redundant, (r) => purgeTombstone(deps.table, cluster, kind, r));
+}
+
+/** Noted only if no newer list has begun: that one may have refused entries of this one as suspect (protocol.md 4, D:N7). */
+async function note(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: ListPartMessage, version: Version): Promise<void> {
+  if ((await readFence(deps.table, meta.id, part.kind)) !== version) return;
+  const complete = await notePart(deps.table, meta.id, part.kind, part.listId, {
+    i: part.i,
+    last: part.last === true,
+    expiresAtSeconds: Math.floor(deps.now() / 1000) + listTtlSeconds,
+  });
+  if (complete) await noteSynced(deps.table, meta.id, part.kind, incarnation);
+}

@@ -1,0 +1,83 @@
+/** Entries of the output kinds: the watch is the witness of what we wrote, and of what others did. */
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { type OutputObject, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { slicesManagedBy } from '#shared/kube/names.ts';
+import type { IngestDeps } from './deps.ts';
+import { isExplained } from './explain.ts';
+import type { WakeUps } from './wake.ts';
+
+export type OutputMessage = Extract<LiveMessage, { kind: OutputKind }>;
+
+/** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
+const minSyncDelaySeconds = 1;
+
+/**
+ * First time unexplained: the entry comes back after EV-16's delay, by which time the save of our own write is there. Unexplained again: the service
+ * is woken with a live read.
+ */
+export async function applyOutputs(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  incarnation: number,
+  message: Omit<OutputMessage, 'type' | 'asOf'>,
+  entries: readonly OutputEntry[],
+  wakeUps: WakeUps,
+): Promise<void> {
+  const { kind } = message;
+  const unexplained: OutputEntry[] = [];
+  await concurrently(16, entries, async (entry) => {
+    const version = versionOf(incarnation, entry.rv);
+    if (meta.mode === 'shadow') return applySeen(deps, meta, kind, entry, incarnation, wakeUps);
+    const services = [...new Set([entry.svc, entry.oldSvc].filter((s): s is string => !!s))];
+    for (const name of services) {
+      const service = { cluster: meta.id, namespace: entry.ns, name };
+      const saved = await readOutput(deps.table, service, kind, entry.name);
+      if (isExplained(kind, saved, entry, version)) continue;
+      if (!entry.again) {
+        unexplained.push({ ...entry, again: 1 });
+        break;
+      }
+      deps.metrics.put('ForeignWrites', 1, { cluster: meta.id });
+      wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: true, seen: entry.seen });
+    }
+  });
+  if (unexplained.length === 0) return;
+  const { v, cluster, session, uid, base } = message;
+  const asOf = unexplained.reduce((newest, e) => (versionOf(1, e.rv) > versionOf(1, newest) ? e.rv : newest), '0');
+  const second: LiveMessage = { v, cluster, session, uid, base, type: 'live', kind, asOf, entries: unexplained };
+  await deps.queues(meta.id, meta.queues).events.send([
+    { body: encodeMessage(second), delaySeconds: Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds)) },
+  ]);
+}
+
+/** Shadow mode: what the cluster's own controllers wrote is kept, and compared anew whenever it changes. */
+async function applySeen(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  kind: OutputKind,
+  entry: OutputEntry,
+  incarnation: number,
+  wakeUps: WakeUps,
+): Promise<void> {
+  if (entry.svc === '' || (kind === 'EndpointSlice' && entry.by !== slicesManagedBy && !entry.gone)) return;
+  const service = { cluster: meta.id, namespace: entry.ns, name: entry.svc };
+  const saved = await saveOutput(
+    deps.table,
+    service,
+    {
+      kind,
+      name: entry.name,
+      uid: entry.uid,
+      version: versionOf(incarnation, entry.rv),
+      generation: entry.gen ?? 0,
+      object: entry.gone ? undefined : (entry.body as OutputObject | undefined),
+    },
+    'SEEN',
+  );
+  if (saved) wakeUps.add({ namespace: entry.ns, service: entry.svc, delaySeconds: minSyncDelaySeconds, live: false, seen: undefined });
+}

@@ -1,0 +1,25 @@
+import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/snapshot/objects.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import type { Service } from '#shared/kube/types.ts';
+
+/** The services of a namespace as they were at a version of its set of services. */
+export interface CachedSelectors {
+  readonly version: number;
+  readonly services: readonly Service[];
+}
+export type SelectorCache = Map<string, CachedSelectors>;
+
+/**
+ * The namespace's services. Called after the pod was written: the version is read (strong) first, then the services if it has moved, and they are kept
+ * under the version read before, so that a service written in between is not missed (protocol.md 3, S1-S3).
+ */
+export async function servicesOf(table: Table, cache: SelectorCache, cluster: string, namespace: string): Promise<readonly Service[]> {
+  const key = `${cluster}/${namespace}`;
+  const version = await selectorsVersion(table, cluster, namespace);
+  const cached = cache.get(key);
+  if (cached?.version === version) return cached.services;
+  const records = await readObjects(table, cluster, 'Service', namespace);
+  const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []);
+  cache.set(key, { version, services });
+  return services;
+}

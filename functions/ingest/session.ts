@@ -1,0 +1,31 @@
+import type { EventsMessage } from '#shared/queue/messages.ts';
+import { fixSession, readSession } from '#shared/snapshot/lists.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+
+/**
+ * The incarnation that a message's versions belong to, fixed at the first sight of its session. Undefined: the session does not fit what is
+ * known of the cluster (another identity, or lists that went back in time, as after a restore), so its messages wait until sweep has
+ * looked at the cluster itself.
+ */
+export async function incarnationOfSession(table: Table, meta: ClusterMeta, message: EventsMessage, now: number): Promise<number | undefined> {
+  const known = await readSession(table, meta.id, message.session);
+  if (known !== undefined) return known;
+  const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
+  if (uid === message.uid && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
+    return fixSession(table, meta.id, message.session, meta.incarnation);
+  }
+  if (meta.suspect?.session !== message.session) {
+    const suspect = { session: message.session, uid: message.uid, base: message.base, since: now };
+    await table.update(metaKey(meta.id), { set: { suspect: JSON.stringify(suspect) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
+  }
+  return undefined;
+}
+
+/** The first relay of a new cluster tells who it is. */
+async function adoptIdentity(table: Table, cluster: string, uid: string): Promise<string> {
+  const item = await table.update(metaKey(cluster), { setIfAbsent: { uid } });
+  return item?.['uid'] as string;
+}

@@ -1,0 +1,109 @@
+/** Messages as they come in, checked: what passes here has the shape that its type says. Errors say what was wrong, what was given and what is allowed. */
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { decodeMessage, UnreadableMessage } from './codec.ts';
+import { type Entry, type EventsMessage, messageVersion, type SyncMessage } from './messages.ts';
+
+/** Kubernetes allows no longer name, SQS no message with more entries than this. */
+const longestName = 253;
+const mostEntries = 20_000;
+const longestProjection = 256 * 1024;
+const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
+
+export function parseEventsMessage(body: string): EventsMessage {
+  const m = object(decodeMessage(body), 'message');
+  checkVersion(m);
+  for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
+  version(m, 'base');
+  switch (m['type']) {
+    case 'heartbeat': {
+      const high = object(m['high'], 'high');
+      for (const kind of Object.keys(high)) {
+        oneOf(kind, kinds, 'a key of high');
+        version(high, kind);
+      }
+      number(m, 'at');
+      number(m, 'waiting');
+      return m as unknown as EventsMessage;
+    }
+    case 'list': {
+      text(m, 'listId');
+      number(m, 'i');
+      for (const end of ['from', 'to'] as const) text(m, end, 2 * longestName + 1, true);
+      break;
+    }
+    case 'live':
+      break;
+    default:
+      throw new UnreadableMessage(`type is ${show(m['type'])}: live, list or heartbeat is allowed`);
+  }
+  version(m, 'asOf');
+  const kind = oneOf(m['kind'], kinds, 'kind');
+  if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
+  if (m['entries'].length > mostEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
+  for (const entry of m['entries'] as unknown[]) checkEntry(kind, object(entry, 'entry'));
+  return m as unknown as EventsMessage;
+}
+
+function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
+  text(e, 'ns', longestName, kind === 'Node');
+  text(e, 'name', longestName);
+  version(e, 'rv');
+  if (kind === 'Endpoints' || kind === 'EndpointSlice') {
+    text(e, 'uid', 128, true);
+    text(e, 'svc', longestName, true);
+    if (e['oldSvc'] !== undefined) text(e, 'oldSvc', longestName, true);
+    if (e['gen'] !== undefined) number(e, 'gen');
+  } else if (e['o'] !== undefined) text(e, 'o', longestProjection);
+}
+
+export function parseSyncMessage(body: string): SyncMessage {
+  const m = object(decodeMessage(body), 'message');
+  checkVersion(m);
+  text(m, 'cluster');
+  text(m, 'ns', longestName);
+  text(m, 'service', longestName);
+  number(m, 'gen');
+  const seq = object(m['seq'], 'seq');
+  for (const part of Object.keys(seq)) {
+    oneOf(part, ['ep', 'sl'] as const, 'a key of seq');
+    number(seq, part);
+  }
+  return m as unknown as SyncMessage;
+}
+
+type Fields = { readonly [field: string]: unknown };
+
+function checkVersion(m: Fields): void {
+  if (m['v'] !== messageVersion) throw new UnreadableMessage(`v is ${show(m['v'])}: this version reads ${messageVersion}`);
+}
+
+function object(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnreadableMessage(`${what} is ${show(value)}: an object is needed`);
+  return value as Fields;
+}
+
+function text(fields: Fields, field: string, longest = longestName, mayBeEmpty = false): void {
+  const value = fields[field];
+  if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
+    throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
+  }
+}
+
+function number(fields: Fields, field: string): void {
+  const value = fields[field];
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
+}
+
+function version(fields: Fields, field: string): void {
+  const value = fields[field];
+  if (typeof value !== 'string' || !resourceVersion.test(value)) {
+    throw new UnreadableMessage(`${field} is ${show(value)}: a resourceVersion of 1 to 39 digits is needed`);
+  }
+}
+
+function oneOf<T extends string>(value: unknown, allowed: readonly T[], what: string): T {
+  if (!allowed.includes(value as T)) throw new UnreadableMessage(`${what} is ${show(value)}: ${allowed.join(', ')} are allowed`);
+  return value as T;
+}
+
+const show = (value: unknown): string => (value === undefined ? 'missing' : (JSON.stringify(value) ?? typeof value).slice(0, 60));
