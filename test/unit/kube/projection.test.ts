@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeProjection, encodeProjection, labelsOfProjectedPod, project } from '#shared/kube/projection.ts';
+import { pod, service } from './objects.ts';
+
+const anyPod = fc
+  .record({
+    labels: fc.dictionary(fc.constantFrom('app', 'tier', 'x'), fc.string()),
+    ips: fc.array(fc.constantFrom('1.2.3.4', 'fd00::1', '010.0.0.1'), { maxLength: 2 }),
+    podIP: fc.constantFrom('', '1.2.3.4', 'fd00::1'),
+    ready: fc.constantFrom<boolean | 'none'>(true, false, 'none'),
+    readySince: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00+01:00'),
+    phase: fc.constantFrom('Running', 'Failed', ''),
+    deleted: fc.boolean(),
+    spec: fc.record(
+      { hostname: fc.constant('h'), subdomain: fc.constant('svc'), nodeName: fc.constantFrom('', 'node-2'), containers: fc.constant([]) },
+      { requiredKeys: ['containers'] },
+    ),
+  })
+  .map((options) => pod('p', options));
+
+describe('a projection', () => {
+  it('of a pod is the same after another one', () => {
+    fc.assert(
+      fc.property(anyPod, (p) => {
+        const once = project('Pod', p);
+        expect(project('Pod', once)).toEqual(once);
+        expect(labelsOfProjectedPod(encodeProjection('Pod', p))).toEqual(p.metadata.labels);
+      }),
+    );
+  });
+
+  it('keeps what the controllers read of a pod', () => {
+    const full = pod('p', {
+      ips: ['1.2.3.4', 'fd00::1'],
+      podIP: 'fd00::1',
+      readySince: '2026-01-01T00:00:00.5Z',
+      deleted: true,
+      spec: {
+        hostname: 'h',
+        subdomain: 'svc',
+        containers: [{ name: 'c', image: 'i', env: [{ name: 'SECRET', value: 's' }], ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }] }],
+        initContainers: [
+          { name: 'i', ports: [{ name: 'once', containerPort: 1, protocol: 'TCP' }] },
+          { name: 's', restartPolicy: 'Always', ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }] },
+        ],
+      },
+    });
+    const seen = project('Pod', full);
+    expect(seen.spec).toMatchObject({
+      hostname: 'h',
+      subdomain: 'svc',
+      containers: [{ ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }] }],
+      initContainers: [{ restartPolicy: 'Always', ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }] }],
+    });
+    expect(seen.status).toEqual(full.status);
+    expect(seen.metadata).toEqual(full.metadata);
+    expect(JSON.stringify(seen)).not.toContain('SECRET');
+  });
+
+  it('of a service keeps an empty selector apart from none', () => {
+    expect(project('Service', service({ selector: {} })).spec?.selector).toEqual({});
+    expect(project('Service', service({ selector: undefined })).spec?.selector).toBeUndefined();
+  });
+
+  it('of a service keeps each port', () => {
+    const ports = [
+      { name: 'a', port: 80, protocol: 'TCP', targetPort: 'http', appProtocol: '' },
+      { name: 'b', port: 53, protocol: 'UDP', targetPort: 53 },
+    ];
+    expect(project('Service', service({ ports })).spec?.ports).toEqual(ports);
+  });
+
+  it('cannot be read from just any text', () => {
+    expect(() => decodeProjection('Pod', 'ns', 'p', '{}')).toThrow(SyntaxError);
+    expect(() => decodeProjection('Pod', 'ns', 'p', 'x')).toThrow(SyntaxError);
+  });
+});
