@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { Connection } from '#shared/cluster/connection.ts';
+import { type Api, connectApi } from './api.ts';
+import { type Observed, observe } from './observed.ts';
+import { conditions } from './scenarios/conditions.ts';
+import { families } from './scenarios/families.ts';
+import { membership } from './scenarios/membership.ts';
+import { metadata } from './scenarios/metadata.ts';
+import { ownership } from './scenarios/ownership.ts';
+import { packing } from './scenarios/packing.ts';
+import { ports } from './scenarios/ports.ts';
+import { quiet } from './scenarios/quiet.ts';
+import { triggerTime } from './scenarios/trigger-time.ts';
+import { upstreamSpecs } from './scenarios/upstream-specs.ts';
+import { newWorld, type World } from './world.ts';
+
+/** A cluster on which somebody keeps Endpoints and EndpointSlices. */
+export interface ApiUnderTest {
+  readonly connection: Connection;
+  close(): Promise<void>;
+}
+
+export interface SuiteOptions {
+  readonly name: string;
+  connect(): Promise<ApiUnderTest>;
+}
+
+/** One fact about the cluster, in a namespace of its own. All run at the same time. */
+export type Scenario = (fact: string, body: (world: World) => Promise<void>) => void;
+
+/**
+ * What users of a cluster see of the two controllers, whoever plays their part: it knows nothing but the Kubernetes API.
+ * It holds with the real kube-controller-manager, which is what proves its expectations.
+ */
+export function e2eSuite({ name, connect }: SuiteOptions): void {
+  describe(name, { concurrent: true, timeout: 60_000 }, () => {
+    const run = randomBytes(3).toString('hex');
+    const nodes = [`node-a-${run}`, `node-b-${run}`] as const;
+    let cluster: ApiUnderTest | undefined;
+    let api: Api;
+    let observed: Observed | undefined;
+    let namespaces = 0;
+
+    beforeAll(async () => {
+      cluster = await connect();
+      api = connectApi(cluster.connection);
+      for (const [i, node] of nodes.entries())
+        await api.create('Node', '', { metadata: { name: node, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } } });
+      observed = await observe(api);
+    });
+    afterAll(async () => {
+      await observed?.stop();
+      api?.close();
+      await cluster?.close();
+    });
+
+    const scenario: Scenario = (fact, body) =>
+      test(fact, async () => {
+        const namespace = `e2e-${run}-${++namespaces}`;
+        await api.create('Namespace', '', { metadata: { name: namespace } });
+        await body(newWorld(api, observed as Observed, namespace, nodes));
+      });
+
+    for (const declare of [membership, ports, families, conditions, metadata, triggerTime, packing, ownership, quiet, upstreamSpecs])
+      declare(scenario);
+  });
+}
