@@ -19,7 +19,7 @@ export interface Finalization {
 export function finalize(final: Finalization): Writes {
   const { service, triggerTime } = final;
   const create = final.create.map((slice) => draft(slice, final));
-  const update = final.update.filter((slice) => !isAsItWas(slice, triggerTime)).map((slice) => changed(slice, triggerTime));
+  const update = final.update.filter((slice) => !isAsItWas(slice)).map((slice) => changed(slice, triggerTime));
   const toDelete: EndpointSlice[] = [];
   for (const slice of final.delete) {
     const last = isOwnedBy(slice, service) ? create.pop() : undefined;
@@ -74,11 +74,11 @@ function changed(slice: PlannedSlice, triggerTime: string | undefined): Endpoint
 }
 
 /**
- * Hints that were looked at anew and came out the same, with the same trigger time: upstream sends such a slice, and the
- * server takes it for what it has (API-6).
+ * Hints that were looked at anew and came out the same. Upstream sends such a slice each time, to no effect but on its trigger
+ * time; it is left alone here, so that a run that is repeated writes nothing.
  */
-function isAsItWas({ current, labels, endpoints }: PlannedSlice, triggerTime: string | undefined): boolean {
-  if (!current || labels !== current.metadata.labels || current.metadata.annotations?.[annotationTriggerTime] !== triggerTime) return false;
+function isAsItWas({ current, labels, endpoints }: PlannedSlice): boolean {
+  if (!current || labels !== current.metadata.labels) return false;
   const before = current.endpoints ?? [];
   return endpoints.length === before.length && endpoints.every((endpoint, i) => endpoint === before[i]);
 }
