@@ -1,0 +1,85 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/churn.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { startLocalRun } from '#test/support/local-run.ts';
+
+/**
+ * npm run churn [-- --only kcm|ours] [--seconds N]: how long a change of a pod's readiness takes to show in Endpoints and
+ * slices, written by kube-controller-manager with its defaults and by us, each on a fresh control plane of this machine.
+ */
+const { values } = parseArgs({ options: { only: { type: 'string' }, seconds: { type: 'string', default: '20' } } });
+const seconds = Number(values.seconds);
+
+const loads: readonly ChurnLoad[] = [
+  { services: 20, pods: 10, rate: 20, seconds },
+  { services: 50, pods: 20, rate: 100, seconds },
+];
+const others = 'namespace-controller,garbage-collector-controller';
+
+/** Each resolves with how to end what it started. */
+const writers: { readonly [who: string]: { readonly controllers: string; start(controlPlane: ControlPlane): Promise<() => Promise<unknown>> } } = {
+  kcm: {
+    controllers: `endpoints-controller,endpointslice-controller,endpointslice-mirroring-controller,${others}`,
+    start: async () => async () => {},
+  },
+  ours: {
+    controllers: others,
+    async start({ kubeconfig }) {
+      const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+      await run.line(/^ready/);
+      return run.stop;
+    },
+  },
+};
+
+async function measure(who: string, load: ChurnLoad): Promise<ChurnResult> {
+  const writer = writers[who];
+  if (!writer) throw new Error(`--only ${who}: kcm or ours`);
+  const controlPlane = await startControlPlane({ controllers: writer.controllers });
+  try {
+    const stop = await writer.start(controlPlane);
+    try {
+      return await runChurn(controlPlane.binary, controlPlane.kubeconfig, load);
+    } finally {
+      await stop();
+    }
+  } finally {
+    await controlPlane.stop();
+  }
+}
+
+function row(who: string, load: ChurnLoad, r: ChurnResult): string {
+  const views = [r.endpoints, r.slices].flatMap((v) => [`${v.p50_ms} / ${v.p99_ms}`, v.max_ms, v.lost, v.writes]);
+  return `| ${load.services} × ${load.pods}, ${load.rate}/s | ${who} | ${r.flips} | ${views.join(' | ')} |`;
+}
+
+const complaints: string[] = [];
+console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}; milliseconds`);
+console.log('| services × pods, flips | writer | flips | Endpoints p50 / p99 | max | lost | writes | slices p50 / p99 | max | lost | writes |');
+console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+for (const load of loads) {
+  const results: { [who: string]: ChurnResult } = {};
+  for (const who of values.only === undefined ? Object.keys(writers) : [values.only]) {
+    const result = await measure(who, load);
+    results[who] = result;
+    console.log(row(who, load, result));
+  }
+  complaints.push(...judge(load, results['ours'], results['kcm']));
+}
+for (const complaint of complaints) console.error(complaint);
+process.exitCode = complaints.length > 0 ? 1 : 0;
+
+function judge({ services, pods, rate }: ChurnLoad, ours: ChurnResult | undefined, kcm: ChurnResult | undefined): readonly string[] {
+  const at = `${services} × ${pods} at ${rate}/s`;
+  if (!ours) return [];
+  return (['endpoints', 'slices'] as const).flatMap((kind) => [
+    ...(ours[kind].lost > 0 ? [`${at}: ${ours[kind].lost} flips were never seen in ${kind}`] : []),
+    // Below that rate kube-controller-manager's own limit of 20 requests a second does not show.
+    ...(rate < 100 || !kcm
+      ? []
+      : (['p50_ms', 'p99_ms'] as const)
+          .filter((q) => ours[kind][q] >= kcm[kind][q])
+          .map((q) => `${at}: ${q} of ${kind} is ${ours[kind][q]}, and ${kcm[kind][q]} with kube-controller-manager`)),
+  ]);
+}
