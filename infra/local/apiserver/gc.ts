@@ -1,0 +1,43 @@
+import { kindFacts, type StoreKind, storeKinds } from './kinds.ts';
+import type { Store } from './store.ts';
+
+/**
+ * One round of the two controllers that clear away: objects whose owners are all gone, and what is in a namespace that is
+ * being deleted. Pods there go at once, since no kubelet would ever confirm that they stopped. Owners of unknown kinds are taken to exist.
+ */
+export function collectGarbage(store: Store): void {
+  const uids = new Set(storeKinds.flatMap((kind) => store.list(kind).map((o) => o.metadata.uid)));
+  for (const kind of storeKinds) {
+    for (const { metadata } of store.list(kind)) {
+      const owners = metadata.ownerReferences;
+      if (owners?.every((o) => o.kind in kindFacts && !uids.has(o.uid))) store.delete(kind, metadata.namespace ?? '', metadata.name);
+    }
+  }
+  for (const { metadata } of store.list('Namespace')) if (metadata.deletionTimestamp) emptyNamespace(store, metadata.name);
+}
+
+function emptyNamespace(store: Store, namespace: string): void {
+  const namespaced = storeKinds.filter((kind) => kindFacts[kind].namespaced);
+  const inside = (kind: StoreKind) => store.list(kind, namespace);
+  for (const kind of namespaced) for (const { metadata } of inside(kind)) store.delete(kind, namespace, metadata.name, { gracePeriodSeconds: 0 });
+  if (namespaced.every((kind) => inside(kind).length === 0)) store.remove('Namespace', '', namespace);
+}
+
+/** Runs a round soon after a deletion or an ownerless arrival; `soon` is setTimeout with a short delay, or a queue in virtual time. */
+export function startGarbageCollector(store: Store, soon: (round: () => void) => void): () => void {
+  let due = false;
+  const stops = storeKinds.map((kind) =>
+    store.watch(kind, ({ type, object }) => {
+      const matters = type === 'DELETED' || object.metadata.deletionTimestamp || (type === 'ADDED' && object.metadata.ownerReferences);
+      if (due || !matters) return;
+      due = true;
+      soon(() => {
+        due = false;
+        collectGarbage(store);
+      });
+    }),
+  );
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

@@ -1,0 +1,66 @@
+import { expired } from './failure.ts';
+import { kindFacts, type RawObject, type StoreKind } from './kinds.ts';
+
+export interface StoreEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: RawObject;
+  readonly previous: RawObject | undefined;
+  readonly resourceVersion: number;
+}
+
+/** In the order of keys, a list comes in the API server's order. */
+export const keyOf = (kind: StoreKind, namespace: string | undefined, name: string): string =>
+  kindFacts[kind].namespaced ? `${namespace}/${name}` : name;
+
+const keyOfObject = ({ kind, metadata }: RawObject): string => keyOf(kind as StoreKind, metadata.namespace, metadata.name);
+
+/** The objects of one kind, and the last changes to them. */
+export class Shelf {
+  readonly objects = new Map<string, RawObject>();
+  readonly listeners = new Set<(event: StoreEvent) => void>();
+  /** Made anew after a key came or went. */
+  #sorted: readonly string[] | undefined;
+  #events: StoreEvent[] = [];
+  /** Everything after this resourceVersion is in `#events`. */
+  #floor = 0;
+
+  list(prefix: string, at: number): readonly RawObject[] {
+    if (at >= (this.#events.at(-1)?.resourceVersion ?? this.#floor)) {
+      this.#sorted ??= [...this.objects.keys()].sort();
+      return this.#sorted.filter((key) => key.startsWith(prefix)).map((key) => this.objects.get(key) as RawObject);
+    }
+    const past = new Map(this.objects);
+    for (const { object, previous } of this.since(at).reverse()) {
+      if (previous) past.set(keyOfObject(object), previous);
+      else past.delete(keyOfObject(object));
+    }
+    return [...past.keys()].sort().flatMap((key) => (key.startsWith(prefix) ? (past.get(key) as RawObject) : []));
+  }
+
+  since(resourceVersion: number): StoreEvent[] {
+    if (resourceVersion < this.#floor) throw expired(`too old resource version: ${resourceVersion} (${this.#floor})`);
+    let first = this.#events.length;
+    while (first > 0 && (this.#events[first - 1] as StoreEvent).resourceVersion > resourceVersion) first--;
+    return this.#events.slice(first);
+  }
+
+  put(object: RawObject): void {
+    const key = keyOfObject(object);
+    if (!this.objects.has(key)) this.#sorted = undefined;
+    this.objects.set(key, object);
+  }
+
+  record(event: StoreEvent, limit: number): void {
+    if (event.type !== 'DELETED') this.put(event.object);
+    else if (this.objects.delete(keyOfObject(event.object))) this.#sorted = undefined;
+    this.#events.push(event);
+    // Cut in large pieces, so that a change costs the same however long the history is.
+    if (this.#events.length > limit * 1.25) this.#floor = this.#events.splice(0, this.#events.length - limit).at(-1)?.resourceVersion ?? 0;
+    for (const listener of [...this.listeners]) listener(event);
+  }
+
+  compact(resourceVersion: number): void {
+    this.#events = [];
+    this.#floor = resourceVersion;
+  }
+}

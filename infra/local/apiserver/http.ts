@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { badRequest, expired, Refusal } from './failure.ts';
+import { keyOf } from './history.ts';
+import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
+import { patchTypeOf } from './patch.ts';
+import { fieldMatch, labelMatch, type Match } from './selectors.ts';
+import type { DeleteOptions, Store } from './store.ts';
+import { watchKind } from './watch.ts';
+
+export interface ApiServerOptions {
+  readonly store: Store;
+  /** 0, or left out: any free one. */
+  readonly port?: number;
+  /** The bearer token that every request must have; without it nobody is asked for any. */
+  readonly token?: string;
+}
+
+export interface ApiServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The API server's wire protocol over a store, on 127.0.0.1: core/v1 and discovery.k8s.io/v1 for the kinds in kinds.ts, as JSON. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const server = createServer((request, response) => {
+    response.on('error', () => {});
+    handle(options, request, response).catch((e: unknown) => {
+      const { body } = e instanceof Refusal ? e : new Refusal(500, 'InternalError', String(e));
+      const retryAfter = body.details?.retryAfterSeconds;
+      if (retryAfter) response.setHeader('retry-after', retryAfter);
+      answer(response, body.code ?? 500, body);
+    });
+  });
+  // Longer than any client keeps an idle connection, so that it is never the server who closes one that is just being used.
+  server.keepAliveTimeout = 120_000;
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+}
+
+export interface Target {
+  readonly kind: StoreKind;
+  readonly namespace: string;
+  readonly query: URLSearchParams;
+  readonly match: Match;
+}
+
+async function handle({ store, token }: ApiServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://server');
+  const method = request.method ?? 'GET';
+  if (/^\/(readyz|livez|healthz)$/.test(pathname)) return void response.end('ok');
+  if (token && request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'Unauthorized', 'Unauthorized');
+  const body = await readBody(request);
+  if (pathname === '/version') return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
+  if (pathname.endsWith('/selfsubjectaccessreviews')) return answer(response, 201, { ...body, status: { allowed: true } });
+
+  const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];
+  const kind = storeKinds.find((k) => kindFacts[k].root === root && kindFacts[k].plural === plural);
+  if (!kind || (subresource && !kindFacts[kind].hasStatus))
+    throw new Refusal(404, 'NotFound', 'the server could not find the requested resource', {});
+  const manager = query.get('fieldManager') || request.headers['user-agent']?.split('/')[0] || 'unknown';
+  const write = { manager, ...(subresource && { subresource: 'status' as const }) };
+  if (name === undefined) {
+    const labels = query.get('labelSelector') ?? '';
+    const fields = query.get('fieldSelector') ?? '';
+    const [byLabel, byField] = [labelMatch(labels), fieldMatch(kind, fields)];
+    const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
+    if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? '')) return watchKind(store, target, response);
+    if (method === 'GET') return answer(response, 200, listPage(store, target, labels + fields !== ''));
+    if (method === 'POST') return answer(response, 201, store.create(kind, namespace, body, write));
+    if (method === 'DELETE') {
+      const items = store.list(kind, namespace).filter(target.match);
+      for (const { metadata } of items) store.delete(kind, metadata.namespace ?? '', metadata.name, body);
+      return answer(response, 200, listOf(kind, { resourceVersion: String(store.resourceVersion) }, items));
+    }
+  } else if (method === 'GET') return answer(response, 200, store.get(kind, namespace, name));
+  else if (method === 'PUT') {
+    const status = store.has(kind, namespace, name) ? 200 : 201;
+    return answer(response, status, store.replace(kind, namespace, name, body, write));
+  } else if (method === 'PATCH') {
+    return answer(response, 200, store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write));
+  } else if (method === 'DELETE') {
+    const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
+    const success = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { ...detailsOf(kind, name), uid: object.metadata.uid },
+    };
+    return answer(response, 200, gone && !kindFacts[kind].returnsDeleted ? success : object);
+  }
+  throw new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+}
+
+const route = /^(\/api\/v1|\/apis\/discovery\.k8s\.io\/v1)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
+
+/** Continued pages show the state of the first one, for as long as the history reaches back to it. */
+function listPage(store: Store, { kind, namespace, query, match }: Target, selective: boolean): object {
+  const wanted = query.get('resourceVersion') ?? '';
+  const page = readToken(query.get('continue'));
+  if (Number(wanted) > store.resourceVersion) {
+    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
+    throw new Refusal(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${store.resourceVersion}`, {
+      causes,
+      retryAfterSeconds: 1,
+    });
+  }
+  const exact = query.get('resourceVersionMatch') === 'Exact' ? Number(wanted) : store.resourceVersion;
+  const resourceVersion = page?.rv ?? exact;
+  const limit = wanted === '0' && !page ? 0 : Number(query.get('limit') ?? 0);
+  const keyOfItem = ({ metadata }: RawObject) => keyOf(kind, metadata.namespace, metadata.name);
+  const all = listAt(store, kind, namespace, resourceVersion).filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
+  const items = limit > 0 ? all.slice(0, limit) : all;
+  const remaining = all.length - items.length;
+  const token = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
+  const more = { continue: Buffer.from(JSON.stringify(token)).toString('base64url'), ...(!selective && { remainingItemCount: remaining }) };
+  return listOf(kind, { resourceVersion: String(resourceVersion), ...(remaining > 0 && more) }, items);
+}
+
+function listAt(store: Store, kind: StoreKind, namespace: string, resourceVersion: number): readonly RawObject[] {
+  try {
+    return store.list(kind, namespace, resourceVersion);
+  } catch {
+    throw expired('The provided continue parameter is too old to display a consistent list result.');
+  }
+}
+
+function readToken(token: string | null): { readonly rv: number; readonly start: string } | undefined {
+  if (!token) return undefined;
+  try {
+    return JSON.parse(Buffer.from(token, 'base64url').toString());
+  } catch {
+    throw badRequest('invalid continue token');
+  }
+}
+
+/** Objects in a list are without their kind, as the API server has it. */
+const listOf = (kind: StoreKind, metadata: object, items: readonly RawObject[]): object => ({
+  kind: `${kind}List`,
+  apiVersion: kindFacts[kind].apiVersion,
+  metadata,
+  items: items.map(({ kind: _, apiVersion: __, ...rest }) => rest),
+});
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString();
+  try {
+    return text ? JSON.parse(text) : {};
+  } catch (e) {
+    throw badRequest(`the object provided is unrecognized: ${(e as Error).message}`);
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,268 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Allocator, setDefaults } from './defaults.ts';
+import { alreadyExists, badRequest, conflict, invalid, modified, notFound, Refusal, terminating } from './failure.ts';
+import { keyOf, Shelf, type StoreEvent } from './history.ts';
+import { type KindFacts, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
+import { applyPatch, type PatchType } from './patch.ts';
+import { validate } from './validation.ts';
+
+export interface StoreOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly uid: () => string;
+  /** What generateName is completed with. */
+  readonly suffix: () => string;
+  /** Events kept per kind, for watches and continued lists; older ones are "expired". */
+  readonly historyLimit?: number;
+  readonly dualStack?: boolean;
+}
+
+export interface WriteOptions {
+  readonly manager?: string;
+  readonly subresource?: 'status' | undefined;
+}
+
+export interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+}
+
+type Incoming = object;
+
+/**
+ * What the API server does with objects, without the server: synchronous, in memory, no clock and no randomness of its own.
+ * Throws a Refusal, which is a ClusterApiError, where the API server would answer with a failure. Objects that it returns
+ * are shared and must not be changed. Behaviour checked against kube-apiserver v1.36.3 (API-1 to API-11, TR-7).
+ */
+export class Store {
+  readonly #options: StoreOptions;
+  readonly #shelves = Object.fromEntries(storeKinds.map((kind) => [kind, new Shelf()])) as Record<StoreKind, Shelf>;
+  readonly #allocate: Allocator;
+  #revision = 1;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    let ips = 1;
+    let nodePorts = 30_000;
+    this.#allocate = {
+      clusterIP: (family) => (family === 'IPv4' ? `10.96.${++ips >> 8}.${ips & 255}` : `fd00:10:96::${(++ips).toString(16)}`),
+      nodePort: () => nodePorts++,
+      dualStack: options.dualStack ?? true,
+    };
+    for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) this.create('Namespace', '', { metadata: { name } });
+  }
+
+  get resourceVersion(): number {
+    return this.#revision;
+  }
+
+  get(kind: StoreKind, namespace: string, name: string): RawObject {
+    const found = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
+    if (!found) throw notFound(kind, name);
+    return found;
+  }
+
+  has(kind: StoreKind, namespace: string, name: string): boolean {
+    return this.#shelves[kind].objects.has(keyOf(kind, namespace, name));
+  }
+
+  /** All objects of a kind in key order, or those of a namespace, as they were at a resourceVersion; throws 410 when that is forgotten. */
+  list(kind: StoreKind, namespace = '', at = this.#revision): readonly RawObject[] {
+    return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at);
+  }
+
+  /** Events after a resourceVersion, oldest first; throws 410 when some of them are forgotten. */
+  since(kind: StoreKind, resourceVersion: number): readonly StoreEvent[] {
+    return this.#shelves[kind].since(resourceVersion);
+  }
+
+  /** Calls back during each change, after it. The function returned ends it. */
+  watch(kind: StoreKind, listener: (event: StoreEvent) => void): () => void {
+    const { listeners } = this.#shelves[kind];
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** Forgets all history, as etcd's compaction does. */
+  compact(): void {
+    for (const shelf of Object.values(this.#shelves)) shelf.compact(this.#revision);
+  }
+
+  create(kind: StoreKind, namespace: string, incoming: Incoming, options: WriteOptions = {}): RawObject {
+    const object = copy(kind, namespace, incoming);
+    const { metadata } = object;
+    if (metadata.resourceVersion) throw new Refusal(500, undefined, 'resourceVersion should not be set on objects to be created');
+    this.#admit(kind, namespace, metadata.name ?? '');
+    const generate = !metadata.name && metadata.generateName;
+    const { objects } = this.#shelves[kind];
+    for (let tries = 0; generate && (tries === 0 || objects.has(keyOf(kind, namespace, metadata.name))) && tries < 8; tries++) {
+      metadata.name = metadata.generateName + this.#options.suffix();
+    }
+    for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'managedFields'] as const) delete metadata[field];
+    Object.assign(metadata, { uid: this.#options.uid(), creationTimestamp: this.#time(), ...(kindFacts[kind].generation && { generation: 1 }) });
+    if (kindFacts[kind].hasStatus && kind !== 'Node') delete object.status;
+    setDefaults(kind, object, undefined, this.#allocate);
+    this.#check(kind, object, undefined);
+    if (objects.has(keyOf(kind, namespace, metadata.name))) throw alreadyExists(kind, metadata.name);
+    this.#stamp(object, [], options);
+    return this.#commit('ADDED', object, undefined);
+  }
+
+  replace(kind: StoreKind, namespace: string, name: string, incoming: Incoming, options: WriteOptions = {}): RawObject {
+    const object = copy(kind, namespace, incoming);
+    if (object.metadata.name !== name)
+      throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
+    const { uid, resourceVersion } = object.metadata;
+    const old = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
+    if (!old) {
+      if (!kindFacts[kind].createOnUpdate || options.subresource) throw notFound(kind, name);
+      this.#admit(kind, namespace, name);
+      if (uid) throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
+      delete object.metadata.resourceVersion;
+      return this.create(kind, namespace, object, options);
+    }
+    if (uid && uid !== old.metadata.uid) {
+      throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+    }
+    if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(kind, name);
+    return this.#update(kind, old, object, options);
+  }
+
+  patch(kind: StoreKind, namespace: string, name: string, change: object, type: PatchType, options: WriteOptions = {}): RawObject {
+    const patched = applyPatch(this.get(kind, namespace, name), change, type) as RawObject;
+    return this.replace(kind, namespace, name, patched, options);
+  }
+
+  /** `gone` is false while a grace period or a finalizer holds the object. */
+  delete(kind: StoreKind, namespace: string, name: string, options: DeleteOptions = {}): { readonly object: RawObject; readonly gone: boolean } {
+    const old = this.get(kind, namespace, name);
+    const { uid, resourceVersion, generation, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
+    const wanted = options.preconditions ?? {};
+    const differs = (what: string, given: string, is = '') =>
+      conflict(kind, name, `the ${what} in the precondition (${given}) does not match the ${what} in record (${is})`, 'kind');
+    if (wanted.uid && wanted.uid !== uid) throw differs('UID', wanted.uid, uid);
+    if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion)
+      throw differs('ResourceVersion', wanted.resourceVersion, resourceVersion);
+    const grace = graceOf(kind, old, options);
+    const held = grace > 0 || finalizers !== undefined || kind === 'Namespace';
+    if (deletionTimestamp && held && grace >= (deletionGracePeriodSeconds ?? 0)) return { object: old, gone: false };
+    let marked = old;
+    if ((held || kind === 'Pod') && !(deletionTimestamp && deletionGracePeriodSeconds === grace)) {
+      marked = structuredClone(old);
+      marked.metadata.deletionTimestamp = this.#time(grace);
+      if (kind === 'Namespace') marked.status = { ...marked.status, phase: 'Terminating' };
+      else marked.metadata.deletionGracePeriodSeconds = grace;
+      if (generation && !deletionTimestamp) marked.metadata.generation = generation + 1;
+      marked = this.#commit('MODIFIED', marked, old);
+    }
+    return held ? { object: marked, gone: false } : { object: this.#commit('DELETED', marked, marked), gone: true };
+  }
+
+  /** Puts objects in as they stand: nothing is defaulted, uid and resourceVersion are kept, nobody is told. For the start. */
+  load(objects: readonly RawObject[]): void {
+    for (const object of objects) {
+      const kind = object.kind as StoreKind;
+      this.#implyNamespace(object);
+      this.#revision = Math.max(this.#revision, Number(object.metadata.resourceVersion ?? 0) || 0);
+      this.#shelves[kind].put(object);
+    }
+    this.compact();
+  }
+
+  /** Creates or replaces an object as it stands, but with a new resourceVersion. */
+  apply(object: RawObject): RawObject {
+    this.#implyNamespace(object);
+    const old = this.#shelves[object.kind as StoreKind].objects.get(keyOf(object.kind as StoreKind, object.metadata.namespace, object.metadata.name));
+    return this.#commit(old ? 'MODIFIED' : 'ADDED', structuredClone(object), old);
+  }
+
+  /** Takes an object away whatever holds it; false when there is none. */
+  remove(kind: StoreKind, namespace: string, name: string): boolean {
+    const old = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
+    if (old) this.#commit('DELETED', old, old);
+    return old !== undefined;
+  }
+
+  #update(kind: StoreKind, old: RawObject, object: RawObject, options: WriteOptions): RawObject {
+    const { metadata } = object;
+    const facts = kindFacts[kind];
+    for (const field of ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const)
+      keep(metadata, old.metadata, field);
+    if (old.metadata.deletionTimestamp)
+      for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const) keep(metadata, old.metadata, field);
+    if (options.subresource === 'status') Object.assign(object, withoutStatus(old), { metadata });
+    else if (facts.hasStatus) keep(object, old, 'status');
+    setDefaults(kind, object, old, this.#allocate);
+    this.#check(kind, object, old);
+    if (isDeepStrictEqual(object, old)) return old;
+    if (metadata.deletionTimestamp && !metadata.finalizers && !metadata.deletionGracePeriodSeconds && kind !== 'Namespace') {
+      this.#commit('DELETED', old, old);
+      return object;
+    }
+    if (bumpsGeneration(facts, old, object)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+    this.#stamp(object, old.metadata.managedFields ?? [], options);
+    return this.#commit('MODIFIED', object, old);
+  }
+
+  #admit(kind: StoreKind, namespace: string, name: string): void {
+    if (!kindFacts[kind].namespaced) return;
+    if (this.get('Namespace', '', namespace).metadata.deletionTimestamp) throw terminating(kind, name, namespace);
+  }
+
+  #check(kind: StoreKind, object: RawObject, old: RawObject | undefined): void {
+    const errors = validate(kind, object, old);
+    if (errors.length > 0) throw invalid(kind, object.metadata.name ?? '', errors);
+  }
+
+  #stamp(object: RawObject, before: NonNullable<RawMeta['managedFields']>, { manager = 'unknown', subresource }: WriteOptions): void {
+    const others = before.filter((m) => m.manager !== manager || m.subresource !== subresource);
+    const mine = { manager, operation: 'Update', apiVersion: object.apiVersion, time: this.#time(), ...(subresource && { subresource }) };
+    object.metadata.managedFields = [...others, mine];
+  }
+
+  #commit(type: StoreEvent['type'], next: RawObject, previous: RawObject | undefined): RawObject {
+    const kind = next.kind as StoreKind;
+    const resourceVersion = ++this.#revision;
+    const object = { ...next, metadata: { ...next.metadata, resourceVersion: String(resourceVersion) } };
+    this.#shelves[kind].record({ type, object, previous, resourceVersion }, this.#options.historyLimit ?? 10_000);
+    return object;
+  }
+
+  #implyNamespace({ kind, metadata: { namespace } }: RawObject): void {
+    if (!kindFacts[kind as StoreKind].namespaced || !namespace || this.#shelves.Namespace.objects.has(namespace)) return;
+    this.create('Namespace', '', { metadata: { name: namespace } });
+  }
+
+  #time(plusSeconds = 0): string {
+    return new Date(this.#options.now() + plusSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+  }
+}
+
+/** A copy that is ours to change, null fields left out, addressed to this kind and namespace. */
+function copy(kind: StoreKind, namespace: string, incoming: Incoming): RawObject {
+  const object = JSON.parse(JSON.stringify(incoming), (_key, value: unknown) => (value === null ? undefined : value)) as RawObject;
+  object.metadata ??= {} as RawMeta;
+  if (namespace && object.metadata.namespace && object.metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (kindFacts[kind].namespaced) object.metadata.namespace = namespace;
+  return Object.assign(object, { apiVersion: kindFacts[kind].apiVersion, kind });
+}
+
+function graceOf(kind: StoreKind, { metadata, spec, status }: RawObject, options: DeleteOptions): number {
+  if (kind !== 'Pod' || !spec?.['nodeName'] || status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed') return 0;
+  return options.gracePeriodSeconds ?? metadata.deletionGracePeriodSeconds ?? (spec['terminationGracePeriodSeconds'] as number | undefined) ?? 30;
+}
+
+function keep<T extends object>(target: T, old: T, field: keyof T): void {
+  if (old[field] === undefined) delete target[field];
+  else target[field] = old[field];
+}
+
+const withoutStatus = ({ status: _, ...rest }: RawObject): object => rest;
+
+function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
+  if (generation === 'spec') return !isDeepStrictEqual(old.spec, object.spec);
+  if (!generation) return false;
+  return !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) || !isDeepStrictEqual({ ...old, metadata: 0 }, { ...object, metadata: 0 });
+}

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import { badRequest, Refusal } from './failure.ts';
+import type { StoreEvent } from './history.ts';
+import type { Target } from './http.ts';
+import { kindFacts } from './kinds.ts';
+import type { Store } from './store.ts';
+
+/** A reader that is further behind than this is cut off. */
+const backlogBytes = 64e6;
+const bookmarkMs = 60_000;
+/** So long before its end a watch gets a last bookmark. */
+const parting = 2_000;
+
+/** Writes events until the time is up or the reader leaves. Once the request is understood, every failure is an event in the stream. */
+export function watchKind(store: Store, { kind, namespace, query, match }: Target, response: ServerResponse): void {
+  const given = query.get('resourceVersion') ?? '';
+  if (!/^\d*$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${given}`);
+  const initial = query.get('sendInitialEvents') === 'true';
+  const fromState = initial || given === '' || given === '0';
+  const start = fromState ? store.resourceVersion : Number(given);
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+
+  const send = (type: string, object: object): void => {
+    response.write(`${JSON.stringify({ type, object })}\n`);
+    if (response.writableLength > backlogBytes) response.destroy();
+  };
+  const bookmark = (annotations?: object): void => {
+    const metadata = { resourceVersion: String(store.resourceVersion), ...(annotations && { annotations }) };
+    if (query.get('allowWatchBookmarks') === 'true') send('BOOKMARK', { kind, apiVersion: kindFacts[kind].apiVersion, metadata });
+  };
+  const deliver = ({ object, previous, type, resourceVersion }: StoreEvent): void => {
+    if (resourceVersion <= start || (namespace && object.metadata.namespace !== namespace)) return;
+    const before = type !== 'ADDED' && previous !== undefined && match(previous);
+    const after = type !== 'DELETED' && match(object);
+    if (after) send(before ? 'MODIFIED' : 'ADDED', object);
+    // Leaving the selection is shown with what was in it.
+    else if (before) send('DELETED', { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion } });
+  };
+
+  try {
+    if (fromState) for (const object of store.list(kind, namespace).filter(match)) send('ADDED', object);
+    else for (const event of store.since(kind, start)) deliver(event);
+  } catch (e) {
+    if (!(e instanceof Refusal)) throw e;
+    send('ERROR', e.body);
+    return void response.end();
+  }
+  if (initial) bookmark({ 'k8s.io/initial-events-end': 'true' });
+  const stop = store.watch(kind, deliver);
+  const lastsMs = (Number(query.get('timeoutSeconds')) || 1800) * 1000;
+  const timers = [
+    setInterval(bookmark, bookmarkMs, undefined),
+    setTimeout(bookmark, Math.max(lastsMs - parting, lastsMs / 2), undefined),
+    setTimeout(() => response.end(), lastsMs),
+  ];
+  response.once('close', () => {
+    stop();
+    for (const timer of timers) clearTimeout(timer);
+  });
+}

@@ -1,0 +1,109 @@
+import type { Connection } from './connection.ts';
+import { ClusterApiError } from './errors.ts';
+import { isExpired, listPages } from './list.ts';
+import type { ApiKind, ApiList, ApiObject, ClusterApi, ListSelector } from './port.ts';
+import { collectionPath, objectPath, resources } from './resources.ts';
+import { statusError } from './status.ts';
+import { type HttpResponse, type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
+
+export interface ClusterApiOptions extends TransportOptions {
+  readonly fieldManager: string;
+}
+
+/** A cluster's API by its own REST protocol. `close` lets go of the connections. */
+export function httpsClusterApi(
+  connection: Connection | (() => Promise<Connection>),
+  options: ClusterApiOptions,
+): ClusterApi & { readonly transport: HttpTransport; close(): void } {
+  const transport = httpTransport(connection, options);
+  const query = { fieldManager: options.fieldManager };
+
+  async function call<T>(method: string, path: string, request?: RequestOptions): Promise<T> {
+    const answer = await transport.request(method, path, request);
+    if (answer.status >= 300) throw statusError(answer);
+    return parse<T>(answer);
+  }
+
+  const api: ClusterApi = {
+    get: (kind, namespace, name) => orUndefined(call(`GET`, objectPath(kind, namespace, name), { idempotent: true })),
+
+    async list(kind, namespace, selector = {}) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await listAll(transport, kind, namespace, selector);
+        } catch (e) {
+          // The continue token outlived the server's memory: begin anew, from a newer state.
+          if (!isExpired(e) || attempt === 3) throw e;
+        }
+      }
+    },
+
+    create: (kind, object) => call('POST', collectionPath(kind, object.metadata.namespace ?? ''), { query, body: bodyOf(kind, object) }),
+
+    replace(kind, object) {
+      const { namespace = '', name, resourceVersion } = object.metadata;
+      // Sent twice, the second of two PUTs with a resourceVersion can only fail with a conflict.
+      return call('PUT', objectPath(kind, namespace, name), { query, body: bodyOf(kind, object), idempotent: Boolean(resourceVersion) });
+    },
+
+    patch: (kind, namespace, name, patch) =>
+      call('PATCH', objectPath(kind, namespace, name), { query, body: JSON.stringify(patch), contentType: 'application/merge-patch+json' }),
+
+    async delete(kind, namespace, name, preconditions) {
+      const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...(preconditions && { preconditions }) });
+      const deleted = await orUndefined(call<object>('DELETE', objectPath(kind, namespace, name), { body, idempotent: preconditions !== undefined }));
+      return deleted !== undefined;
+    },
+
+    async identity() {
+      const namespace = await call<{ metadata: { uid: string } }>('GET', '/api/v1/namespaces/kube-system', { idempotent: true });
+      return namespace.metadata.uid;
+    },
+  };
+  return { ...api, transport, close: () => transport.close() };
+}
+
+async function listAll<K extends ApiKind>(
+  transport: HttpTransport,
+  kind: K,
+  namespace: string,
+  { labels, atMost }: ListSelector,
+): Promise<ApiList<K>> {
+  const labelSelector =
+    labels &&
+    Object.entries(labels)
+      .map(([k, v]) => `${k}=${v}`)
+      .join(',');
+  const items: ApiObject[K][] = [];
+  let resourceVersion = '';
+  const pages = listPages<ApiObject[K]>(transport, collectionPath(kind, namespace), {
+    query: { labelSelector },
+    ...(atMost !== undefined && { pageSize: atMost }),
+  });
+  for await (const page of pages) {
+    resourceVersion = page.resourceVersion;
+    for (const item of page.items) items.push({ ...item, apiVersion: resources[kind].apiVersion, kind });
+    if (atMost !== undefined) break;
+  }
+  return { resourceVersion, items };
+}
+
+/** With its kind: objects out of a list come without. */
+const bodyOf = (kind: ApiKind, object: object): string => JSON.stringify({ ...object, apiVersion: resources[kind].apiVersion, kind });
+
+function parse<T>(answer: HttpResponse): T {
+  try {
+    return JSON.parse(answer.body.toString()) as T;
+  } catch (cause) {
+    throw new ClusterApiError('the answer is not JSON', { status: 0, cause });
+  }
+}
+
+async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (e) {
+    if (e instanceof ClusterApiError && e.status === 404) return undefined;
+    throw e;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListSelector } from '#shared/cluster/port.ts';
+
+/** The ClusterApi straight on a store: the same rules as over the wire, at once and without sockets. */
+export function memoryClusterApi(store: Store, options: { readonly fieldManager: string }): ClusterApi {
+  const write = { manager: options.fieldManager };
+  return {
+    get: async (kind, namespace, name) => orMissing(() => given(store.get(kind, namespace, name)), undefined),
+    async list<K extends ApiKind>(kind: K, namespace: string, { labels = {}, atMost }: ListSelector = {}) {
+      const matching = store.list(kind, namespace).filter((o) => Object.entries(labels).every(([k, v]) => o.metadata.labels?.[k] === v));
+      const items = matching.slice(0, atMost).map((o) => given<ApiObject[K]>(o));
+      return { resourceVersion: String(store.resourceVersion), items };
+    },
+    create: async (kind, object) => given(store.create(kind, object.metadata.namespace ?? '', object, write)),
+    replace: async (kind, object) => given(store.replace(kind, object.metadata.namespace ?? '', object.metadata.name, object, write)),
+    patch: async (kind, namespace, name, patch) => given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify(patch)), 'merge', write)),
+    delete: async (kind, namespace, name, preconditions) =>
+      orMissing(() => {
+        store.delete(kind, namespace, name, { preconditions });
+        return true;
+      }, false),
+    identity: async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
+  };
+}
+
+/** What a caller gets is its own, as if it had been parsed. */
+const given = <T>(object: object): T => structuredClone(object) as T;
+
+function orMissing<T, D>(call: () => T, missing: D): T | D {
+  try {
+    return call();
+  } catch (e) {
+    if (e instanceof ClusterApiError && e.status === 404) return missing;
+    throw e;
+  }
+}
