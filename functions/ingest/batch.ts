@@ -31,7 +31,7 @@ import { type AppliedPart, applyInputPart, applyOutputPart } from './list-part.t
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
-import { sendWakeUps, WakeUps } from './wake.ts';
+import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 export interface EventsRecord {
   readonly messageId: string;

@@ -5,7 +5,7 @@
 import type { InputKind, OutputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
-import { notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
+import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, namespacesInRange, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { readOutputs } from '#shared/snapshot/outputs.ts';
@@ -13,7 +13,7 @@ import { resourceVersionOf, versionOf, type Version } from '#shared/snapshot/ver
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
-import type { WakeUps } from './wake.ts';
+import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 /** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
 export const suspiciousCount = 20;
@@ -52,9 +52,10 @@ export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarn
   const notListed = [...held].filter(([key]) => !listed.has(key)).map(([, record]) => record);
   const alive = [...held.values()].filter(isAlive).length;
   const missing = notListed.filter((r) => isAlive(r) && r.version < version);
-  const suspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && !part.confirmed;
+  const suspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && !part.confirmed && meta.mode !== 'shadow';
   if (suspicious) {
     deps.metrics.put('Drift', missing.length, { cluster: meta.id });
+    await askForConfirmation(table, meta.id, part.kind);
     deps.log.warn('list would take away too much: not applied until it is confirmed', {
       cluster: meta.id,
       kind: part.kind,

@@ -9,7 +9,7 @@ import { versionOf } from '#shared/snapshot/version.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { IngestDeps } from './deps.ts';
 import { isExplained } from './explain.ts';
-import type { WakeUps } from './wake.ts';
+import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 export type OutputMessage = Extract<LiveMessage, { kind: OutputKind }>;
 

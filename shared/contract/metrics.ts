@@ -45,3 +45,22 @@ export const metrics = {
 } as const satisfies { readonly [name: string]: Metric };
 
 export type MetricName = keyof typeof metrics;
+
+/**
+ * Kept for each cluster besides the fleet. Every one of them is billed per cluster, so these are what tells one cluster from
+ * another; all else is fleet only.
+ */
+export const perCluster: readonly MetricName[] = [
+  'EventsIn',
+  'SyncLatency',
+  'SyncsWritten',
+  'SyncsFailed',
+  'Parked',
+  'ShadowDifferences',
+  'Drift',
+  'OldestDirtyAge',
+  'RelayHeartbeatAge',
+  'CircuitOpen',
+  'GateClosed',
+  'WriterConflict',
+];

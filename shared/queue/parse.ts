@@ -1,4 +1,5 @@
 /** Messages as they come in, checked: what passes here has the shape that its type says. Errors say what was wrong, what was given and what is allowed. */
+import { decodeProjection } from '#shared/kube/projection.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { decodeMessage, UnreadableMessage } from './codec.ts';
 import { type Entry, type EventsMessage, messageVersion, type SyncMessage } from './messages.ts';
@@ -53,7 +54,14 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     text(e, 'svc', longestName, true);
     if (e['oldSvc'] !== undefined) text(e, 'oldSvc', longestName, true);
     if (e['gen'] !== undefined) number(e, 'gen');
-  } else if (e['o'] !== undefined) text(e, 'o', longestProjection);
+  } else if (e['o'] !== undefined) {
+    text(e, 'o', longestProjection);
+    try {
+      decodeProjection(kind, e['ns'] as string, e['name'] as string, e['o'] as string);
+    } catch (cause) {
+      throw new UnreadableMessage(`o is ${show(e['o'])}: the projection of a ${kind} is needed`, { cause });
+    }
+  }
 }
 
 export function parseSyncMessage(body: string): SyncMessage {

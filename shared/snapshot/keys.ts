@@ -36,6 +36,11 @@ export const hintsKey = (cluster: string, namespace: string, service: string): K
   sk: `${safe(namespace)}/${safe(service)}`,
 });
 
+export const shadowKey = (cluster: string, namespace: string, service: string): Key => ({
+  pk: `${safe(cluster)}#SHADOW`,
+  sk: `${safe(namespace)}/${safe(service)}`,
+});
+
 const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
   `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
 export const outputsOf = perService('OUT');

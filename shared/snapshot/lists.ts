@@ -1,5 +1,5 @@
 /** List parts, fences and sessions (protocol.md 4): what keeps a late message from bringing back what a newer list no longer knows. */
-import type { Kind } from '#shared/kube/types.ts';
+import type { InputKind, Kind } from '#shared/kube/types.ts';
 import { fenceKey, listKey, metaKey, sessionKey } from './keys.ts';
 import type { Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
@@ -50,4 +50,13 @@ export async function readSession(table: Table, cluster: string, session: string
 export async function fixSession(table: Table, cluster: string, session: string, incarnation: number): Promise<number> {
   const item = await table.update(sessionKey(cluster, session), { setIfAbsent: { inc: incarnation } });
   return item?.['inc'] as number;
+}
+
+/** A list that takes much away waits for sweep's own look at the cluster. */
+export async function askForConfirmation(table: Table, cluster: string, kind: InputKind): Promise<void> {
+  await table.update(metaKey(cluster), { set: { [`confirm_${kind}`]: 1 } });
+}
+
+export async function confirmed(table: Table, cluster: string, kind: InputKind): Promise<void> {
+  await table.update(metaKey(cluster), { remove: [`confirm_${kind}`] });
 }

@@ -1,4 +1,4 @@
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { type InputKind, type Kind, kinds } from '#shared/kube/types.ts';
 import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
 import type { Item, Table, Value } from './table.ts';
 import { noVersion, type Version } from './version.ts';
@@ -64,6 +64,8 @@ export interface ClusterMeta {
   /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
   readonly heartbeatAt: number;
   /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
+  /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
+  readonly toConfirm: readonly InputKind[];
   readonly suspect: { readonly session: string; readonly uid: string; readonly base: string; readonly since: number } | undefined;
 }
 
@@ -96,6 +98,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     synced: perKind('synced_', 0),
     high: perKind('high_', noVersion),
     heartbeatAt: number('heartbeatAt'),
+    toConfirm: (['Service', 'Pod', 'Node'] as const).filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
   };
 }

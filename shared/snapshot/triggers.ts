@@ -85,8 +85,9 @@ function decode(texts: readonly string[]): Triggers {
       ['sl', sl],
     ] as const) {
       if (!encoded) continue;
-      const into = (merged[part] ??= { service: encoded[0], pods: new Map() });
-      for (const [name, time] of Object.entries(encoded[1])) into.pods.set(name, time);
+      merged[part] ??= { service: encoded[0], pods: new Map() };
+      const into = merged[part];
+      for (const [name, time] of Object.entries(encoded[1])) into?.pods.set(name, time);
     }
   }
   return merged;

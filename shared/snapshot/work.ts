@@ -87,28 +87,33 @@ export interface Settlement {
 }
 
 /**
- * The last update of a run: frees the lease and records the outcome. Clean work leaves the dirty index; if the generation has moved since
- * the claim, or something failed, it stays. Undefined when the lease is not ours any more: then nothing was set.
+ * The last update of a clean run: frees the lease and takes the work off the dirty index, if no generation has come in since the claim. False
+ * when one has, or when the lease is not ours any more: then nothing was set.
  */
-export async function settle(table: Table, service: ServiceKey, settlement: Settlement, before: WorkRecord): Promise<WorkItem | undefined> {
-  const after = { ...before.parts, ...settlement.parts };
-  const clean = workParts.every((p) => after[p].done >= settlement.captured);
-  const change = changeOf(settlement);
-  const mine: Condition = { attribute: 'lease', is: '=', value: settlement.leaseId };
-  if (clean) {
-    const item = await table.update(
-      key(service),
-      { ...change, remove: [...(change.remove ?? []), 'lease', 'until', 'dirtyAt', 'dirtyIn'] },
-      { all: [mine, { attribute: 'gen', is: '=', value: settlement.captured }] },
-    );
-    if (item) return decodeWork(item);
-  }
+export async function settleClean(table: Table, service: ServiceKey, settlement: Settlement): Promise<boolean> {
+  const { set, remove = [] } = changeOf(settlement);
   const item = await table.update(
     key(service),
-    { ...change, set: { ...change.set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...(change.remove ?? []), 'lease', 'until'] },
-    mine,
+    { set, remove: [...remove, 'lease', 'until', 'dirtyAt', 'dirtyIn'] },
+    {
+      all: [
+        { attribute: 'lease', is: '=', value: settlement.leaseId },
+        { attribute: 'gen', is: '=', value: settlement.captured },
+      ],
+    },
   );
-  return item && decodeWork(item);
+  return item !== undefined;
+}
+
+/** The last update of a run after which something is still owed: another message stands for it. False when the lease is not ours any more. */
+export async function settle(table: Table, service: ServiceKey, settlement: Settlement): Promise<boolean> {
+  const { set, remove = [] } = changeOf(settlement);
+  const item = await table.update(
+    key(service),
+    { set: { ...set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...remove, 'lease', 'until'] },
+    { attribute: 'lease', is: '=', value: settlement.leaseId },
+  );
+  return item !== undefined;
 }
 
 /**

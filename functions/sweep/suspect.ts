@@ -1,0 +1,50 @@
+/**
+ * A session that does not fit what is known of its cluster (protocol.md 4): is the cluster another one, or restored from an older backup? Then a new
+ * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one.
+ */
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { fixSession } from '#shared/snapshot/lists.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import type { SweepDeps } from './deps.ts';
+
+/** Without a way to the cluster (shadow), a suspicion is believed when it has stood this long and no known relay has been heard since. */
+const believedAfterMs = 60_000;
+
+export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+  const { suspect } = meta;
+  if (!suspect) return;
+  const judged = await look(deps, meta, suspect);
+  if (judged === 'unknown') return;
+  if (judged === 'same') {
+    // Its versions belong to the history that we know: old ones lose by themselves.
+    await fixSession(deps.table, meta.id, suspect.session, meta.incarnation);
+    await deps.table.update(metaKey(meta.id), { remove: ['suspect'] }, { attribute: 'inc', is: '=', value: meta.incarnation });
+    return;
+  }
+  const bumped = await deps.table.update(
+    metaKey(meta.id),
+    { set: { inc: meta.incarnation + 1, uid: suspect.uid }, remove: ['suspect'] },
+    { attribute: 'inc', is: '=', value: meta.incarnation },
+  );
+  if (!bumped) return;
+  await fixSession(deps.table, meta.id, suspect.session, meta.incarnation + 1);
+  deps.metrics.put('IncarnationBumped', 1, { cluster: meta.id });
+  deps.log.warn('new incarnation', { cluster: meta.id, incarnation: meta.incarnation + 1, sameIdentity: suspect.uid === meta.uid });
+}
+
+async function look(deps: SweepDeps, meta: ClusterMeta, suspect: NonNullable<ClusterMeta['suspect']>): Promise<'same' | 'new' | 'unknown'> {
+  try {
+    const api = await deps.cluster(meta);
+    const uid = await api.identity();
+    if (uid !== meta.uid) return uid === suspect.uid ? 'new' : 'unknown';
+    if (suspect.uid !== meta.uid) return 'same';
+    const { resourceVersion } = await api.list('Service', '', { atMost: 1 });
+    return versionOf(meta.incarnation, resourceVersion) < meta.high.Service ? 'new' : 'same';
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    const stood = deps.now() - suspect.since > believedAfterMs && meta.heartbeatAt < suspect.since;
+    return meta.mode === 'shadow' && stood ? 'new' : 'unknown';
+  }
+}

@@ -1,0 +1,45 @@
+/** What nobody's message carries: overdue work, unfinished switches, doubtful lists and sessions, and how old everything is. */
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { type ClusterMeta, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { confirmLists } from './confirm-list.ts';
+import type { SweepDeps } from './deps.ts';
+import { wakeOverdue } from './overdue.ts';
+import { judgeSuspect } from './suspect.ts';
+import { wakeAll } from './wake-all.ts';
+
+export async function sweep(deps: SweepDeps): Promise<void> {
+  const clusters = await listClusters(deps.table);
+  await concurrently(8, clusters, async (id) => {
+    const meta = await readMeta(deps.table, id);
+    if (!meta || meta.mode === 'removed') return;
+    for (const step of [judge, wakeOwed, publish]) {
+      try {
+        await step(deps, meta);
+      } catch (error) {
+        deps.log.error('sweep failed', { cluster: id, step: step.name, error: String(error) });
+      }
+    }
+  });
+}
+
+async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+  await judgeSuspect(deps, meta);
+  if (meta.mode === 'active' && meta.toConfirm.length > 0) await confirmLists(deps, meta);
+}
+
+async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+  const cluster = meta.id;
+  if (meta.wakeAll) await wakeAll(deps, meta);
+  const { resent, oldestSeconds } = await wakeOverdue(deps, meta);
+  deps.metrics.put('SweepResends', resent, { cluster });
+  // A cluster that can't be asked is behind by definition, and has an alarm of its own.
+  deps.metrics.put('OldestDirtyAge', meta.circuit || !isSynced(meta) ? 0 : oldestSeconds, { cluster });
+}
+
+async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+  const dimensions = { cluster: meta.id };
+  if (meta.heartbeatAt > 0) deps.metrics.put('RelayHeartbeatAge', Math.max(0, deps.now() - meta.heartbeatAt) / 1000, dimensions);
+  deps.metrics.put('CircuitOpen', meta.circuit ? 1 : 0, dimensions);
+  deps.metrics.put('GateClosed', isSynced(meta) ? 0 : 1, dimensions);
+  deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
+}

@@ -1,0 +1,26 @@
+/** Nothing much is removed on the word of the snapshot alone (design.md 6). */
+import { project } from '#shared/kube/projection.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import type { Run } from './run.ts';
+
+/** Services with fewer endpoints than this are not braked, nor are plans that keep at least this share. */
+export const brakeFrom = 10;
+export const brakeShare = 0.5;
+
+/**
+ * Pods as the cluster lists them right now, when the plan would leave less than half of ten or more endpoints and the snapshot does not
+ * agree with the cluster; undefined to go on with the plan. Asked once a run: pods that came from here are not asked about again.
+ */
+export async function confirmedPods(run: Run, before: number, after: number, pods: readonly Pod[]): Promise<readonly Pod[] | undefined> {
+  if (before < brakeFrom || after >= before * brakeShare || pods !== run.inputs.pods) return undefined;
+  const service = run.inputs.service;
+  if (!service) return undefined;
+  run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
+  const { items } = await run.api.list('Pod', run.key.namespace, { labels: service.spec?.selector ?? {} });
+  const live = items.map((p) => project('Pod', p));
+  const uids = new Set(pods.map((p) => p.metadata.uid));
+  const unknown = live.filter((p) => !uids.has(p.metadata.uid)).length;
+  if (unknown === 0) return undefined;
+  run.deps.metrics.put('Drift', unknown, { cluster: run.key.cluster });
+  return live;
+}

@@ -1,0 +1,93 @@
+/** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
+import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import type { Circuit, CircuitReason, ClusterMeta } from '#shared/snapshot/meta.ts';
+import { circuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
+import type { SyncDeps } from './deps.ts';
+import { NotNow, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+
+/** How long one worker may take to find out whether the cluster is back. */
+const probeMs = 30_000;
+
+/**
+ * Is this failure the cluster's? A 5xx may be one webhook's or one object's, so the cluster is asked something else: if it
+ * answers, the fault is the key's. Undefined: the key's own.
+ */
+export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
+  if (!isClusterFault(error)) return undefined;
+  if (error.status >= 500) {
+    try {
+      await run.api.identity();
+      return undefined;
+    } catch (probe) {
+      if (!(probe instanceof ClusterApiError)) throw probe;
+    }
+  }
+  return openCircuit(run.deps, run.meta, error);
+}
+
+/** Opens the circuit, or keeps it open longer, and says how long this key waits. */
+export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
+  const reason = reasonOf(error);
+  const failures = (meta.circuit?.failures ?? 0) + 1;
+  const waitSeconds =
+    reason === 'throttled' && error.retryAfterSeconds !== undefined
+      ? Math.max(1, Math.ceil(error.retryAfterSeconds * (1 + deps.random())))
+      : circuitSeconds(failures - 1, deps.random());
+  const pause = reason === 'throttled' && error.retryAfterSeconds !== undefined ? error.retryAfterSeconds : circuitSeconds(failures - 1, 0);
+  const circuit: Circuit = { reason, failures, until: deps.now() + pause * 1000 };
+  // Only the first to see it, or the one that probed, counts: others find the circuit changed and leave it.
+  await deps.table.update(
+    metaKey(meta.id),
+    { set: { circuit: JSON.stringify(circuit) }, remove: ['probe', 'probeUntil'] },
+    meta.circuit ? { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) } : { absent: 'circuit' },
+  );
+  deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
+  deps.log.warn('circuit open', { cluster: meta.id, reason, failures, waitSeconds, error: error.message });
+  return { kind: 'not-now', reason: `circuit: ${reason}`, waitSeconds };
+}
+
+function reasonOf(error: ClusterApiError): CircuitReason {
+  if (error.status === 0) return 'unreachable';
+  if (error.status === 401) return 'unauthorized';
+  if (error.status === 403) return 'forbidden';
+  return error.status === 429 ? 'throttled' : 'server-error';
+}
+
+/** Lets the run pass, or throws NotNow: the circuit is open, somebody else is probing, or the load after a recovery is still ramping up. */
+export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: string): Promise<void> {
+  const now = deps.now();
+  if (meta.circuit) {
+    const { until, failures, reason } = meta.circuit;
+    if (now < until) throw new NotNow(`circuit: ${reason}`, Math.ceil((until - now) / 1000) + circuitSeconds(failures - 1, deps.random()));
+    const probing = await deps.table.update(
+      metaKey(meta.id),
+      { set: { probe: leaseId, probeUntil: now + probeMs } },
+      {
+        all: [
+          { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },
+          { any: [{ absent: 'probe' }, { attribute: 'probeUntil', is: '<', value: now }] },
+        ],
+      },
+    );
+    if (!probing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()));
+    return;
+  }
+  if (meta.recoveredAt > 0 && deps.random() >= rampShare(now - meta.recoveredAt)) {
+    throw new NotNow('recovering', 2 + Math.floor(8 * deps.random()));
+  }
+}
+
+/** The cluster has answered: the circuit closes and the load is ramped up from now. */
+export async function closeCircuit(deps: SyncDeps, meta: ClusterMeta): Promise<void> {
+  if (!meta.circuit) return;
+  const closed = await deps.table.update(
+    metaKey(meta.id),
+    { set: { recoveredAt: deps.now() }, remove: ['circuit', 'probe', 'probeUntil'] },
+    { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },
+  );
+  if (!closed) return;
+  deps.metrics.put('CircuitOpen', 0, { cluster: meta.id });
+  deps.log.info('circuit closed', { cluster: meta.id });
+}

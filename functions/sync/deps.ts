@@ -1,0 +1,38 @@
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Node } from '#shared/kube/types.ts';
+import type { ClusterQueues } from '#shared/queue/port.ts';
+import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import type { EventRecorder } from './events.ts';
+
+/** What sync needs of the world. Everything that varies comes in here. */
+export interface SyncDeps {
+  readonly table: Table;
+  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+  /** Rejects when there is no way to reach the cluster. */
+  readonly cluster: (meta: ClusterMeta) => Promise<ClusterApi>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** A new lease id: unique for all workers for all time. */
+  readonly newLeaseId: () => string;
+  readonly events: EventRecorder;
+  /** Nodes by cluster as of a version, kept by a warm worker. */
+  readonly nodes: Map<string, { readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }>;
+}
+
+export interface SyncLimits {
+  /** Longer than the function may run, so that a lease outlives its owner. */
+  readonly leaseMs: number;
+  /** No write is begun with less time left than this. */
+  readonly reserveMs: number;
+  /** How often and how long the holder runs again for changes that came in meanwhile. */
+  readonly maxRuns: number;
+  readonly maxHoldMs: number;
+}
+
+export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 5, maxHoldMs: 10_000 };

@@ -1,0 +1,91 @@
+/** The endpoints controller's part of a run: decide, then write with preconditions. */
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { endpointsFailure } from '#shared/endpoints/outcome.ts';
+import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
+import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
+import { confirmedPods } from './brake.ts';
+import { faultOf } from './circuit.ts';
+import { endpointsIn } from './load.ts';
+import { ok, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+
+export async function runEndpoints(run: Run): Promise<Outcome> {
+  const { inputs, work } = run;
+  const readLive = run.live || work.live > work.parts.ep.done || work.parts.ep.tries > 0 || inputs.outputs.length === 0 || !inputs.service;
+  let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
+  let pods = inputs.pods;
+  for (let attempt = 1; ; attempt++) {
+    const plan = decideEndpoints({
+      namespace: run.key.namespace,
+      name: run.key.name,
+      service: inputs.service,
+      pods,
+      current,
+      triggerTimes: inputs.triggers.triggers.ep,
+    });
+    run.next.triggers = { ...run.next.triggers, ep: plan.triggerTimes };
+    if (!plan.write) return ok;
+    const confirmed = await confirmedPods(run, addressCount(current), addressCount('object' in plan.write ? plan.write.object : undefined), pods);
+    if (confirmed) {
+      pods = confirmed;
+      continue;
+    }
+    try {
+      run.mayWrite();
+      await write(run, plan, current);
+      return ok;
+    } catch (error) {
+      if (attempt === 1 && (isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && plan.write.verb === 'update'))) {
+        run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
+        current = await readCurrent(run);
+        continue;
+      }
+      return failure(run, plan.write, error);
+    }
+  }
+}
+
+async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefined): Promise<void> {
+  const { api, saves, key } = run;
+  switch (plan.write?.verb) {
+    case 'create':
+      saves.present('Endpoints', await api.create('Endpoints', plan.write.object));
+      break;
+    case 'update':
+      saves.present('Endpoints', await api.replace('Endpoints', plan.write.object));
+      break;
+    case 'delete': {
+      // Upstream deletes whatever is there (EP-2); we come later, so only what we have just seen.
+      if (!current) return;
+      const { uid = '', resourceVersion = '' } = current.metadata;
+      await api.delete('Endpoints', key.namespace, key.name, { uid, resourceVersion });
+      saves.gone('Endpoints', current);
+      break;
+    }
+  }
+  saves.wrote('Endpoints');
+}
+
+async function readCurrent(run: Run): Promise<Endpoints | undefined> {
+  const current = await run.api.get('Endpoints', run.key.namespace, run.key.name);
+  run.saves.touched = true;
+  if (current) run.saves.present('Endpoints', current);
+  else {
+    const saved = endpointsIn(run.inputs.outputs);
+    if (saved) run.saves.gone('Endpoints', saved);
+  }
+  return current;
+}
+
+async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise<Outcome> {
+  if (!(error instanceof ClusterApiError)) throw error;
+  const { retry, event } = endpointsFailure(write, run.inputs.service, { ...error, message: error.message, causes: error.causes, status: error.status });
+  if (!retry) return ok;
+  const fault = await faultOf(run, error);
+  if (event && fault?.kind !== 'not-now') await run.deps.events.record(run.api, run.key.namespace, event);
+  return fault ?? { kind: 'failed', error: error.message };
+}
+
+const addressCount = (e: Endpoints | undefined): number =>
+  (e?.subsets ?? []).reduce((n, s) => n + (s.addresses?.length ?? 0) + (s.notReadyAddresses?.length ?? 0), 0);

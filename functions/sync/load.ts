@@ -1,0 +1,65 @@
+/** What one run computes from. Every read here is strong and comes after the claim (protocol.md, I2). */
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { decodeProjection, labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { Endpoints, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import { type Hints, readHints } from '#shared/snapshot/hints.ts';
+import { decodeObjectOf, isAlive, nodesVersion, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
+import { type OutputRecord, readOutputs, type Shelf } from '#shared/snapshot/outputs.ts';
+import { readTriggers, type StoredTriggers } from '#shared/snapshot/triggers.ts';
+import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
+import type { SyncDeps } from './deps.ts';
+
+export interface Inputs {
+  readonly serviceRecord: ObjectRecord | undefined;
+  readonly service: Service | undefined;
+  /** The pods that the service selects. */
+  readonly pods: readonly Pod[];
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly nodesSeen: boolean;
+  readonly outputs: readonly OutputRecord[];
+  readonly triggers: StoredTriggers;
+  readonly hints: Hints | undefined;
+}
+
+export async function load(deps: SyncDeps, key: ServiceKey, work: WorkItem, shelf: Shelf): Promise<Inputs> {
+  const { table } = deps;
+  const [serviceRecord, outputs, triggers, hints] = await Promise.all([
+    readObject(table, key.cluster, 'Service', key.namespace, key.name),
+    readOutputs(table, key, shelf),
+    readTriggers(table, key, work),
+    readHints(table, key),
+  ]);
+  const service = decodeObjectOf('Service', serviceRecord);
+  const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
+  const [pods, nodes] = selects
+    ? await Promise.all([podsOf(deps, key, service.spec?.selector ?? {}), nodesOf(deps, key.cluster)])
+    : [[], { nodes: new Map<string, Node>(), seen: false }];
+  return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
+}
+
+/** One Query of the namespace, as upstream lists its cache. Only the pods that match are decoded whole. */
+async function podsOf(deps: SyncDeps, key: ServiceKey, selector: { readonly [key: string]: string }): Promise<readonly Pod[]> {
+  const records = await readObjects(deps.table, key.cluster, 'Pod', key.namespace);
+  return records
+    .filter(isAlive)
+    .filter((r) => selectorMatches(selector, labelsOfProjectedPod(r.projection)))
+    .map((r) => decodeProjection('Pod', key.namespace, r.name, r.projection));
+}
+
+/** The version is read before the nodes and raised after each write of one, so what is kept is never older than its version says. */
+async function nodesOf(deps: SyncDeps, cluster: string): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+  const version = await nodesVersion(deps.table, cluster);
+  const kept = deps.nodes.get(cluster);
+  if (kept?.version === version) return kept;
+  const records = await readObjects(deps.table, cluster, 'Node', '');
+  const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
+  const fresh = { version, nodes, seen: records.length > 0 };
+  deps.nodes.set(cluster, fresh);
+  return fresh;
+}
+
+export const endpointsIn = (outputs: readonly OutputRecord[]): Endpoints | undefined =>
+  outputs.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined;
+
+export const slicesIn = (outputs: readonly OutputRecord[]): readonly EndpointSlice[] =>
+  outputs.filter((o) => o.kind === 'EndpointSlice' && o.object).map((o) => o.object as EndpointSlice);

@@ -1,0 +1,20 @@
+/** How a run of one part ended. */
+export type Outcome =
+  | { readonly kind: 'ok' }
+  /** The key's own fault: tried again with back-off, parked when the retries are used up. */
+  | { readonly kind: 'failed'; readonly error: string }
+  /** Nobody's fault here: the cluster can't be asked, or not now. Costs no retry. */
+  | { readonly kind: 'not-now'; readonly reason: string; readonly waitSeconds: number };
+
+export const ok: Outcome = { kind: 'ok' };
+
+/** Thrown where a run has to stop as a whole, for every part. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+  readonly waitSeconds: number;
+
+  constructor(reason: string, waitSeconds: number, options?: ErrorOptions) {
+    super(reason, options);
+    this.waitSeconds = waitSeconds;
+  }
+}

@@ -1,0 +1,48 @@
+/** What a run has learnt of the server, to be saved once the lease is proven. */
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { OutputObject, OutputRecord } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+
+export class Saves {
+  readonly #records = new Map<string, OutputRecord>();
+  readonly #incarnation: number;
+  /** Something was written or read live, so the lease is to be proven before anything else is done. */
+  touched = false;
+  /** Successful writes, by kind. */
+  readonly writes = { Endpoints: 0, EndpointSlice: 0 };
+
+  constructor(incarnation: number) {
+    this.#incarnation = incarnation;
+  }
+
+  /** The server holds this object. */
+  present(kind: OutputKind, object: OutputObject): void {
+    const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
+    this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: withoutManagedFields(object) });
+  }
+
+  /** The server no longer holds it. A deletion's own version is never told, so it is saved at the version that went. */
+  gone(kind: OutputKind, object: OutputObject): void {
+    const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
+    this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: undefined });
+  }
+
+  wrote(kind: OutputKind): void {
+    this.touched = true;
+    this.writes[kind]++;
+  }
+
+  get records(): readonly OutputRecord[] {
+    return [...this.#records.values()];
+  }
+
+  #set(record: OutputRecord): void {
+    this.#records.set(`${record.kind}/${record.name}`, record);
+  }
+}
+
+/** They are the server's business, and most of the object's size: a PUT without them leaves them as they are. */
+function withoutManagedFields(object: OutputObject): Endpoints | EndpointSlice {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata } as Endpoints | EndpointSlice;
+}

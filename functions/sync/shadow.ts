@@ -1,0 +1,99 @@
+/**
+ * Shadow mode: what we would write against what the cluster's own controllers wrote. Needs no credentials and no way to the cluster. A
+ * difference counts only if it is still there ten seconds later: the other writer may just be at it.
+ */
+import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import type { Endpoints, EndpointSlice } from '#shared/kube/types.ts';
+import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+import { readDifference, saveDifference } from '#shared/snapshot/differences.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ServiceKey } from '#shared/snapshot/work.ts';
+import type { SyncDeps } from './deps.ts';
+import { endpointsIn, type Inputs, slicesIn } from './load.ts';
+import { NotNow } from './outcome.ts';
+
+const confirmAfterSeconds = 10;
+
+/** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
+export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const differences = inputs.service ? differencesOf(meta, key, inputs) : [];
+  const known = await readDifference(deps.table, key);
+  const text = JSON.stringify(differences);
+  if (differences.length === 0) {
+    if (known) await saveDifference(deps.table, key, undefined);
+    return;
+  }
+  if (known?.text !== text) {
+    await saveDifference(deps.table, key, { text, since: deps.now(), confirmed: false });
+    throw new NotNow('difference to be confirmed', confirmAfterSeconds);
+  }
+  if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new NotNow('difference to be confirmed', confirmAfterSeconds);
+  if (known.confirmed) return;
+  await saveDifference(deps.table, key, { ...known, confirmed: true });
+  deps.metrics.put('ShadowDifferences', 1, { cluster: key.cluster });
+  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+}
+
+function differencesOf(meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
+  const { service, pods, nodes, nodesSeen, outputs, hints } = inputs;
+  const current = endpointsIn(outputs);
+  const slices = slicesIn(outputs);
+  const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
+  const plan = decideSlices({
+    ...key,
+    service,
+    pods,
+    nodes,
+    nodesSeen,
+    slices,
+    triggerTimes: undefined,
+    hints,
+    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+  });
+  const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
+  return [...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []), ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : [])];
+}
+
+/** Readable lines: what only the cluster has, and what only we would have. */
+function diff(what: string, theirs: ReadonlySet<string>, ours: ReadonlySet<string>): readonly string[] {
+  return [
+    ...[...ours].filter((x) => !theirs.has(x)).map((x) => `${what}: missing in the cluster: ${x}`),
+    ...[...theirs].filter((x) => !ours.has(x)).map((x) => `${what}: only in the cluster: ${x}`),
+  ].sort();
+}
+
+const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
+  (ports ?? []).map((p) => `${p.name ?? ''}:${p.port}/${p.protocol}`).sort().join(',') || 'no ports';
+
+function subsetView(endpoints: Endpoints | undefined): ReadonlySet<string> {
+  const view = new Set<string>();
+  for (const s of endpoints?.subsets ?? []) {
+    for (const a of s.addresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) ready on ${portsText(s.ports)}`);
+    for (const a of s.notReadyAddresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) not ready on ${portsText(s.ports)}`);
+  }
+  return view;
+}
+
+/** As sets per address type and port group: which endpoint lies in which slice is not determined. */
+function sliceView(slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[]): ReadonlySet<string> {
+  const view = new Set<string>();
+  for (const s of slices) {
+    for (const e of s.endpoints ?? []) {
+      const { ready, serving, terminating } = e.conditions ?? {};
+      const zones = (e.hints?.forZones ?? []).map((z) => z.name).join(',');
+      view.add(
+        `${s.addressType} ${(e.addresses ?? []).join(',')} (${e.targetRef?.name ?? ''}) ready=${ready} serving=${serving} terminating=${terminating} ` +
+          `node=${e.nodeName ?? ''} zone=${e.zone ?? ''}${zones && ` for ${zones}`} on ${portsText(s.ports)}`,
+      );
+    }
+  }
+  return view;
+}
+
+function afterwards(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[] {
+  const updates = plan.addressTypes.flatMap((t) => t.update);
+  const gone = [...plan.unsupported, ...updates, ...plan.addressTypes.flatMap((t) => t.delete)];
+  const names = new Set(gone.map((s) => s.metadata.name));
+  return [...slices.filter((s) => !names.has(s.metadata.name)), ...updates, ...plan.addressTypes.flatMap((t) => t.create)];
+}

@@ -1,0 +1,190 @@
+/** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
+import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+import { confirmedPods } from './brake.ts';
+import { faultOf } from './circuit.ts';
+import { slicesIn } from './load.ts';
+import { ok, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+
+/** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
+const nameTries = 5;
+
+export async function runSlices(run: Run): Promise<Outcome> {
+  const { inputs, work, deps, key } = run;
+  if (!inputs.service) {
+    // Slices of a service that is gone are the garbage collector's (ES-2).
+    run.next.triggers = { ...run.next.triggers, sl: undefined };
+    run.next.hints = undefined;
+    return ok;
+  }
+  const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || inputs.outputs.length === 0;
+  let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
+  let pods = inputs.pods;
+  for (let attempt = 1; ; attempt++) {
+    const plan = decideSlices({
+      namespace: key.namespace,
+      name: key.name,
+      service: inputs.service,
+      pods,
+      nodes: inputs.nodes,
+      nodesSeen: inputs.nodesSeen,
+      slices,
+      triggerTimes: inputs.triggers.triggers.sl,
+      hints: inputs.hints,
+      maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+    });
+    run.next.triggers = { ...run.next.triggers, sl: plan.triggerTimes };
+    run.next.hints = plan.hints;
+    if (plan.outcome !== 'write') return ok;
+    const confirmed = await confirmedPods(run, countOf(slices), endpointsAfter(slices, plan), pods);
+    if (confirmed) {
+      pods = confirmed;
+      continue;
+    }
+    const errors = await writeAll(run, plan, slices);
+    const stale = errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'));
+    if (stale && attempt === 1) {
+      deps.metrics.put('SyncsConflict', 1, { cluster: key.cluster });
+      slices = await readCurrent(run);
+      continue;
+    }
+    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.api, key.namespace, event);
+    const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
+    if (messages.length === 0) return ok;
+    return failure(run, joinErrors(messages), errors);
+  }
+}
+
+interface WriteError {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** The first failing call ends its address type, not the others; slices of unsupported types come last, each on its own (ES-14, ES-15). */
+async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<readonly WriteError[]> {
+  const errors: WriteError[] = [];
+  const taken = new Set(slices.map((s) => s.metadata.name));
+  for (const t of plan.addressTypes) {
+    const error = await writeAddressType(run, t, taken);
+    if (error) errors.push(error);
+  }
+  for (const slice of plan.unsupported) {
+    const error = await attempt('delete', () => remove(run, slice), (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m));
+    if (error) errors.push(error);
+  }
+  return errors;
+}
+
+async function writeAddressType(run: Run, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
+  for (const draft of plan.create) {
+    const error = await attempt('create', () => create(run, draft, taken), (m) => writeFailure.create(service(run), m));
+    // Nothing can be created there any more, and all of it goes by itself (ES-61).
+    if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
+  }
+  for (const slice of plan.update) {
+    const error = await attempt('update', () => update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m));
+    if (error) return error;
+  }
+  for (const slice of plan.delete) {
+    const error = await attempt('delete', () => remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m));
+    if (error) return error;
+  }
+  return undefined;
+}
+
+async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ClusterApiError)) throw cause;
+    return { verb, message: text(cause.message), cause };
+  }
+}
+
+/**
+ * Names are made from the service and the ordinal, so a create that was sent before a crash meets AlreadyExists, and the slice it made is
+ * adopted. A slice that is not this service's, of another type or on its way out leaves its name alone.
+ */
+async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
+  const { api, saves, key } = run;
+  for (let tries = 1; ; tries++) {
+    const slice = assignName(draft, service(run).metadata.uid ?? '', taken);
+    taken.add(slice.metadata.name);
+    run.mayWrite();
+    try {
+      saves.present('EndpointSlice', await api.create('EndpointSlice', slice));
+      saves.wrote('EndpointSlice');
+      return;
+    } catch (error) {
+      if (!isAlreadyExists(error) || tries === nameTries) throw error;
+      const other = await api.get('EndpointSlice', key.namespace, slice.metadata.name);
+      if (!other || !isAdoptable(run, other, draft)) continue;
+      const { uid, resourceVersion } = other.metadata;
+      saves.present('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
+      saves.wrote('EndpointSlice');
+      return;
+    }
+  }
+}
+
+const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean =>
+  slice.addressType === draft.addressType &&
+  !slice.metadata.deletionTimestamp &&
+  (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
+
+async function update(run: Run, slice: EndpointSlice): Promise<void> {
+  run.mayWrite();
+  run.saves.present('EndpointSlice', await run.api.replace('EndpointSlice', slice));
+  run.saves.wrote('EndpointSlice');
+}
+
+async function remove(run: Run, slice: EndpointSlice): Promise<void> {
+  run.mayWrite();
+  const { uid = '', resourceVersion = '' } = slice.metadata;
+  await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
+  run.saves.gone('EndpointSlice', slice);
+  run.saves.wrote('EndpointSlice');
+}
+
+async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
+  const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
+    labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: slicesManagedBy },
+  });
+  run.saves.touched = true;
+  const names = new Set(items.map((s) => s.metadata.name));
+  for (const slice of items) run.saves.present('EndpointSlice', slice);
+  for (const saved of slicesIn(run.inputs.outputs)) if (!names.has(saved.metadata.name)) run.saves.gone('EndpointSlice', saved);
+  return items;
+}
+
+async function failure(run: Run, message: string, errors: readonly WriteError[]): Promise<Outcome> {
+  const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
+  const fault = calls[0] && (await faultOf(run, calls[0]));
+  if (fault?.kind === 'not-now') return fault;
+  await run.deps.events.record(run.api, run.key.namespace, slicesFailureEvent(service(run), message));
+  return { kind: 'failed', error: message };
+}
+
+const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['service']>;
+
+const isOurs = (name: string) => (slice: EndpointSlice) =>
+  slice.metadata.labels?.[labelServiceName] === name && slice.metadata.labels?.[labelSliceManagedBy] === slicesManagedBy;
+
+const countOf = (slices: readonly EndpointSlice[]): number => slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+
+/** How many endpoints there will be once the plan is carried out. */
+function endpointsAfter(slices: readonly EndpointSlice[], plan: SlicesPlan): number {
+  const changed = [...plan.unsupported, ...plan.addressTypes.flatMap((t) => [...t.update, ...t.delete])];
+  const names = new Set(changed.map((s) => s.metadata.name));
+  const kept = slices.filter((s) => !names.has(s.metadata.name));
+  const written = plan.addressTypes.flatMap((t) => [...t.create, ...t.update]);
+  return countOf(kept) + written.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+}

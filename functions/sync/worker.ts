@@ -1,0 +1,237 @@
+/**
+ * A wake-up is handled: claim, META and inputs (strong), write with preconditions, prove the lease, save, done (protocol.md 5). A message is
+ * gone only when what it stands for is done or another message stands for it.
+ */
+import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { serviceReference } from '#shared/slices/outcome.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { saveHints } from '#shared/snapshot/hints.ts';
+import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
+import { saveTriggers } from '#shared/snapshot/triggers.ts';
+import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { gateSeconds } from '#shared/workqueue/backoff.ts';
+import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
+import { closeCircuit, openCircuit, passCircuit } from './circuit.ts';
+import type { SyncDeps, SyncLimits } from './deps.ts';
+import { runEndpoints } from './endpoints-part.ts';
+import { type Inputs, load } from './load.ts';
+import { NotNow, ok, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+import { Saves } from './saves.ts';
+import { delayed, settleParts } from './settle.ts';
+import { compare } from './shadow.ts';
+import { runSlices } from './slices-part.ts';
+
+/** True: the message is handled and can go. False: it has to come back. `deadline`: when this worker is stopped, ms since the epoch. */
+export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: SyncMessage, deadline: number): Promise<boolean> {
+  const key: ServiceKey = { cluster: message.cluster, namespace: message.ns, name: message.service };
+  const { syncs } = deps.queues(key.cluster, undefined);
+  if (message.notBefore !== undefined && message.notBefore > deps.now()) {
+    await syncs.send([delayed(message, (message.notBefore - deps.now()) / 1000, deps.now())]);
+    return true;
+  }
+  for (;;) {
+    const work = await readWork(deps.table, key);
+    const parts = partsToRun(message, work);
+    if (parts.length === 0) return true;
+    if (isLeased(work, deps.now())) {
+      deps.metrics.put('Bounced', 1, { cluster: key.cluster });
+      const seq = Object.fromEntries(parts.map((p) => [p, message.seq[p]]));
+      await syncs.send([{ body: encodeMessage({ ...message, seq, hops: (message.hops ?? 0) + 1 }), delaySeconds: deps.random() < 0.5 ? 1 : 2 }]);
+      return true;
+    }
+    const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };
+    const claimed = await claim(deps.table, key, work, parts, lease);
+    if (claimed) return hold(deps, limits, key, message, parts, { ...claimed, leaseId: lease.id }, deadline);
+  }
+}
+
+interface Held {
+  readonly leaseId: string;
+  readonly work: WorkItem;
+  readonly takenOver: boolean;
+}
+
+/** Runs under the lease until nothing is owed, or for as long as the limits allow: a change during a run waits for no second message. */
+async function hold(
+  deps: SyncDeps,
+  limits: SyncLimits,
+  key: ServiceKey,
+  message: SyncMessage,
+  firstParts: readonly WorkPart[],
+  first: Held,
+  deadline: number,
+): Promise<boolean> {
+  const started = deps.now();
+  if (message.due !== undefined) deps.metrics.put('QueueLatency', Math.max(0, started - message.due), { cluster: key.cluster });
+  let held = first;
+  let parts = firstParts;
+  for (let runs = 1; ; runs++) {
+    const captured = held.work.gen;
+    const result = await runOnce(deps, limits, key, message, parts, held, deadline);
+    if (result === 'lost') {
+      deps.log.warn('lease lost during a run', { ...key });
+      return false;
+    }
+    const now = deps.now();
+    const { syncs, parked, events, quarantine } = deps.queues(key.cluster, result.meta?.queues);
+    const settled = await settleParts({ syncs, parked, events, quarantine }, message, held.work.parts, result.outcomes, captured, now);
+    report(deps, key, message, result, settled.parked, now - started);
+    const settlement = { leaseId: held.leaseId, captured, parts: settled.parts, triggers: result.triggers, now };
+    if (settled.parked.length > 0) await tellParked(deps, result, settled.parked);
+
+    const after = { ...held.work.parts, ...settled.parts };
+    if (workParts.every((p) => after[p].done >= captured)) {
+      if (await settleClean(deps.table, key, settlement)) return true;
+      const mayGoOn = runs < limits.maxRuns && now - started < limits.maxHoldMs && deadline - now > 2 * limits.reserveMs;
+      if (mayGoOn) {
+        const work = await settleAndRenew(deps.table, key, settlement, now + limits.leaseMs);
+        if (!work) return false;
+        held = { leaseId: held.leaseId, work, takenOver: false };
+        parts = workParts.filter((p) => work.parts[p].done < work.gen);
+        continue;
+      }
+    }
+    return settle(deps.table, key, settlement);
+  }
+}
+
+interface RunResult {
+  readonly meta: ClusterMeta | undefined;
+  readonly outcomes: ReadonlyMap<WorkPart, Outcome>;
+  readonly saves: Saves | undefined;
+  readonly api: ClusterApi | undefined;
+  readonly inputs: Inputs | undefined;
+  readonly triggers: string | null | undefined;
+}
+
+async function runOnce(
+  deps: SyncDeps,
+  limits: SyncLimits,
+  key: ServiceKey,
+  message: SyncMessage,
+  parts: readonly WorkPart[],
+  held: Held,
+  deadline: number,
+): Promise<RunResult | 'lost'> {
+  const same = (outcome: Outcome) => new Map(parts.map((p) => [p, outcome] as const));
+  const nothing = { saves: undefined, api: undefined, inputs: undefined, triggers: undefined };
+  const meta = await readMeta(deps.table, key.cluster);
+  if (!meta || (meta.mode !== 'active' && meta.mode !== 'shadow')) return { ...nothing, meta, outcomes: same(ok) };
+  const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
+  try {
+    if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)));
+    if (meta.mode === 'shadow') {
+      await compare(deps, meta, key, await load(deps, key, held.work, 'SEEN'));
+      return { ...nothing, meta, outcomes: same(ok) };
+    }
+    await passCircuit(deps, meta, held.leaseId);
+    const api = await deps.cluster(meta);
+    if (meta.circuit) {
+      await api.identity();
+      await closeCircuit(deps, meta);
+    }
+    const inputs = await load(deps, key, held.work, 'OUT');
+    // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
+    if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
+    const run: Run = {
+      deps,
+      meta,
+      key,
+      api,
+      work: held.work,
+      inputs,
+      live: held.takenOver,
+      saves: new Saves(meta.incarnation),
+      next: { triggers: inputs.triggers.triggers, hints: inputs.hints },
+      mayWrite: () => {
+        if (deadline - deps.now() < limits.reserveMs) throw new NotNow('too little time left to write', 1);
+      },
+    };
+    const outcomes = new Map(await concurrently(2, parts, async (p) => [p, await runPart(run, p)] as const));
+    return await save(run, held, outcomes);
+  } catch (error) {
+    return { ...nothing, meta, outcomes: same(await outcomeOf(deps, meta, error)) };
+  }
+}
+
+async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
+  const { settings } = run.meta;
+  if (part === 'ep' ? !settings.endpoints : !settings.slices) return ok;
+  try {
+    return await (part === 'ep' ? runEndpoints(run) : runSlices(run));
+  } catch (error) {
+    if (error instanceof NotNow || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
+    // A fault of ours with this key's objects must not hold its lease and come back for ever: it is tried, then parked.
+    run.deps.log.error('run failed unexpectedly', { ...run.key, part, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    return { kind: 'failed', error: String(error) };
+  }
+}
+
+/** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the key's. */
+async function outcomeOf(deps: SyncDeps, meta: ClusterMeta, error: unknown): Promise<Outcome> {
+  if (error instanceof NotNow) return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds };
+  if (error instanceof ClusterApiError) {
+    return isClusterFault(error) || error.status === 403 ? openCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+  }
+  throw error;
+}
+
+/** Proof, then save: whoever takes over after the proof reads live and sees our writes; if somebody did before it, their echo wakes the service. */
+async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcome>): Promise<RunResult | 'lost'> {
+  const { deps, key, saves, inputs, next } = run;
+  if (saves.touched) {
+    if (!(await prove(deps.table, key, held.leaseId))) return 'lost';
+    await concurrently(8, saves.records, (record) => saveOutput(deps.table, key, record));
+    const gone = !inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
+    if (gone) await forgetOutputs(deps.table, key);
+  }
+  const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers);
+  if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
+  const unchanged = text === (held.work.triggers ?? null);
+  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text };
+}
+
+function report(
+  deps: SyncDeps,
+  key: ServiceKey,
+  message: SyncMessage,
+  { outcomes, saves }: RunResult,
+  parked: readonly { readonly part: WorkPart; readonly error: string }[],
+  durationMs: number,
+): void {
+  const { cluster } = key;
+  const all = [...outcomes.values()];
+  const wrote = (saves?.writes.Endpoints ?? 0) + (saves?.writes.EndpointSlice ?? 0);
+  deps.metrics.put('SyncDuration', durationMs, { cluster });
+  if (saves?.writes.Endpoints) deps.metrics.put('WritesEndpoints', saves.writes.Endpoints, { cluster });
+  if (saves?.writes.EndpointSlice) deps.metrics.put('WritesSlices', saves.writes.EndpointSlice, { cluster });
+  if (wrote > 0 && message.seen !== undefined) deps.metrics.put('SyncLatency', Math.max(0, deps.now() - message.seen), { cluster });
+  const waiting = all.filter((o) => o.kind === 'not-now').length;
+  const failed = all.filter((o) => o.kind === 'failed');
+  if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
+  if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
+  if (waiting + failed.length === 0) deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
+  for (const f of failed) deps.log.warn('sync failed', { ...key, error: f.kind === 'failed' ? f.error : '' });
+  for (const { part, error } of parked) {
+    deps.metrics.put('Parked', 1, { cluster });
+    deps.log.error('work parked', { ...key, part, error });
+  }
+}
+
+async function tellParked(deps: SyncDeps, { api, inputs }: RunResult, parked: readonly { readonly part: WorkPart; readonly error: string }[]): Promise<void> {
+  if (!api || !inputs?.service) return;
+  for (const { part, error } of parked) {
+    await deps.events.record(api, inputs.service.metadata.namespace ?? '', {
+      type: 'Warning',
+      reason: 'RetryBudgetExceeded',
+      message: `${part === 'ep' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
+      regarding: serviceReference(inputs.service),
+      component: part === 'ep' ? 'endpoint-controller' : 'endpoint-slice-controller',
+    });
+  }
+}

@@ -1,0 +1,33 @@
+/** Shadow mode: a service whose endpoints in the cluster are not what ours would be. */
+import { shadowKey } from './keys.ts';
+import type { Table } from './table.ts';
+import type { ServiceKey } from './work.ts';
+
+export interface Difference {
+  /** The differences as a JSON list of lines. */
+  readonly text: string;
+  /** First seen, ms since the epoch. */
+  readonly since: number;
+  readonly confirmed: boolean;
+}
+
+const key = (s: ServiceKey) => shadowKey(s.cluster, s.namespace, s.name);
+
+export async function readDifference(table: Table, service: ServiceKey): Promise<Difference | undefined> {
+  const item = await table.get(key(service));
+  return item && { text: item['text'] as string, since: item['since'] as number, confirmed: item['confirmed'] === 1 };
+}
+
+export async function saveDifference(table: Table, service: ServiceKey, difference: Difference | undefined): Promise<void> {
+  if (!difference) await table.delete(key(service));
+  else await table.put({ ...key(service), text: difference.text, since: difference.since, confirmed: difference.confirmed ? 1 : 0 });
+}
+
+/** Every service of the cluster that differs now. */
+export async function listDifferences(table: Table, cluster: string): Promise<readonly (Difference & { readonly namespace: string; readonly name: string })[]> {
+  const items = await table.query(shadowKey(cluster, '', '').pk);
+  return items.map((item) => {
+    const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);
+    return { namespace, name, text: item['text'] as string, since: item['since'] as number, confirmed: item['confirmed'] === 1 };
+  });
+}
