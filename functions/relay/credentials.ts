@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** A projected token lives an hour and is replaced long before; a kubelet writes it within a minute. */
+const freshForMs = 60_000;
+
+export interface Credentials {
+  readonly connection: () => Promise<Connection>;
+  /** Undefined where the connection holds its own. */
+  readonly token?: TokenSource;
+}
+
+/** Files are read anew at most once a minute, and at once when the API server has refused the token. */
+export function fileCredentials(api: ApiSettings, now: () => number): Credentials {
+  if ('connectionFile' in api) {
+    const file = cachedFile(api.connectionFile, now, (text) => JSON.parse(text) as Connection);
+    return { connection: () => file(false), token: async (refresh) => (await file(refresh)).token };
+  }
+  const { url, caFile, tokenFile } = api;
+  const ca = caFile === undefined ? undefined : cachedFile(caFile, now, (text) => ({ server: url, ca: text }));
+  const token = tokenFile === undefined ? undefined : cachedFile(tokenFile, now, (text) => text.trim());
+  return { connection: () => (ca ? ca(false) : Promise.resolve({ server: url })), ...(token && { token }) };
+}
+
+function cachedFile<T>(path: string, now: () => number, parse: (text: string) => T): (refresh: boolean) => Promise<T> {
+  let cached: { readonly text: string; readonly value: T; readonly until: number } | undefined;
+  return async (refresh) => {
+    if (cached && !refresh && now() < cached.until) return cached.value;
+    const text = await readFile(path, 'utf8');
+    // The same value for the same text: another one would mean new connections.
+    cached = { text, value: cached?.text === text ? cached.value : parse(text), until: now() + freshForMs };
+    return cached.value;
+  };
+}

@@ -1,0 +1,95 @@
+import type { Kind } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
+
+/** What all parts of one list share. */
+export interface ListHeader {
+  readonly header: EventsHeader;
+  readonly kind: Kind;
+  readonly asOf: string;
+  readonly listId: string;
+}
+
+/** An object of a page. Without an entry it exists but cannot be sent. */
+export interface Listed {
+  readonly key: string;
+  readonly entry: Entry | undefined;
+}
+
+/** What a page becomes: message bodies, and the keys of the objects that are in none of them. */
+export interface EncodedPage {
+  readonly bodies: readonly string[];
+  readonly unsendable: readonly string[];
+}
+
+/**
+ * The bodies of a page's messages: one part, or consecutive key ranges where that would be larger than `maxBytes`.
+ *
+ * An object that cannot be sent lies in no part's range: a part that left it out would say that it does not exist.
+ * `first` is the number of the first part; `to` is "" on the last page.
+ */
+export function encodeParts(
+  list: ListHeader,
+  page: readonly Listed[],
+  ends: { readonly from: string; readonly to: string },
+  first: number,
+  maxBytes: number,
+): EncodedPage {
+  const bodies: string[] = [];
+  const unsendable = page.filter((o) => o.entry === undefined).map((o) => o.key);
+  const ranges = sendable(page, ends).reverse();
+  for (let range = ranges.pop(); range; range = ranges.pop()) {
+    const body = encode(list, range, first + bodies.length);
+    const [only, ...others] = range.objects;
+    const alone = only !== undefined && others.length === 0;
+    if (body.length <= (alone ? largestBody : maxBytes)) {
+      bodies.push(body);
+    } else if (alone) {
+      unsendable.push(only.key);
+      ranges.push(...sendable([{ key: only.key, entry: undefined }], range));
+    } else ranges.push(...halves(range).reverse());
+  }
+  return { bodies, unsendable };
+}
+
+/** SQS takes 1 MiB a message. */
+const largestBody = 1_000_000;
+
+interface Range {
+  readonly from: string;
+  readonly to: string;
+  readonly objects: readonly Listed[];
+}
+
+function encode({ header, kind, asOf, listId }: ListHeader, { from, to, objects }: Range, i: number): string {
+  const last = to === '' ? { last: true } : {};
+  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries: objects.map((o) => o.entry) });
+}
+
+/** The range without the objects that have no entry: each of them ends a range before it and begins the next one behind it. */
+function sendable(page: readonly Listed[], { from, to }: { readonly from: string; readonly to: string }): Range[] {
+  const ranges: Range[] = [];
+  let start = from;
+  let objects: Listed[] = [];
+  for (const object of page) {
+    if (object.entry) {
+      objects.push(object);
+      continue;
+    }
+    const end = objects.at(-1);
+    if (end) ranges.push({ from: start, to: end.key, objects });
+    start = object.key;
+    objects = [];
+  }
+  if (objects.length > 0 || to === '' || start !== to) ranges.push({ from: start, to, objects });
+  return ranges;
+}
+
+function halves({ from, to, objects }: Range): Range[] {
+  const half = objects.length >> 1;
+  const middle = objects[half - 1]?.key ?? from;
+  return [
+    { from, to: middle, objects: objects.slice(0, half) },
+    { from: middle, to, objects: objects.slice(half) },
+  ];
+}

@@ -1,0 +1,76 @@
+import type { Kind } from '#shared/kube/types.ts';
+import type { EventsHeader } from '#shared/queue/messages.ts';
+import { compareBytes } from './key-order.ts';
+import { encodeParts, type Listed } from './list-parts.ts';
+import { keyOf } from './project.ts';
+import type { ReflectorDeps } from './reflector.ts';
+import { checkVersion, isNewer } from './resource-version.ts';
+import { ClusterReplaced } from './retry.ts';
+import { MalformedAnswer } from './watch-source.ts';
+
+export interface ListRequest {
+  readonly kind: Kind;
+  readonly header: EventsHeader;
+  readonly pageSize: number;
+  /** What of the kind had been read before: a consistent list is not older. */
+  readonly floor: string | undefined;
+  /** A watch goes on beside this list. */
+  readonly beside: boolean;
+}
+
+/** Larger parts are split. SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
+const maxPartBytes = 256 * 1024;
+
+/**
+ * Lists all pages of a kind and sends each as it comes: a page is dropped before the next is asked for. Resolves with the list's
+ * version when the queue has accepted every part. A list that fails midway is given up: the next one has another id.
+ */
+export async function listAll(
+  deps: Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId'>,
+  { kind, header, pageSize, floor, beside }: ListRequest,
+  send: (deliver: () => Promise<void>) => Promise<void>,
+  signal: AbortSignal,
+): Promise<string> {
+  const listId = deps.newId();
+  let asOf: string | undefined;
+  let from = '';
+  let parts = 0;
+  let token: string | undefined;
+  if (!beside) deps.memory.forget(kind);
+  do {
+    const page = await deps.source.list(kind, { limit: pageSize, continue: token }, signal);
+    const version = checkVersion(page.resourceVersion);
+    if (asOf === undefined && floor !== undefined && isNewer(floor, version))
+      throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`);
+    if (asOf !== undefined && asOf !== version) throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
+    asOf = version;
+    token = page.continue;
+
+    const objects = page.items.map((object): Listed => {
+      if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
+      const itemVersion = checkVersion(object.metadata.resourceVersion);
+      if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
+      return { key: keyOf(object), entry: deps.memory.listed(kind, object, itemVersion, beside) };
+    });
+    checkAscending(kind, from, objects);
+
+    const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
+    if (to === from && token !== undefined) continue;
+    const { bodies, unsendable } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, maxPartBytes);
+    for (const key of unsendable) deps.log.error('object is missing from the list, which says nothing of it', { kind, key });
+    parts += bodies.length;
+    from = to;
+    if (bodies.length > 0) await send(() => deps.outbox.deliver(bodies, signal));
+  } while (token !== undefined);
+  return asOf;
+}
+
+/** A key range says "exactly these": of keys in another order it would be a lie. */
+function checkAscending(kind: Kind, from: string, objects: readonly Listed[]): void {
+  let before = from;
+  for (const { key } of objects) {
+    if (compareBytes(before, key) >= 0)
+      throw new MalformedAnswer(`the list of ${kind} is not in order: ${JSON.stringify(key)} after ${JSON.stringify(before)}`);
+    before = key;
+  }
+}

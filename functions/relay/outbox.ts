@@ -1,0 +1,228 @@
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { type Clock, sleep } from './clock.ts';
+import { fromFormerService, Lane, type Pending, sizeOf } from './lane.ts';
+import type { Meter } from './meter.ts';
+import { isNewer } from './resource-version.ts';
+import { backoffMs } from './retry.ts';
+
+export interface OutboxDeps {
+  readonly queue: MessageQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+export interface OutboxOptions {
+  /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
+  readonly maxWaiting?: number;
+  readonly maxWaitingBytes?: number;
+  /** Of one live message. */
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
+  /** Sends under way at once. */
+  readonly concurrency?: number;
+  /** A send under way holds back what comes after it no longer than this. */
+  readonly lingerMs?: number;
+}
+
+/** SQS takes 1 MiB a message. */
+const largestBody = 1_000_000;
+/** The most that ingest takes of one projection. */
+const largestProjection = 256 * 1024;
+
+/**
+ * What waits to be sent in one session. Of each object only the newest state waits. Sent at once when nothing is under way; what
+ * comes meanwhile is gathered, so that a busy cluster's messages grow instead of becoming more.
+ *
+ * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
+ * `room` after each object, and by the few sends under way.
+ */
+export class Outbox {
+  private readonly deps: OutboxDeps;
+  private readonly header: EventsHeader;
+  private readonly options: Required<OutboxOptions>;
+  private readonly lanes: ReadonlyMap<Kind, Lane> = new Map(kinds.map((kind) => [kind, new Lane(kind)]));
+  private readonly closing = new AbortController();
+  private readonly listeners = new Set<() => void>();
+  private sends = 0;
+  private cancelTimer: (() => void) | undefined;
+  private timerIsSoon = false;
+
+  constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
+    this.deps = deps;
+    this.header = header;
+    this.options = { maxWaiting: 10_000, maxWaitingBytes: 16 << 20, maxEntries: 200, maxBytes: 32 << 10, concurrency: 4, lingerMs: 50, ...options };
+  }
+
+  /** A new state of the object, read at version `entry.rv`, which is newer than all that was read of the kind before. */
+  put(kind: Kind, key: string, entry: Entry): void {
+    const lane = this.lane(kind);
+    const bytes = sizeOf(entry);
+    if ('o' in entry && (entry.o?.length ?? 0) > largestProjection) this.unsendable(kind, key, bytes);
+    else lane.put(key, { entry: fromFormerService(lane.waiting.get(key)?.entry, entry), bytes, before: lane.read ?? entry.rv });
+    lane.read = entry.rv;
+    this.pump();
+  }
+
+  /** Everything of the kind up to this version has been read, and there was nothing more to send. */
+  readTo(kind: Kind, version: string): void {
+    this.lane(kind).read = version;
+  }
+
+  /** The newest version of the kind that a watch has read. */
+  read(kind: Kind): string | undefined {
+    return this.lane(kind).read;
+  }
+
+  /** The newest version up to which the queue has accepted everything: where a watch may resume. */
+  accepted(kind: Kind): string | undefined {
+    const lane = this.lane(kind);
+    let accepted = lane.read;
+    for (const pending of lane.unaccepted()) if (accepted === undefined || isNewer(accepted, pending.before)) accepted = pending.before;
+    return accepted;
+  }
+
+  get waiting(): number {
+    return this.sum((lane) => lane.waiting.size);
+  }
+
+  get isFull(): boolean {
+    return this.waiting >= this.options.maxWaiting || this.sum((lane) => lane.bytes) >= this.options.maxWaitingBytes;
+  }
+
+  /** Resolves when there is room for more. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.until(() => !this.isFull, signal);
+  }
+
+  /** Resolves when nothing of the kind waits: what is under way has its asOf, so that a gap in the watch cannot make it wrong. */
+  async quiet(kind: Kind, signal: AbortSignal): Promise<void> {
+    await this.until(() => this.lane(kind).waiting.size === 0, signal);
+  }
+
+  /** Resolves when everything has been accepted. */
+  async drained(signal: AbortSignal): Promise<void> {
+    await this.until(() => this.waiting === 0 && this.sends === 0, signal);
+  }
+
+  /** Sends these as they are, ahead of what waits. Resolves when the queue has accepted all of them. */
+  async deliver(bodies: readonly string[], signal: AbortSignal = this.closing.signal): Promise<void> {
+    const { queue, clock, log, meter } = this.deps;
+    const stop = signal === this.closing.signal ? signal : AbortSignal.any([signal, this.closing.signal]);
+    const messages = bodies.map((body) => ({ body }));
+    for (let attempt = 0; ; attempt++) {
+      stop.throwIfAborted();
+      try {
+        await queue.send(messages);
+        meter.count('relay_messages_total', messages.length);
+        return;
+      } catch (error) {
+        meter.count('relay_queue_errors_total');
+        const delayMs = backoffMs(attempt, 500, clock.random());
+        log.warn('queue did not accept', { attempt, delayMs: Math.round(delayMs), waiting: this.waiting, error: String(error) });
+        await sleep(clock, delayMs, stop);
+      }
+    }
+  }
+
+  /** Gives up what waits. */
+  close(): void {
+    this.closing.abort(new Error('the outbox is closed'));
+    this.cancelTimer?.();
+    for (const lane of this.lanes.values()) lane.clear();
+    this.changed();
+  }
+
+  /** Never sends in the caller's turn: the events of one chunk shall go together. */
+  private pump(): void {
+    if (this.closing.signal.aborted || this.waiting === 0 || this.sends >= this.options.concurrency) return;
+    const soon = this.sends === 0 || this.hasWholeMessage();
+    if (this.cancelTimer && (this.timerIsSoon || !soon)) return;
+    this.cancelTimer?.();
+    this.timerIsSoon = soon;
+    this.cancelTimer = this.deps.clock.after(soon ? 0 : this.options.lingerMs, () => {
+      this.cancelTimer = undefined;
+      if (this.waiting > 0) void this.sendSome();
+    });
+  }
+
+  private hasWholeMessage(): boolean {
+    const { maxEntries, maxBytes } = this.options;
+    return [...this.lanes.values()].some((lane) => lane.waiting.size >= maxEntries || lane.bytes >= maxBytes);
+  }
+
+  /** One message of each kind that has something. */
+  private async sendSome(): Promise<void> {
+    const taken: { readonly lane: Lane; readonly pending: readonly Pending[] }[] = [];
+    const bodies: string[] = [];
+    for (const lane of this.lanes.values()) {
+      const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
+      if (pending.length === 0) continue;
+      const body = this.encode(lane, pending);
+      if (body.length > largestBody) {
+        // Only one entry by itself can be so large.
+        for (const { entry, bytes } of pending) this.unsendable(lane.kind, `${entry.ns}/${entry.name}`, bytes);
+        continue;
+      }
+      lane.underWay.add(pending);
+      taken.push({ lane, pending });
+      bodies.push(body);
+    }
+    if (bodies.length > 0) {
+      this.sends++;
+      this.changed();
+      this.pump();
+      try {
+        await this.deliver(bodies);
+      } catch {
+        // Closed.
+      }
+      this.sends--;
+      for (const { lane, pending } of taken) lane.underWay.delete(pending);
+    }
+    this.changed();
+    this.pump();
+  }
+
+  private encode(lane: Lane, pending: readonly Pending[]): string {
+    return encodeMessage({ ...this.header, type: 'live', kind: lane.kind, asOf: lane.read, entries: pending.map((p) => p.entry) });
+  }
+
+  private unsendable(kind: Kind, key: string, bytes: number): void {
+    this.deps.meter.add('relay_unsendable_total', kind);
+    this.deps.log.error('object is too large to be sent', { kind, key, bytes });
+  }
+
+  private lane(kind: Kind): Lane {
+    return this.lanes.get(kind) as Lane;
+  }
+
+  private sum(of: (lane: Lane) => number): number {
+    let sum = 0;
+    for (const lane of this.lanes.values()) sum += of(lane);
+    return sum;
+  }
+
+  private async until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!holds()) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          this.listeners.delete(done);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        this.listeners.add(done);
+        signal.addEventListener('abort', done, { once: true });
+      });
+    }
+  }
+
+  private changed(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}

@@ -1,0 +1,44 @@
+import { createServer, type Server } from 'node:http';
+import type { Clock } from './clock.ts';
+import type { Meter } from './meter.ts';
+import type { Relay } from './relay.ts';
+
+const stuckAfterMs = 600_000;
+const beatMs = 5_000;
+
+/**
+ * /metrics, /healthz, /readyz. Healthy means that the process itself works: timers fire and no reflector has hung for ten minutes.
+ * An API server or queue out of reach is no reason to restart it.
+ */
+export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, meter: Meter, clock: Clock): Server {
+  let beatAt = clock.now();
+  let cancel = (): void => {};
+  const beat = (): void => {
+    beatAt = clock.now();
+    cancel = clock.after(beatMs, beat);
+  };
+  beat();
+
+  const answer = (path: string): readonly [status: number, body: string] => {
+    switch (path) {
+      case '/metrics':
+        return [200, meter.render(clock.now(), relay.gauges())];
+      case '/healthz': {
+        const stuck = relay.stuck(stuckAfterMs);
+        if (stuck.length > 0) return [503, `stuck: ${stuck.join(', ')}\n`];
+        const late = clock.now() - beatAt;
+        return late > 12 * beatMs ? [503, `the event loop has not turned for ${late} ms\n`] : [200, 'ok\n'];
+      }
+      case '/readyz':
+        return relay.isReady ? [200, 'ok\n'] : [503, 'first lists are not sent yet\n'];
+      default:
+        return [404, 'not found\n'];
+    }
+  };
+  const server = createServer((request, response) => {
+    const [status, body] = answer(request.url?.split('?', 1)[0] ?? '');
+    response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(body);
+  });
+  server.on('close', () => cancel());
+  return server;
+}

@@ -1,0 +1,57 @@
+import { annotationLeader, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import type { KubeObject } from './watch-source.ts';
+
+/** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
+export type Outputs = 'metadata' | 'full';
+
+/** "namespace/name", "/name" for nodes: the order in which lists come. */
+export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
+
+export function inputEntry(kind: InputKind, object: KubeObject, resourceVersion: string, seen?: number): InputEntry {
+  const { namespace = '', name } = object.metadata;
+  return { ns: namespace, name, rv: resourceVersion, o: encodeProjection(kind, object as never), ...(seen !== undefined && { seen }) };
+}
+
+export function deletedInput(object: KubeObject, resourceVersion: string, seen: number): InputEntry {
+  const { namespace = '', name } = object.metadata;
+  return { ns: namespace, name, rv: resourceVersion, seen };
+}
+
+export function outputEntry(
+  kind: OutputKind,
+  object: KubeObject,
+  resourceVersion: string,
+  outputs: Outputs,
+  more: Partial<OutputEntry> = {},
+): OutputEntry {
+  const { namespace = '', name, uid = '', generation, labels, annotations } = object.metadata;
+  const by = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
+  return {
+    ns: namespace,
+    name,
+    rv: resourceVersion,
+    uid,
+    ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
+    svc: kind === 'Endpoints' ? name : serviceOf(object),
+    ...(by !== undefined && { by }),
+    ...(kind === 'Endpoints' && annotations?.[annotationLeader] !== undefined && { leader: true }),
+    ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
+    ...more,
+  };
+}
+
+/** A slice's service; "" without one. */
+export const serviceOf = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
+
+/** As a GET would give it, but for managedFields, which are half of the object and say nothing about endpoints. */
+function whole(kind: OutputKind, object: KubeObject): object {
+  const { managedFields: _, ...metadata } = object.metadata;
+  // Objects out of a list come without their kind.
+  const apiVersion = kind === 'Endpoints' ? 'v1' : 'discovery.k8s.io/v1';
+  return { ...(object as Endpoints | EndpointSlice), apiVersion, kind, metadata };
+}

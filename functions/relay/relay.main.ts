@@ -1,0 +1,50 @@
+/** The program that runs in each cluster. Exit codes: 0 told to stop, 1 cannot run, 3 the API server refuses us (RELAY_FAIL_FAST=1). */
+import { randomUUID } from 'node:crypto';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { httpTransport } from '#shared/cluster/transport.ts';
+import { sqsQueue } from '#shared/queue/sqs.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { systemClock } from './clock.ts';
+import { fileCredentials } from './credentials.ts';
+import { Meter } from './meter.ts';
+import { probeServer } from './probes.ts';
+import { Relay } from './relay.ts';
+import { NotAuthorised } from './retry.ts';
+import { readSettings } from './settings.ts';
+import { httpWatchSource } from './watch-source-http.ts';
+
+const log = jsonLog((line) => process.stdout.write(`${line}\n`), Date.now);
+
+try {
+  const settings = readSettings(process.env);
+  const { connection, token } = fileCredentials(settings.api, Date.now);
+  const transport = httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' });
+  // Without limits of its own a call to a queue that has vanished would hold its lane for ever.
+  const sqs = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true } });
+  const meter = new Meter();
+  const relay = new Relay(
+    {
+      source: httpWatchSource(transport, systemClock),
+      queue: sqsQueue(sqs, settings.eventsQueueUrl),
+      clock: systemClock,
+      log: log.with({ cluster: settings.cluster }),
+      meter,
+      newId: randomUUID,
+    },
+    settings,
+  );
+
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  const probes = probeServer(relay, meter, systemClock);
+  await new Promise<void>((resolve, reject) => probes.once('error', reject).listen(settings.port, settings.host, resolve));
+  log.info('relay started', { cluster: settings.cluster, address: probes.address() });
+  await relay.run(stop.signal);
+  log.info('relay stopped', { cluster: settings.cluster });
+  process.exit(0);
+} catch (e) {
+  const { message } = e as Error;
+  const refused = e instanceof NotAuthorised ? { status: e.status, verb: e.verb, resource: e.resource } : {};
+  log.error('relay cannot run', { fatal: true, reason: message, ...refused });
+  process.exit(e instanceof NotAuthorised ? 3 : 1);
+}

@@ -1,0 +1,16 @@
+import { isResourceVersion } from '#shared/snapshot/version.ts';
+
+/** The cluster cannot be served: without numbers nothing could tell old from new. */
+export class UnorderedVersions extends Error {
+  override readonly name = 'UnorderedVersions';
+}
+
+export function checkVersion(resourceVersion: unknown): string {
+  if (isResourceVersion(resourceVersion)) return resourceVersion;
+  throw new UnorderedVersions(
+    `resourceVersion ${JSON.stringify(resourceVersion)} is not a number of 1 to 39 digits: this API server cannot be served`,
+  );
+}
+
+/** Is `a` the newer of two versions of one kind? Text of up to 39 digits, so never compared as JavaScript's numbers. */
+export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);

@@ -1,0 +1,67 @@
+import { relayEnv } from '#shared/contract/env.ts';
+import type { Outputs } from './project.ts';
+
+export interface RelaySettings {
+  readonly cluster: string;
+  readonly eventsQueueUrl: string;
+  readonly outputs: Outputs;
+  readonly resyncMs: number;
+  readonly port: number;
+  /** The kubelet probes a pod by its address; a local run has nobody to serve but this machine. */
+  readonly host: string;
+  readonly failFast: boolean;
+  readonly api: ApiSettings;
+}
+
+/** Where the cluster is: one file that says everything (local runs), or an address and the files of a service account. */
+export type ApiSettings =
+  | { readonly connectionFile: string }
+  | { readonly url: string; readonly caFile: string | undefined; readonly tokenFile: string | undefined };
+
+type Env = { readonly [name: string]: string | undefined };
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Throws one error that names everything that is missing or wrong. */
+export function readSettings(env: Env): RelaySettings {
+  const wrong: string[] = [];
+  const required = (name: string): string => {
+    const value = env[name] ?? '';
+    if (value === '') wrong.push(`${name} is not set`);
+    return value;
+  };
+  const number = (name: string, otherwise: number, min: number, max: number): number => {
+    const value = Number(env[name] || otherwise);
+    if (!(value >= min && value <= max)) wrong.push(`${name} is ${JSON.stringify(env[name])}: a number from ${min} to ${max} is needed`);
+    return value;
+  };
+  const outputs = env[relayEnv.outputs] || 'metadata';
+  if (outputs !== 'metadata' && outputs !== 'full') wrong.push(`${relayEnv.outputs} is ${JSON.stringify(outputs)}: metadata or full is needed`);
+
+  const settings: RelaySettings = {
+    cluster: required(relayEnv.clusterId),
+    eventsQueueUrl: required(relayEnv.eventsQueueUrl),
+    outputs: outputs === 'full' ? 'full' : 'metadata',
+    resyncMs: number(relayEnv.resyncSeconds, 1800, 1, 86_400) * 1000,
+    port: number(relayEnv.port, 8080, 0, 65_535),
+    host: env[relayEnv.connectionFile] ? '127.0.0.1' : '::',
+    failFast: env[relayEnv.failFast] === '1',
+    api: apiSettings(env, wrong),
+  };
+  if (wrong.length > 0) throw new Error(`the relay's environment is not complete: ${wrong.join('; ')}`);
+  return settings;
+}
+
+function apiSettings(env: Env, wrong: string[]): ApiSettings {
+  const connectionFile = env[relayEnv.connectionFile];
+  if (connectionFile) return { connectionFile };
+  const url = env[relayEnv.apiUrl];
+  if (url) return { url, caFile: env[relayEnv.apiCaFile], tokenFile: env[relayEnv.apiTokenFile] };
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
+  if (!host) wrong.push(`${relayEnv.apiUrl} is not set, and neither are ${relayEnv.connectionFile} or KUBERNETES_SERVICE_HOST, which every pod has`);
+  return {
+    url: `https://${host?.includes(':') ? `[${host}]` : host}:${port}`,
+    caFile: env[relayEnv.apiCaFile] || `${serviceAccount}/ca.crt`,
+    tokenFile: env[relayEnv.apiTokenFile] || `${serviceAccount}/token`,
+  };
+}

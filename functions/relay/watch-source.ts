@@ -1,0 +1,33 @@
+import type { Kind, ObjectOfKind } from '#shared/kube/types.ts';
+
+export type KubeObject = ObjectOfKind[Kind];
+
+export interface ListPage {
+  /** The same on every page of one list. */
+  readonly resourceVersion: string;
+  readonly items: readonly KubeObject[];
+  /** Token of the next page; absent on the last. */
+  readonly continue?: string;
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+/** What the relay sees of a cluster. Every call rejects with a ClusterApiError, or with MalformedAnswer. */
+export interface WatchSource {
+  /** UID of the kube-system namespace. */
+  identity(signal: AbortSignal): Promise<string>;
+  /** One page of a consistent list (no resourceVersion is sent). Status 410: the token has expired. */
+  list(kind: Kind, page: { readonly limit: number; readonly continue?: string | undefined }, signal: AbortSignal): Promise<ListPage>;
+  /**
+   * Events after that version, pulled: what is not asked for stays with the server. Ends when the server ends it in good order;
+   * an ERROR in the stream is thrown as the error that its Status stands for. A silent connection is an error too.
+   */
+  watch(kind: Kind, resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent>;
+}
+
+/** The server's words make no sense: not JSON, or JSON of another shape. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer';
+}
