@@ -1,0 +1,66 @@
+/** What the processes write, for people: metrics go to the store, logs become short lines, repetitions are left out. */
+import type { MetricsStore } from './console/metrics-store.ts';
+
+export interface LineOptions {
+  readonly store: MetricsStore;
+  readonly print: (line: string) => void;
+  readonly now: () => number;
+  /** Also what is not a warning. */
+  readonly verbose: boolean;
+}
+
+/** Of one message of one process so many lines are shown in ten seconds. */
+const shownPerWindow = 3;
+const windowMs = 10_000;
+
+export function childLines({ store, print, now, verbose }: LineOptions): (child: string, line: string) => void {
+  const seen = new Map<string, { since: number; count: number }>();
+
+  function isRepetition(key: string): boolean {
+    const entry = seen.get(key);
+    if (!entry || now() - entry.since > windowMs) {
+      if (entry && entry.count > shownPerWindow) print(`${key} (and ${entry.count - shownPerWindow} more)`);
+      seen.set(key, { since: now(), count: 1 });
+      return false;
+    }
+    return ++entry.count > shownPerWindow;
+  }
+
+  return (child, line) => {
+    const fields = parse(line);
+    if (!fields) {
+      if (line.trim() !== '' && !isRepetition(`${child}: ${line}`)) print(`${child}: ${line}`);
+      return;
+    }
+    if (store.add(fields)) return;
+    const { time: _time, level, message, part: _part, ...rest } = fields;
+    if (message === 'shadow difference') {
+      print(`difference: ${describe(rest)}`);
+    } else if (verbose || level === 'warn' || level === 'error') {
+      if (!isRepetition(`${child}: ${message}`)) print(`${child}: ${message} ${describe(rest)}`.trimEnd());
+    }
+  };
+}
+
+function parse(line: string): { readonly [field: string]: unknown } | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** "cluster namespace/service" first, then the other fields. */
+function describe({ cluster, namespace, ns = namespace, service, name = service, ...rest }: { readonly [field: string]: unknown }): string {
+  const where = [cluster, ns && name ? `${ns}/${name}` : (ns ?? name)].filter(Boolean).join(' ');
+  const others = Object.entries(rest).map(([field, value]) => `${field}=${text(value)}`);
+  return [where, ...others].filter((part) => part !== '').join(' ');
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };
+  if (typeof message !== 'string') return JSON.stringify(value);
+  return JSON.stringify(cause === undefined ? message : `${message}: ${text(cause)}`);
+}

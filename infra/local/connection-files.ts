@@ -1,0 +1,34 @@
+/** The clusters' credentials of a local run, in files that only this user can read and that go with the run. */
+import { chmod, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Connection } from '#shared/cluster/connection.ts';
+
+export type Connections = { readonly [cluster: string]: Connection };
+
+export interface ConnectionFiles {
+  /** All of them by id: for sync. */
+  readonly all: string;
+  /** One alone: for its relay. */
+  of(cluster: string): string;
+  write(connections: Connections): Promise<void>;
+}
+
+/** `dir` must be the run's own (0700). Files are replaced whole, so that a reader never meets half of one. */
+export function connectionFiles(dir: string): ConnectionFiles {
+  const all = join(dir, 'connections.json');
+  const of = (cluster: string) => join(dir, `connection-${cluster}.json`);
+  async function replace(file: string, content: unknown): Promise<void> {
+    const temporary = `${file}.new`;
+    await writeFile(temporary, JSON.stringify(content), { mode: 0o600 });
+    await chmod(temporary, 0o600);
+    await rename(temporary, file);
+  }
+  return {
+    all,
+    of,
+    async write(connections) {
+      await replace(all, connections);
+      for (const [cluster, connection] of Object.entries(connections)) await replace(of(cluster), connection);
+    },
+  };
+}

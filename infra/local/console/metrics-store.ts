@@ -1,0 +1,122 @@
+/** The local run's CloudWatch: takes EMF lines in, keeps totals and recent values, gives them out as Prometheus text. */
+
+export interface MetricsStore {
+  /** Takes a parsed line; false if it holds no metrics. */
+  add(line: { readonly [field: string]: unknown }): boolean;
+  /** Sum of a counter over all clusters, or of the last values of a gauge. */
+  total(metric: string, where?: (dimensions: Dimensions) => boolean): number;
+  /** Of the recent values of a duration over all clusters; undefined without any. */
+  quantile(metric: string, q: number): number | undefined;
+  prometheus(): string;
+}
+
+type Dimensions = { readonly [name: string]: string };
+
+interface Series {
+  readonly namespace: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly dimensions: Dimensions;
+  count: number;
+  sum: number;
+  last: number;
+  /** The newest values of a duration, a ring. */
+  readonly recent: number[];
+}
+
+interface Directive {
+  readonly Namespace: string;
+  readonly Dimensions: readonly (readonly string[])[];
+  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+}
+
+/** Counts that are states, not events. All of AWS/SQS is. */
+const states = new Set(['CircuitOpen', 'GateClosed', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge']);
+const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name);
+const isDuration = (s: Series): boolean => s.unit === 'Milliseconds';
+const window = 1_000;
+
+export function metricsStore(): MetricsStore {
+  const all = new Map<string, Series>();
+  const named = (metric: string) => [...all.values()].filter((s) => s.name === metric);
+
+  function observe({ Namespace, Dimensions }: Directive, metric: Directive['Metrics'][number], line: { readonly [field: string]: unknown }): void {
+    // The finest set alone: a sum over it is what the coarser ones say.
+    const names = Dimensions.reduce((a, b) => (b.length > a.length ? b : a), []);
+    const dimensions = Object.fromEntries(names.map((n) => [n, String(line[n])]));
+    const key = JSON.stringify([Namespace, metric.Name, dimensions]);
+    const series = all.get(key) ?? { namespace: Namespace, name: metric.Name, unit: metric.Unit, dimensions, count: 0, sum: 0, last: 0, recent: [] };
+    all.set(key, series);
+    for (const value of [line[metric.Name]].flat()) {
+      if (typeof value !== 'number') continue;
+      if (isDuration(series)) series.recent[series.count % window] = value;
+      series.count++;
+      series.sum += value;
+      series.last = value;
+    }
+  }
+
+  return {
+    add(line) {
+      const directives = (line['_aws'] as { readonly CloudWatchMetrics?: readonly Directive[] } | undefined)?.CloudWatchMetrics;
+      if (!Array.isArray(directives)) return false;
+      for (const directive of directives as readonly Directive[]) for (const metric of directive.Metrics) observe(directive, metric, line);
+      return true;
+    },
+    total: (metric, where = () => true) =>
+      named(metric)
+        .filter((s) => where(s.dimensions))
+        .reduce((sum, s) => sum + (isGauge(s) ? s.last : s.sum), 0),
+    quantile: (metric, q) =>
+      quantile(
+        named(metric).flatMap((s) => s.recent),
+        q,
+      ),
+    prometheus: () => prometheus([...all.values()]),
+  };
+}
+
+function quantile(values: readonly number[], q: number): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+}
+
+function prometheus(all: readonly Series[]): string {
+  const families = Map.groupBy(all, familyName);
+  const blocks = [...families]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([family, series]) => {
+      const first = series[0] as Series;
+      const type = isGauge(first) ? 'gauge' : isDuration(first) ? 'summary' : 'counter';
+      return [`# TYPE ${family} ${type}`, ...series.flatMap((s) => samples(family, s))].join('\n');
+    });
+  return `${blocks.join('\n')}\n`;
+}
+
+function samples(family: string, s: Series): string[] {
+  if (isGauge(s)) return [`${family}${labels(s.dimensions)} ${s.last}`];
+  if (!isDuration(s)) return [`${family}${labels(s.dimensions)} ${s.sum}`];
+  return [
+    ...[0.5, 0.9, 0.99].map((q) => `${family}${labels({ ...s.dimensions, quantile: String(q) })} ${quantile(s.recent, q)}`),
+    `${family}_sum${labels(s.dimensions)} ${s.sum}`,
+    `${family}_count${labels(s.dimensions)} ${s.count}`,
+  ];
+}
+
+const snake = (text: string): string =>
+  text
+    .replace(/\//g, '_')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase();
+
+function familyName(s: Series): string {
+  const name = `${snake(s.namespace)}_${snake(s.name)}`;
+  if (isGauge(s)) return s.unit === 'Seconds' ? `${name}_seconds` : name;
+  return isDuration(s) ? `${name}_milliseconds` : `${name}_total`;
+}
+
+function labels(dimensions: Dimensions): string {
+  const pairs = Object.entries(dimensions).map(([name, value]) => `${snake(name)}="${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`);
+  return pairs.length > 0 ? `{${pairs.join()}}` : '';
+}

@@ -1,0 +1,35 @@
+import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { QueueUrls } from '#shared/snapshot/meta.ts';
+
+export interface ClusterQueueNames {
+  readonly urls: QueueUrls;
+  readonly eventsArn: string;
+  readonly syncsArn: string;
+}
+
+/** Shorter than in AWS (60 s and 180 s), so that the work of a worker that was killed goes on soon. Seconds. */
+export const visibility = { events: 10, syncs: 40 } as const;
+const maxReceiveCount = { events: 5, syncs: 50 } as const;
+
+/** Makes a cluster's queues unless they are there. `endpoint` is where every process reaches them. */
+export async function createQueues(sqs: SQSClient, endpoint: string, region: string, cluster: string): Promise<ClusterQueueNames> {
+  const arn = (name: string) => `arn:aws:sqs:${region}:000000000000:${name}`;
+  async function queue(name: string, attributes: { readonly [name: string]: string } = {}): Promise<string> {
+    await sqs.send(new CreateQueueCommand({ QueueName: name }));
+    const url = `${endpoint}/000000000000/${name}`;
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: { MessageRetentionPeriod: '1209600', ...attributes } }));
+    return url;
+  }
+  async function withDeadLetters(name: 'events' | 'syncs'): Promise<string> {
+    await queue(`${cluster}-${name}-dead`);
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn(`${cluster}-${name}-dead`), maxReceiveCount: maxReceiveCount[name] });
+    return queue(`${cluster}-${name}`, { VisibilityTimeout: String(visibility[name]), RedrivePolicy });
+  }
+  const urls = {
+    events: await withDeadLetters('events'),
+    syncs: await withDeadLetters('syncs'),
+    parked: await queue(`${cluster}-parked`),
+    quarantine: await queue(`${cluster}-quarantine`),
+  };
+  return { urls, eventsArn: arn(`${cluster}-events`), syncsArn: arn(`${cluster}-syncs`) };
+}

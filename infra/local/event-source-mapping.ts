@@ -1,0 +1,153 @@
+/** The local stand-in for Lambda's SQS event source mapping: polls a queue, calls the handler, deletes what succeeded. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Log } from '#shared/telemetry/port.ts';
+import { failedMessages } from './batch-response.ts';
+
+/** Its answer is judged as Lambda judges it (batch-response.ts), so its type promises nothing. */
+export type SqsFunction = (event: SQSEvent, context: Context) => Promise<unknown>;
+
+export interface EventSourceMapping {
+  /** Takes nothing more and resolves when the invocations under way have ended. */
+  stop(): Promise<void>;
+}
+
+export interface MappingOptions {
+  readonly sqs: SQSClient;
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly functionName: string;
+  readonly handler: SqsFunction;
+  /** At most the queue's visibility timeout, as in AWS: or a message is handled twice at once. */
+  readonly timeoutMs: number;
+  readonly maximumConcurrency: number;
+  readonly batchSize?: number;
+  readonly log: Log;
+  readonly onInvocation?: (invocation: { readonly ms: number; readonly failed: boolean }) => void;
+}
+
+/**
+ * As in AWS: what is not deleted comes back when its visibility ends; a handler that throws or runs out of time fails its
+ * whole batch; reported item failures fail those items. Unlike AWS a handler that ran out of time is not killed, only
+ * no longer believed: its neighbours live in the same process.
+ */
+export function startEventSourceMapping(options: MappingOptions): EventSourceMapping {
+  const { sqs, queueUrl, batchSize = 10, maximumConcurrency, log } = options;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function poll(): Promise<void> {
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      if (running.size >= maximumConcurrency) {
+        await Promise.race(running);
+        continue;
+      }
+      try {
+        const messages = await receive();
+        failures = 0;
+        if (messages.length === 0) continue;
+        const invocation = invokeAndDelete(messages).finally(() => running.delete(invocation));
+        running.add(invocation);
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        // The queues' process may be starting again.
+        if (++failures === 5) log.warn('queue cannot be polled', { queueUrl, error });
+        await sleep(Math.min(1_000, 50 * 2 ** failures));
+      }
+    }
+  }
+
+  async function receive(): Promise<Message[]> {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: batchSize,
+      WaitTimeSeconds: 20,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    });
+    return (await sqs.send(command, { abortSignal: stopping.signal })).Messages ?? [];
+  }
+
+  async function invokeAndDelete(messages: readonly Message[]): Promise<void> {
+    const start = performance.now();
+    const failed = await invoke(messages, options);
+    options.onInvocation?.({ ms: performance.now() - start, failed: failed === 'all' });
+    const done = messages.filter((m) => failed !== 'all' && !failed.has(m.MessageId as string));
+    if (done.length === 0) return;
+    const Entries = done.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle }));
+    try {
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    } catch (error) {
+      log.warn('messages cannot be deleted and will be handled again', { queueUrl, messages: done.length, error });
+    }
+  }
+
+  const polling = poll();
+  return {
+    async stop() {
+      stopping.abort();
+      await polling;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Ids of the messages that failed. */
+async function invoke(messages: readonly Message[], options: MappingOptions): Promise<ReadonlySet<string> | 'all'> {
+  const { handler, functionName, timeoutMs, queueArn, log } = options;
+  const requestId = randomUUID();
+  const timer = new AbortController();
+  const timeout = sleep(timeoutMs, 'timeout' as const, { signal: timer.signal, ref: false });
+  try {
+    const event = { Records: messages.map((m) => sqsRecord(m, queueArn)) };
+    const result = await Promise.race([handler(event, lambdaContext(functionName, requestId, Date.now() + timeoutMs)), timeout]);
+    if (result === 'timeout') {
+      log.error('function timed out', { functionName, requestId, timeoutMs, messages: messages.length });
+      return 'all';
+    }
+    return failedMessages(
+      result,
+      messages.map((m) => m.MessageId as string),
+    );
+  } catch (error) {
+    log.error('function failed', { functionName, requestId, messages: messages.length, error });
+    return 'all';
+  } finally {
+    timer.abort();
+    timeout.catch(() => {});
+  }
+}
+
+function sqsRecord(m: Message, eventSourceARN: string): SQSRecord {
+  return {
+    messageId: m.MessageId as string,
+    receiptHandle: m.ReceiptHandle as string,
+    body: m.Body as string,
+    attributes: m.Attributes as unknown as SQSRecord['attributes'],
+    messageAttributes: {},
+    md5OfBody: m.MD5OfBody as string,
+    eventSource: 'aws:sqs',
+    eventSourceARN,
+    awsRegion: eventSourceARN.split(':')[3] as string,
+  };
+}
+
+/** The part of Lambda's context that means something here. */
+export function lambdaContext(functionName: string, awsRequestId: string, deadline: number): Context {
+  return {
+    functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${functionName}`,
+    memoryLimitInMB: '1024',
+    awsRequestId,
+    logGroupName: `/aws/lambda/${functionName}`,
+    logStreamName: 'local',
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+    done() {},
+    fail() {},
+    succeed() {},
+  };
+}

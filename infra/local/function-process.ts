@@ -1,0 +1,48 @@
+/** A process that is one Lambda function: the real handler behind a mapping for each cluster's queue. */
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { hubEnv } from '#shared/contract/env.ts';
+import type { QueueUrls } from '#shared/snapshot/meta.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { awsMetrics } from './aws-metrics.ts';
+import { onStop, report, writeLine } from './child.ts';
+import { type SqsFunction, startEventSourceMapping } from './event-source-mapping.ts';
+
+export interface FunctionOptions {
+  readonly name: string;
+  readonly handler: SqsFunction;
+  /** Which of each cluster's queues it reads. */
+  readonly queue: 'events' | 'syncs';
+  readonly timeoutMs: number;
+  readonly maximumConcurrency: number;
+}
+
+export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
+  // One long poll a cluster is always open: the SDK's own 50 sockets would not do.
+  const sqs = new SQSClient({ requestHandler: { httpAgent: { keepAlive: true, maxSockets: 1_000 } } });
+  const log = jsonLog(writeLine, Date.now, { part: name });
+  const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
+  const queues = JSON.parse(process.env[hubEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
+  const mappings = Object.values(queues).map((urls) =>
+    startEventSourceMapping({
+      sqs,
+      queueUrl: urls[queue],
+      queueArn: `arn:aws:sqs:${process.env['AWS_REGION']}:000000000000:${urls[queue].split('/').at(-1)}`,
+      functionName: name,
+      handler,
+      timeoutMs,
+      maximumConcurrency,
+      log,
+      onInvocation({ ms, failed }) {
+        metrics.put({ FunctionName: name }, 'Invocations', 1);
+        metrics.put({ FunctionName: name }, 'Errors', failed ? 1 : 0);
+        metrics.put({ FunctionName: name }, 'Duration', ms);
+      },
+    }),
+  );
+  setInterval(() => metrics.flush(), 1_000);
+  report();
+  onStop(async () => {
+    await Promise.all(mappings.map((m) => m.stop()));
+    metrics.flush();
+  });
+}

@@ -1,0 +1,49 @@
+/** Table, queues and records of a local run: what a deploy would make. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { type ClusterSettings, isSynced, type QueueUrls, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { createQueues } from './create-queues.ts';
+import { createTable } from './create-table.ts';
+import { region, tableName } from './processes.ts';
+
+export interface LocalHub {
+  readonly queues: { readonly [cluster: string]: QueueUrls };
+  /** Clusters whose first lists are not applied yet. */
+  unsynced(): Promise<readonly string[]>;
+}
+
+export interface HubOptions {
+  readonly tableUrl: string;
+  readonly queuesUrl: string;
+  readonly clusters: readonly string[];
+  readonly mode: 'active' | 'shadow';
+  readonly settings: Partial<ClusterSettings>;
+}
+
+export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings }: HubOptions): Promise<LocalHub> {
+  const common = { region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const dynamo = new DynamoDBClient({ ...common, endpoint: tableUrl });
+  const sqs = new SQSClient({ ...common, endpoint: queuesUrl });
+  const table = dynamoTable(dynamo, tableName);
+  await createTable(dynamo, tableName);
+  const made = await Promise.all(clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const));
+  for (const [id, { urls, eventsArn, syncsArn }] of made) {
+    await registerCluster(table, { id, mode, settings, queues: urls, eventsArn, syncsArn });
+    await followMode(table, id, mode);
+  }
+  sqs.destroy();
+  return {
+    queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
+    async unsynced() {
+      const metas = await Promise.all(clusters.map(async (id) => [id, await readMeta(table, id)] as const));
+      return metas.filter(([, meta]) => !meta || !isSynced(meta)).map(([id]) => id);
+    },
+  };
+}
+
+/** A cluster that is known already keeps its mode when it is registered; here the command line is whoever switches it. */
+async function followMode(table: Table, cluster: string, mode: 'active' | 'shadow'): Promise<void> {
+  if ((await readMeta(table, cluster))?.mode !== mode) await switchMode(table, cluster, mode);
+}

@@ -1,0 +1,74 @@
+/** The command line of `npm start`. */
+import { parseArgs } from 'node:util';
+import type { ClusterSettings } from '#shared/snapshot/meta.ts';
+
+export interface Options {
+  /** Embedded clusters; 0 with a kubeconfig. */
+  readonly clusters: number;
+  readonly kubeconfig: { readonly file: string; readonly context: string | undefined } | undefined;
+  readonly mode: 'active' | 'shadow';
+  /** Where table and queues stay from run to run; otherwise in a folder that goes with the run. */
+  readonly dataDir: string | undefined;
+  readonly settings: Partial<ClusterSettings>;
+  /** Of the console; 0 for any free port. */
+  readonly port: number;
+}
+
+/** Its message is for the person who typed the command: one line, no stack. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const allowed =
+  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --batch-period SECONDS, --max-endpoints-per-slice N';
+
+export function parseOptions(args: readonly string[], env: { readonly [name: string]: string | undefined }): Options {
+  const { values } = parse(args);
+  const { kubeconfig, context, mode } = values;
+  if (kubeconfig === undefined && (context !== undefined || mode !== undefined)) {
+    throw new UsageError(`--${context === undefined ? 'mode' : 'context'} needs --kubeconfig FILE`);
+  }
+  if (kubeconfig !== undefined && values.clusters !== undefined)
+    throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
+  if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
+  const batchPeriodSeconds = number('--batch-period', values['batch-period'], 0, 900);
+  const maxEndpointsPerSlice = number('--max-endpoints-per-slice', values['max-endpoints-per-slice'], 1, 1000);
+  return {
+    clusters: kubeconfig === undefined ? (number('--clusters', values.clusters, 1, 50) ?? 1) : 0,
+    kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, context },
+    // Beside a kube-controller-manager nothing but shadow is safe, and a kubeconfig does not tell whether there is one.
+    mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
+    dataDir: values.data,
+    settings: {
+      ...(batchPeriodSeconds !== undefined && { batchPeriodSeconds }),
+      ...(maxEndpointsPerSlice !== undefined && { maxEndpointsPerSlice }),
+    },
+    port: number('PORT', env['PORT'] || undefined, 0, 65_535) ?? 8080,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const string = { type: 'string' } as const;
+  const options = {
+    clusters: string,
+    data: string,
+    kubeconfig: string,
+    context: string,
+    mode: string,
+    'batch-period': string,
+    'max-endpoints-per-slice': string,
+  };
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false });
+  } catch (e) {
+    // The first sentence says what is wrong; the others advise on syntax that is not used here.
+    throw new UsageError(`${(e as Error).message.split(/\. |\n/)[0]?.replace(/\.$/, '')}. Allowed: ${allowed}`);
+  }
+}
+
+function number(name: string, text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) throw new UsageError(`${name} ${text}: a whole number from ${least} to ${most}`);
+  return value;
+}

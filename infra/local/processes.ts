@@ -1,0 +1,80 @@
+/** The processes of a local run and what each is told. */
+import { hubEnv, relayEnv } from '#shared/contract/env.ts';
+import type { QueueUrls } from '#shared/snapshot/meta.ts';
+import { childEnv } from './child.ts';
+import type { ConnectionFiles } from './connection-files.ts';
+import type { ChildSpec } from './supervisor.ts';
+
+export const region = 'eu-west-1';
+export const tableName = 'fleet-endpoints';
+
+type Env = { readonly [name: string]: string };
+
+export interface Hub {
+  readonly tableUrl: string;
+  readonly queuesUrl: string;
+  readonly queues: { readonly [cluster: string]: QueueUrls };
+  readonly connections: ConnectionFiles;
+}
+
+export const tableProcess = (dataDir: string): ChildSpec => ({
+  name: 'table',
+  entry: 'infra/local/table.main.ts',
+  env: child({ [childEnv.dataDir]: dataDir }),
+});
+export const queuesProcess = (dataDir: string): ChildSpec => ({
+  name: 'queues',
+  entry: 'infra/local/queues.main.ts',
+  env: child({ [childEnv.dataDir]: dataDir }),
+});
+export const clustersProcess = (ids: readonly string[]): ChildSpec => ({
+  name: 'clusters',
+  entry: 'infra/local/clusters.main.ts',
+  env: child({ [childEnv.clusters]: JSON.stringify(ids) }),
+});
+
+export function hubProcesses(hub: Hub): ChildSpec[] {
+  const env = child({
+    ...aws(hub),
+    [hubEnv.tableName]: tableName,
+    [hubEnv.queues]: JSON.stringify(hub.queues),
+    [hubEnv.connectionsFile]: hub.connections.all,
+  });
+  return ['ingest', 'sync', 'sweep'].map((name) => ({ name, entry: `infra/local/${name}.main.ts`, env }));
+}
+
+export function relayProcess(hub: Hub, cluster: string, mode: 'active' | 'shadow'): ChildSpec {
+  return {
+    name: `relay ${cluster}`,
+    entry: 'functions/relay/relay.main.ts',
+    // Not read by it: tells the relays apart in a list of processes.
+    args: [cluster],
+    env: child({
+      ...aws(hub),
+      [relayEnv.clusterId]: cluster,
+      [relayEnv.eventsQueueUrl]: hub.queues[cluster]?.events as string,
+      [relayEnv.outputs]: mode === 'shadow' ? 'full' : 'metadata',
+      [relayEnv.port]: '0',
+      [relayEnv.connectionFile]: hub.connections.of(cluster),
+    }),
+  };
+}
+
+/** Nothing of this account's own: only the two servers on the loopback interface. */
+export const aws = ({ tableUrl, queuesUrl }: Pick<Hub, 'tableUrl' | 'queuesUrl'>): Env => ({
+  AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
+  AWS_ENDPOINT_URL_SQS: queuesUrl,
+});
+
+function child(env: Env): Env {
+  const own = Object.entries(process.env).filter(([name]) => !/^(AWS_|NODE_OPTIONS$|LISTEN_PORT$)/.test(name));
+  return {
+    ...(Object.fromEntries(own) as Env),
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    NODE_NO_WARNINGS: '1',
+    ...env,
+  };
+}

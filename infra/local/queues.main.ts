@@ -1,0 +1,25 @@
+/** The queues' process: SQS's protocol by fauxqs, on disk. It also tells the depth and age of each queue, as AWS would. */
+import { awsMetrics } from './aws-metrics.ts';
+import { childEnv, onStop, report, writeLine } from './child.ts';
+import { startQueues } from './queues.ts';
+
+const port = Number(process.env[childEnv.port] ?? 0);
+const queues = await startQueues(port, process.env[childEnv.dataDir] as string);
+report({ port: queues.port });
+
+const metrics = awsMetrics('AWS/SQS', writeLine, Date.now);
+const timer = setInterval(() => {
+  for (const { name, visible, notVisible, delayed, oldestSentAt } of queues.depths()) {
+    const dimensions = { QueueName: name };
+    metrics.put(dimensions, 'ApproximateNumberOfMessagesVisible', visible);
+    metrics.put(dimensions, 'ApproximateNumberOfMessagesNotVisible', notVisible);
+    metrics.put(dimensions, 'ApproximateNumberOfMessagesDelayed', delayed);
+    metrics.put(dimensions, 'ApproximateAgeOfOldestMessage', oldestSentAt === undefined ? 0 : (Date.now() - oldestSentAt) / 1000);
+  }
+  metrics.flush();
+}, 2_000);
+
+onStop(() => {
+  clearInterval(timer);
+  return queues.stop();
+});

@@ -1,0 +1,87 @@
+/**
+ * fauxqs on the loopback interface with its own persistence (SQLite, each change as it is made). Its `startFauxqs` would
+ * listen on every interface, so its parts are put together here; they are not exported, hence the paths and the exact
+ * version in package.json. A queue is on disk with its messages, delays, receive counts and what is in flight.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { buildApp } from 'fauxqs';
+
+export interface Queues {
+  readonly port: number;
+  depths(): readonly QueueDepth[];
+  stop(): Promise<void>;
+}
+
+export interface QueueDepth {
+  readonly name: string;
+  readonly visible: number;
+  readonly notVisible: number;
+  readonly delayed: number;
+  /** ms since the epoch. */
+  readonly oldestSentAt: number | undefined;
+}
+
+export async function startQueues(port: number, dataDir: string): Promise<Queues> {
+  const { stores, persistence } = await openStores(dataDir);
+  const app = buildApp({ logger: false, stores: stores as never });
+  const address = new URL(await app.listen({ host: '127.0.0.1', port }));
+  return {
+    port: Number(address.port),
+    depths: () => [...stores.sqsStore.allQueues()].map(depth),
+    async stop() {
+      stores.sqsStore.shutdown();
+      await app.close();
+      persistence.close();
+    },
+  };
+}
+
+interface Message {
+  readonly sentTimestamp: number;
+}
+interface Queue {
+  readonly name: string;
+  persistence?: Persistence;
+  inspectMessages(): { readonly ready: readonly Message[]; readonly delayed: readonly Message[]; readonly inflight: readonly { message: Message }[] };
+}
+interface Store {
+  persistence?: Persistence;
+  allQueues(): Iterable<Queue>;
+  shutdown(): void;
+}
+interface Persistence {
+  readonly db: DatabaseSync;
+  loadSqsAndSns(sqs: Store, sns: Store): void;
+  close(): void;
+}
+
+async function openStores(dataDir: string) {
+  const part = async (path: string): Promise<{ [name: string]: new (...args: unknown[]) => unknown }> =>
+    import(new URL(path, import.meta.resolve('fauxqs')).href);
+  const { PersistenceManager } = await part('./persistence.js');
+  const make = async (path: string, name: string) => new ((await part(path))[name] as new () => unknown)() as Store;
+  const stores = {
+    sqsStore: await make('./sqs/sqsStore.js', 'SqsStore'),
+    snsStore: await make('./sns/snsStore.js', 'SnsStore'),
+    s3Store: await make('./s3/s3Store.js', 'S3Store'),
+  };
+  const persistence = new (PersistenceManager as new (dir: string) => Persistence)(dataDir);
+  // Survives the end of this process at any moment, not that of the machine: without it every message waits for the disk.
+  persistence.db.exec('PRAGMA synchronous = OFF');
+  persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore);
+  stores.sqsStore.persistence = persistence;
+  for (const queue of stores.sqsStore.allQueues()) queue.persistence = persistence;
+  return { stores, persistence };
+}
+
+function depth(queue: Queue): QueueDepth {
+  const { ready, delayed, inflight } = queue.inspectMessages();
+  const sent = [...ready, ...inflight.map((m) => m.message)].map((m) => m.sentTimestamp);
+  return {
+    name: queue.name,
+    visible: ready.length,
+    notVisible: inflight.length,
+    delayed: delayed.length,
+    oldestSentAt: sent.length > 0 ? sent.reduce((a, b) => Math.min(a, b)) : undefined,
+  };
+}

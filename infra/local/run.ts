@@ -1,0 +1,134 @@
+/** One local run, from nothing to `ready` and back to nothing. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childLines } from './child-lines.ts';
+import { type ClusterSource, embeddedClusters, kubeconfigCluster } from './cluster-source.ts';
+import { connectionFiles } from './connection-files.ts';
+import { metricsStore } from './console/metrics-store.ts';
+import { startConsole } from './console/server.ts';
+import { type LocalHub, prepareHub } from './hub.ts';
+import { type Options, UsageError } from './options.ts';
+import { hubProcesses, queuesProcess, relayProcess, tableProcess } from './processes.ts';
+import { summary } from './summary.ts';
+import { type Child, type ChildSpec, startChild } from './supervisor.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface RunOptions {
+  readonly terminal: Terminal;
+  readonly verbose: boolean;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the run was told to end and has ended; rejects with a UsageError if it cannot go on. */
+export async function run(options: Options, { terminal, verbose, signal }: RunOptions): Promise<void> {
+  const startedAt = Date.now();
+  const over = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => over.resolve(), { once: true });
+  // Awaited below; until then a rejection is no accident.
+  over.promise.catch(() => {});
+
+  const store = metricsStore();
+  const children: Child[] = [];
+  const hooks = {
+    onLine: childLines({ store, print: terminal.print, now: Date.now, verbose }),
+    onNotice: terminal.print,
+    onFatal: (text: string) => over.reject(new UsageError(text)),
+  };
+  const start = (spec: ChildSpec): Child => {
+    // Told to end meanwhile: what would begin now could be left behind.
+    signal.throwIfAborted();
+    const child = startChild(spec, hooks);
+    children.push(child);
+    return child;
+  };
+  let ready = false;
+  const console = await startConsole(options.port, {
+    '/healthz': () => ({ type: 'application/json', body: `${JSON.stringify(health(ready, children))}\n` }),
+    '/metrics': () => ({ type: 'text/plain; version=0.0.4; charset=utf-8', body: store.prometheus() }),
+  });
+  const own = await mkdtemp(join(tmpdir(), 'fleet-endpoints-'));
+
+  async function begin(): Promise<void> {
+    const source = options.kubeconfig ? await kubeconfigCluster(options.kubeconfig) : embeddedClusters(options.clusters);
+    const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
+    terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
+    const [table, queues, connections] = await Promise.all([
+      start(tableProcess(join(dataDir, 'table'))).ready,
+      start(queuesProcess(join(dataDir, 'queues'))).ready,
+      source.connect(start),
+    ]);
+    const files = connectionFiles(own);
+    await files.write(connections);
+    source.onChange((changed) => files.write(changed));
+    const urls = { tableUrl: `http://127.0.0.1:${table.port}`, queuesUrl: `http://127.0.0.1:${queues.port}` };
+    const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
+    const told = { ...urls, queues: hub.queues, connections: files };
+    for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);
+    await synced(hub, signal);
+    ready = true;
+    const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
+    terminal.print(`ready: ${clusters} (${options.mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
+  }
+
+  const stopSummary = showSummary(terminal, () => (ready ? summary(store) : undefined));
+  try {
+    begin().catch((e) => over.reject(e));
+    await over.promise;
+  } finally {
+    stopSummary();
+    terminal.live('');
+    await stopAll(children);
+    console.close();
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+async function dataFolder(dir: string): Promise<string> {
+  const path = resolve(dir);
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (e) {
+    throw new UsageError(`--data ${dir} cannot be used: ${(e as Error).message}`);
+  }
+  return path;
+}
+
+async function synced(hub: LocalHub, signal: AbortSignal): Promise<void> {
+  // The table may be starting again: asked once more a moment later.
+  while ((await hub.unsynced().catch(() => ['?'])).length > 0) await sleep(150, undefined, { signal });
+}
+
+function describe(source: ClusterSource, { kubeconfig, mode }: Options): string {
+  if (kubeconfig) return `cluster ${source.ids[0]} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? ' (nothing is written to it)' : ''}`;
+  return source.ids.length === 1 ? 'an embedded cluster' : `${source.ids.length} embedded clusters`;
+}
+
+const health = (ready: boolean, children: readonly Child[]) => ({
+  ready,
+  processes: children.map(({ name, pid, restarts }) => ({ name, pid, restarts })),
+});
+
+/** On a terminal the live line twice a second; elsewhere a plain line now and then, if there is news. */
+function showSummary(terminal: Terminal, text: () => string | undefined): () => void {
+  let last: string | undefined;
+  const live = setInterval(() => terminal.live(text() ?? ''), 500);
+  const plain = setInterval(() => {
+    const line = text();
+    if (!terminal.isLive && line !== undefined && line !== last) terminal.print(line);
+    last = line;
+  }, 10_000);
+  return () => {
+    clearInterval(live);
+    clearInterval(plain);
+  };
+}
+
+/** Those that use the table and the queues first, so that none of them ends with an error. Well below ten seconds in all. */
+async function stopAll(children: readonly Child[]): Promise<void> {
+  const isServer = ({ name }: Child) => name === 'table' || name === 'queues' || name === 'clusters';
+  await Promise.all(children.filter((c) => !isServer(c)).map((c) => c.stop(4_000)));
+  await Promise.all(children.filter(isServer).map((c) => c.stop(2_000)));
+}

@@ -1,0 +1,140 @@
+/** Starts the processes of a local run, starts one again that ends alone, and ends them all. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { childEnv, type Report } from './child.ts';
+
+export interface ChildSpec {
+  readonly name: string;
+  /** Path of its entry, below the root of the project. */
+  readonly entry: string;
+  readonly args?: readonly string[];
+  readonly env: { readonly [name: string]: string };
+}
+
+export interface SupervisorHooks {
+  /** A line that a child wrote. */
+  onLine(child: string, line: string): void;
+  /** Something the person at the terminal should know. */
+  onNotice(text: string): void;
+  /** A child cannot be kept running: the run is over. */
+  onFatal(text: string): void;
+}
+
+export interface Child {
+  readonly name: string;
+  readonly pid: number | undefined;
+  readonly restarts: number;
+  /** Its first report. */
+  readonly ready: Promise<Report>;
+  stop(graceMs: number): Promise<void>;
+}
+
+/** By this exit code a child says that starting it again would be no use; its last line says why. */
+export const exitFatal = 3;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** A child that ends so often in its first seconds has a fault that a restart does not heal. */
+const maxEarlyExits = 5;
+const settledMs = 10_000;
+
+export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
+  let child: ChildProcess;
+  let stopping = false;
+  let restarts = 0;
+  let earlyExits = 0;
+  let port: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let lastLines: string[] = [];
+  const ready = Promise.withResolvers<Report>();
+
+  function start(): void {
+    const startedAt = Date.now();
+    const lines: string[] = [];
+    lastLines = lines;
+    child = spawn(process.execPath, ['--import', './infra/local/child.main.ts', spec.entry, ...(spec.args ?? [])], {
+      cwd: root,
+      env: { ...spec.env, ...(port !== undefined && { [childEnv.port]: String(port) }) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
+        if (lines.push(line) > 50) lines.shift();
+        hooks.onLine(spec.name, line);
+      });
+    }
+    child.on('message', (message: Report) => {
+      port ??= message.port;
+      ready.resolve(message);
+    });
+    // 'close' and not 'exit': by then its last lines have been read.
+    child.on('close', (code, signal) => ended(code, signal, Date.now() - startedAt));
+    child.on('error', (e) => hooks.onFatal(`${spec.name} cannot be started: ${e.message}`));
+  }
+
+  function ended(code: number | null, signal: NodeJS.Signals | null, livedMs: number): void {
+    if (stopping) return;
+    const how = signal ?? `exit code ${code}`;
+    if (code === exitFatal) {
+      hooks.onFatal(`${spec.name}: ${reason(lastLines) ?? how}`);
+      return;
+    }
+    earlyExits = livedMs < settledMs ? earlyExits + 1 : 0;
+    // Being killed is no fault of its own.
+    if (earlyExits >= maxEarlyExits && signal === null) {
+      hooks.onFatal(`${spec.name} keeps ending (${how}): ${reason(lastLines) ?? 'it wrote no reason'}`);
+      return;
+    }
+    const waitMs = Math.min(5_000, 100 * 2 ** Math.min(earlyExits, 6));
+    hooks.onNotice(`${spec.name} ended (${how}); starting it again in ${waitMs / 1000} s`);
+    restarts++;
+    timer = setTimeout(start, waitMs);
+  }
+
+  start();
+  return {
+    name: spec.name,
+    get pid() {
+      return child.pid;
+    },
+    get restarts() {
+      return restarts;
+    },
+    ready: ready.promise,
+    async stop(graceMs) {
+      stopping = true;
+      clearTimeout(timer);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exited;
+      clearTimeout(kill);
+    },
+  };
+}
+
+/** What a child said before it ended: a line of log that calls itself fatal, or else the last error. */
+function reason(lines: readonly string[]): string | undefined {
+  const logged = lines.map(parse).filter((l) => l !== undefined);
+  const fatal = logged.findLast((l) => l['fatal'] === true);
+  if (fatal) return describeFatal(fatal);
+  return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.findLast((line) => line.trim() !== '');
+}
+
+function describeFatal({ reason, verb, resource, message, cluster }: { readonly [field: string]: unknown }): string {
+  const who = cluster ? `cluster ${cluster}: ` : '';
+  if (reason === 'forbidden') return `${who}the API server forbids us to ${verb} ${resource} (403): grant it to this user and start again`;
+  if (reason === 'unauthorized') return `${who}the API server does not accept our credentials (401) for ${verb} ${resource}`;
+  return `${who}${message}`;
+}
+
+function parse(line: string): { readonly [field: string]: unknown } | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+/** The scheduled function: in AWS every minute, here more often, so that what it heals is seen to heal. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { awsMetrics } from './aws-metrics.ts';
+import { onStop, report, writeLine } from './child.ts';
+import { lambdaContext } from './event-source-mapping.ts';
+
+const everyMs = 10_000;
+const timeoutMs = 50_000;
+const { handler } = await import(new URL('../../functions/sweep/sweep.handler.ts', import.meta.url).href);
+const log = jsonLog(writeLine, Date.now, { part: 'sweep' });
+const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
+const stopping = new AbortController();
+
+async function run(): Promise<void> {
+  while (!stopping.signal.aborted) {
+    const start = performance.now();
+    const error = await handler({}, lambdaContext('sweep', randomUUID(), Date.now() + timeoutMs)).then(
+      () => undefined,
+      (e: unknown) => e ?? new Error('rejected with nothing'),
+    );
+    if (error) log.error('function failed', { functionName: 'sweep', error });
+    metrics.put({ FunctionName: 'sweep' }, 'Invocations', 1);
+    metrics.put({ FunctionName: 'sweep' }, 'Errors', error ? 1 : 0);
+    metrics.put({ FunctionName: 'sweep' }, 'Duration', performance.now() - start);
+    metrics.flush();
+    await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+}
+
+report();
+const done = run();
+onStop(() => {
+  stopping.abort();
+  return done;
+});

@@ -1,0 +1,13 @@
+/** The table's process: DynamoDB's protocol by dynalite, on disk, so that it can be killed and started again. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import dynalite from 'dynalite';
+import { childEnv, onStop, report } from './child.ts';
+
+const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
+await once(server.listen(Number(process.env[childEnv.port] ?? 0), '127.0.0.1'), 'listening');
+report({ port: (server.address() as AddressInfo).port });
+onStop(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { awsMetrics } from '#infra/local/aws-metrics.ts';
+import { childLines } from '#infra/local/child-lines.ts';
+import { metricsStore } from '#infra/local/console/metrics-store.ts';
+import { startConsole } from '#infra/local/console/server.ts';
+import { summary } from '#infra/local/summary.ts';
+import { terminal } from '#infra/local/terminal.ts';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+
+function filledStore() {
+  const store = metricsStore();
+  const write = (line: string) => expect(store.add(JSON.parse(line))).toBe(true);
+  const metrics = emfMetrics(write, () => 0);
+  for (const ms of [10, 20, 400]) metrics.put('SyncLatency', ms, { cluster: 'a' });
+  for (const cluster of ['a', 'b', 'b']) metrics.put('EventsIn', 2, { cluster });
+  metrics.put('CircuitOpen', 1, { cluster: 'a' });
+  metrics.flush();
+  metrics.put('CircuitOpen', 0, { cluster: 'a' });
+  metrics.put('EventsIn', 1, { cluster: 'a' });
+  metrics.flush();
+  const queues = awsMetrics('AWS/SQS', write, () => 0);
+  queues.put({ QueueName: 'a-syncs' }, 'ApproximateNumberOfMessagesVisible', 7);
+  queues.put({ QueueName: 'a-syncs-dead' }, 'ApproximateNumberOfMessagesVisible', 2);
+  queues.flush();
+  return store;
+}
+
+test('adds counters up, keeps the last value of states, and quantiles of durations', () => {
+  const store = filledStore();
+  expect(store.total('EventsIn')).toBe(7);
+  expect(store.total('EventsIn', ({ cluster }) => cluster === 'a')).toBe(3);
+  expect(store.total('CircuitOpen')).toBe(0);
+  expect([store.quantile('SyncLatency', 0.5), store.quantile('SyncLatency', 0.99), store.quantile('ApiLatency', 0.5)]).toEqual([20, 400, undefined]);
+  expect(store.add({ level: 'info', message: 'x' })).toBe(false);
+});
+
+test('gives the metrics out as Prometheus text', () => {
+  const text = filledStore().prometheus();
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining([
+      '# TYPE fleet_endpoints_events_in_total counter',
+      'fleet_endpoints_events_in_total{cluster="a"} 3',
+      'fleet_endpoints_events_in_total{cluster="b"} 4',
+      '# TYPE fleet_endpoints_circuit_open gauge',
+      'fleet_endpoints_circuit_open{cluster="a"} 0',
+      '# TYPE fleet_endpoints_sync_latency_milliseconds summary',
+      'fleet_endpoints_sync_latency_milliseconds{cluster="a",quantile="0.99"} 400',
+      'fleet_endpoints_sync_latency_milliseconds_sum{cluster="a"} 430',
+      'fleet_endpoints_sync_latency_milliseconds_count{cluster="a"} 3',
+      'aws_sqs_approximate_number_of_messages_visible{queue_name="a-syncs"} 7',
+    ]),
+  );
+});
+
+test('sums a run up in one line', () => {
+  expect(summary(filledStore())).toBe(
+    '7 events · 0 syncs wrote, 0 found nothing to write, 0 failed · 0 + 0 writes · latency p50 20 ms, p99 400 ms · 7 waiting · 2 dead letters',
+  );
+});
+
+test('serves its routes on the loopback interface and says which there are', async () => {
+  const server = await startConsole(0, { '/metrics': () => ({ type: 'text/plain', body: 'x 1\n' }) });
+  const answer = await fetch(`${server.url}/metrics?x=1`);
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/plain', 'x 1\n']);
+  expect((await fetch(`${server.url}/constructor`)).status).toBe(404);
+  expect((await fetch(`${server.url}/metrics`, { method: 'POST' })).status).toBe(405);
+  const { port } = new URL(server.url);
+  await expect(startConsole(Number(port), {})).rejects.toThrow(`port ${port} is in use: set PORT to another one, or to 0 for any that is free`);
+  server.close();
+});
+
+function shown(verbose = false) {
+  const lines: string[] = [];
+  let now = 0;
+  const take = childLines({ store: metricsStore(), print: (line) => lines.push(line), now: () => now, verbose });
+  const log = jsonLog(
+    (line) => take('sync', line),
+    () => now,
+    { part: 'sync' },
+  );
+  return { lines, take, log, elapse: (ms: number) => (now += ms) };
+}
+
+test('shows warnings and errors of the processes as short lines, and differences', () => {
+  const { lines, log, take } = shown();
+  log.info('service synced', { cluster: 'a' });
+  log.warn('circuit open', { cluster: 'a', waitMs: 300, error: new Error('connect', { cause: new Error('refused') }) });
+  log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', missing: ['10.0.0.1'], extra: [] });
+  take('relay a', '{"broken');
+  expect(lines).toEqual([
+    'sync: circuit open a waitMs=300 error="connect: \\"refused\\""',
+    'difference: a shop/web missing=["10.0.0.1"] extra=[]',
+    'relay a: {"broken',
+  ]);
+});
+
+test('shows a message that repeats a few times and then how often it came', () => {
+  const { lines, log, elapse } = shown(true);
+  for (let i = 0; i < 10; i++) log.info('service synced', { n: i });
+  elapse(11_000);
+  log.info('service synced', { n: 10 });
+  expect(lines).toEqual([
+    'sync: service synced n=0',
+    'sync: service synced n=1',
+    'sync: service synced n=2',
+    'sync: service synced (and 7 more)',
+    'sync: service synced n=10',
+  ]);
+});
+
+test('draws the live line below the lines that stay, and none where there is no terminal', () => {
+  const draw = (isTTY: boolean) => {
+    let text = '';
+    const t = terminal({ isTTY, columns: 10, write: (more: string) => (text += more) });
+    t.live('0123456789abc');
+    t.print('line');
+    return text;
+  };
+  expect(draw(true)).toBe('\r\x1b[2K012345678\r\x1b[2Kline\n012345678');
+  expect(draw(false)).toBe('line\n');
+});

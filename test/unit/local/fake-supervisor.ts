@@ -1,0 +1,10 @@
+/** A supervisor that can be killed: starts one child, tells its pid and port. */
+import { startChild } from '#infra/local/supervisor.ts';
+
+const child = startChild(
+  { name: 'fake', entry: 'test/unit/local/fake-child.ts', env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' } },
+  { onLine() {}, onNotice() {}, onFatal() {} },
+);
+const { port } = await child.ready;
+console.log(`${child.pid} ${port}`);
+setInterval(() => {}, 1_000);

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { parseOptions } from '#infra/local/options.ts';
+
+const options = (line: string, env = {}) => parseOptions(line.split(' ').filter(Boolean), env);
+
+test('without arguments there is one embedded cluster that is written to, on port 8080', () => {
+  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', dataDir: undefined, settings: {}, port: 8080 });
+});
+
+test('with a kubeconfig nothing is written unless that is asked for', () => {
+  expect(options('--kubeconfig k.yaml')).toMatchObject({ clusters: 0, kubeconfig: { file: 'k.yaml', context: undefined }, mode: 'shadow' });
+  expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', context: 'a' }, mode: 'active' });
+});
+
+test('reads sizes, settings, the data folder and the port', () => {
+  expect(options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50', { PORT: '0' })).toMatchObject({
+    clusters: 3,
+    dataDir: './d',
+    settings: { batchPeriodSeconds: 2, maxEndpointsPerSlice: 50 },
+    port: 0,
+  });
+});
+
+test.each([
+  ['--cluster 3', /^Unknown option '--cluster'\. Allowed: --clusters N, --data DIR,/],
+  ['three', /^Unexpected argument 'three'.* Allowed: /],
+  ['--data', /^Option '--data <value>' argument missing\. Allowed: /],
+  ['--clusters 0', /^--clusters 0: a whole number from 1 to 50$/],
+  ['--clusters 1e1', /^--clusters 1e1: a whole number/],
+  ['--mode active', /^--mode needs --kubeconfig FILE$/],
+  ['--context a', /^--context needs --kubeconfig FILE$/],
+  ['--kubeconfig k --clusters 2', /^--clusters is for embedded clusters/],
+  ['--kubeconfig k --mode paused', /^--mode paused: shadow or active$/],
+  ['--batch-period 901', /^--batch-period 901: a whole number from 0 to 900$/],
+])('says in one line what is wrong with "%s"', (line, message) => {
+  expect(() => options(line)).toThrow(message);
+  expect(() => options(line)).not.toThrow(/\n/);
+});
+
+test('refuses a port that is none', () => {
+  expect(() => options('', { PORT: 'http' })).toThrow('PORT http: a whole number from 0 to 65535');
+});

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, expect, test } from 'vitest';
+import { createQueues } from '#infra/local/create-queues.ts';
+import { createTable } from '#infra/local/create-table.ts';
+import { queuesProcess, tableProcess } from '#infra/local/processes.ts';
+import { type Child, type ChildSpec, startChild } from '#infra/local/supervisor.ts';
+import { sqsQueue } from '#shared/queue/sqs.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+
+const started: Child[] = [];
+const folders: string[] = [];
+const aws = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+
+function start(spec: ChildSpec) {
+  const lines: string[] = [];
+  const notices: string[] = [];
+  const fatal: string[] = [];
+  const child = startChild(spec, { onLine: (_, line) => lines.push(line), onNotice: (t) => notices.push(t), onFatal: (t) => fatal.push(t) });
+  started.push(child);
+  return { child, lines, notices, fatal };
+}
+
+const fake = (behaviour: string): ChildSpec => ({
+  name: 'fake',
+  entry: 'test/unit/local/fake-child.ts',
+  args: [behaviour],
+  env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' },
+});
+
+async function folder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'fleet-endpoints-test-'));
+  folders.push(dir);
+  return dir;
+}
+
+/** Whether somebody listens: a process whose parent is gone may stay in the list of processes for long after its end. */
+function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((c) => c.stop(1_000)));
+  await Promise.all(folders.splice(0).map((dir) => rm(dir, { recursive: true })));
+});
+
+test('starts a child again that was killed, on the port it had', async () => {
+  const { child, lines, notices } = start(fake('serve'));
+  const { port } = await child.ready;
+  const first = child.pid as number;
+  process.kill(first, 'SIGKILL');
+  await expect.poll(() => child.restarts).toBe(1);
+  await expect.poll(() => accepts(port as number)).toBe(true);
+  expect(child.pid).not.toBe(first);
+  await expect.poll(() => lines).toContain(`serving as ${child.pid}`);
+  expect(notices).toEqual([expect.stringMatching(/^fake ended \(SIGKILL\); starting it again in 0.\d s$/)]);
+});
+
+test('lets a child end in order, and does not start it again', async () => {
+  const { child, lines, notices } = start(fake('serve'));
+  await child.ready;
+  await child.stop(2_000);
+  expect(lines).toContain('stopped in order');
+  expect(isAlive(child.pid as number)).toBe(false);
+  expect(notices).toEqual([]);
+});
+
+test('kills a child that does not end', async () => {
+  const { child } = start(fake('stubborn'));
+  await child.ready;
+  await child.stop(100);
+  expect(isAlive(child.pid as number)).toBe(false);
+});
+
+test("tells in one line which right is missing when a child says that it can't go on", async () => {
+  const { fatal } = start(fake('forbidden'));
+  await expect.poll(() => fatal).toEqual(['fake: cluster c1: the API server forbids us to list pods (403): grant it to this user and start again']);
+});
+
+test('gives up on a child that keeps failing, with its reason', async () => {
+  const { fatal, child } = start(fake('broken'));
+  await expect.poll(() => fatal, { timeout: 15_000 }).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
+  expect(child.restarts).toBe(4);
+});
+
+test('a child ends when its supervisor is killed, and leaves Ctrl-C to it', async () => {
+  const supervisor = spawn(process.execPath, ['test/unit/local/fake-supervisor.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [chunk] = (await once(supervisor.stdout, 'data')) as [Buffer];
+  const [pid = 0, port = 0] = String(chunk).split(' ').map(Number);
+  process.kill(pid, 'SIGINT');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await accepts(port)).toBe(true);
+  supervisor.kill('SIGKILL');
+  await expect.poll(() => accepts(port)).toBe(false);
+});
+
+test('a table that was killed still has what it had accepted', async () => {
+  const { child } = start(tableProcess(await folder()));
+  const { port } = await child.ready;
+  const client = new DynamoDBClient({ ...aws, endpoint: `http://127.0.0.1:${port}`, maxAttempts: 10 });
+  await createTable(client, 'fleet');
+  const table = dynamoTable(client, 'fleet');
+  for (let i = 0; i < 50; i++) await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: 'c', dirtyAt: i });
+  process.kill(child.pid as number, 'SIGKILL');
+  await expect.poll(() => child.restarts).toBe(1);
+  expect(await table.query('p')).toHaveLength(50);
+  expect(await table.queryDirty('c', 100, 100)).toHaveLength(50);
+  client.destroy();
+});
+
+test('queues that were killed still have messages, delays, receive counts and what is in flight', async () => {
+  const { child } = start(queuesProcess(await folder()));
+  const { port } = await child.ready;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const sqs = new SQSClient({ ...aws, endpoint, maxAttempts: 10 });
+  const { urls } = await createQueues(sqs, endpoint, aws.region, 'c1');
+  const queue = sqsQueue(sqs, urls.events);
+  const receive = async (seconds: number) => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: urls.events,
+      MaxNumberOfMessages: 10,
+      VisibilityTimeout: seconds,
+      WaitTimeSeconds: 5,
+      MessageSystemAttributeNames: ['All'],
+    });
+    return ((await sqs.send(command)).Messages ?? []).map((m) => [m.Body, m.Attributes?.ApproximateReceiveCount]);
+  };
+  await queue.send([{ body: 'in flight' }]);
+  expect(await receive(1)).toEqual([['in flight', '1']]);
+  await queue.send([{ body: 'delayed', delaySeconds: 900 }, { body: 'waiting' }]);
+  process.kill(child.pid as number, 'SIGKILL');
+  await expect.poll(() => child.restarts).toBe(1);
+  expect(await receive(30)).toContainEqual(['waiting', '1']);
+  await expect.poll(() => receive(30)).toContainEqual(['in flight', '2']);
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.events, AttributeNames: ['All'] }));
+  expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: '1', VisibilityTimeout: '10' });
+  // What a run does when it finds its data folder as it left it.
+  expect((await createQueues(sqs, endpoint, aws.region, 'c1')).urls).toEqual(urls);
+  sqs.destroy();
+});
