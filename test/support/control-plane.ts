@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { controlPlaneBinary } from './control-plane-binary.ts';
 import { type Component, controlPlaneComponent } from './control-plane-component.ts';
+import { kubeconfigText } from './kubeconfig.ts';
 
 export interface ControlPlaneOptions {
   /** What kube-controller-manager shall run; without it kube-controller-manager is not started. */
@@ -125,20 +125,8 @@ async function serviceAccountKey(path: string): Promise<string> {
   );
 }
 
-function kubeconfigText({ server, ca, token }: Connection): string {
-  const name = 'control-plane';
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  });
-}
-
 /** All held open at once before any is given back, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from(
       { length: count },
