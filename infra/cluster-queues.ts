@@ -1,0 +1,49 @@
+import { Duration } from 'aws-cdk-lib';
+import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { acknowledge } from './nag.ts';
+
+/**
+ * What belongs together: Lambda wants a visibility timeout of six times the function's, so that a message is not seen twice
+ * while its first batch runs; after a crash it comes back only then, so the timeouts are short.
+ */
+export const ingestTimeout = Duration.seconds(10);
+export const syncTimeout = Duration.seconds(30);
+const visibilityOf = (timeout: Duration): Duration => Duration.seconds(6 * timeout.toSeconds());
+
+/** Nothing in here needs order: every message says as of which version it speaks. So: standard queues. */
+export function hubQueue(scope: Construct, id: string, props: QueueProps): Queue {
+  return new Queue(scope, id, { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, ...props });
+}
+
+/** For queues that no function consumes. */
+export function endOfLine(queue: Queue): Queue {
+  for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
+    acknowledge(queue, rule, 'this is an end of the line: no function consumes it, so nothing can fail to');
+  }
+  return queue;
+}
+
+/** The queues of one cluster. Ids are part of the queues' generated names, which the functions' permissions match (queue-arns.ts). */
+export class ClusterQueues extends Construct {
+  readonly events: Queue;
+  readonly syncs: Queue;
+  readonly deadEvents: Queue;
+  readonly deadSyncs: Queue;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    const retentionPeriod = Duration.days(14);
+    this.deadEvents = endOfLine(hubQueue(this, 'DeadEvents', { retentionPeriod }));
+    this.deadSyncs = endOfLine(hubQueue(this, 'DeadSyncs', { retentionPeriod }));
+    this.events = hubQueue(this, 'Events', {
+      visibilityTimeout: visibilityOf(ingestTimeout),
+      deadLetterQueue: { queue: this.deadEvents, maxReceiveCount: 5 },
+    });
+    this.syncs = hubQueue(this, 'Syncs', {
+      visibilityTimeout: visibilityOf(syncTimeout),
+      // Retries are counted in the work item. Throttles and crashes raise the receive count too, and must not end here.
+      deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount: 50 },
+    });
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * What people look at, as data: CloudWatch draws it when deployed (monitoring.ts), the local console from the same rows.
+ * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from what is kept per cluster.
+ */
+import type { MetricName, Unit } from '#shared/contract/metrics.ts';
+import type { FunctionRole, QueueRole, Series, Statistic } from './series.ts';
+
+export interface Dashboard {
+  readonly id: 'fleet' | 'cluster';
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly title: string;
+  readonly widgets: readonly Widget[];
+}
+
+export interface Widget {
+  readonly title: string;
+  /** `numbers` shows each series' newest value, large. */
+  readonly kind: 'lines' | 'numbers';
+  readonly unit: Unit;
+  readonly series: readonly (Series & { readonly label: string })[];
+  /** A line worth crossing out for: drawn across the chart. */
+  readonly limit?: { readonly value: number; readonly label: string };
+}
+
+type Drawn = Widget['series'][number];
+const of = (metric: MetricName, statistic: Statistic, label: string): Drawn => ({ metric, statistic, label });
+const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
+const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
+  roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
+const onTable = (name: string, label: string): Drawn => ({ aws: 'AWS/DynamoDB', name, statistic: 'Sum', label });
+
+const visible = 'ApproximateNumberOfMessagesVisible';
+const lines = (title: string, unit: Unit, series: readonly Drawn[], limit?: Widget['limit']): Widget => ({
+  title,
+  kind: 'lines',
+  unit,
+  series,
+  ...(limit && { limit }),
+});
+const numbers = (title: string, unit: Unit, series: readonly Drawn[]): Widget => ({ title, kind: 'numbers', unit, series });
+
+const objective = { value: 2000, label: 'objective' };
+
+export const fleetDashboard: Dashboard = {
+  id: 'fleet',
+  title: 'Fleet',
+  rows: [
+    {
+      title: 'Is all well?',
+      widgets: [
+        numbers('Oldest overdue work', 'Seconds', [of('OldestDirtyAge', 'Maximum', 'any cluster')]),
+        numbers('Silence of a relay', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'longest')]),
+        numbers('Something stands in the way', 'Count', [
+          of('CircuitOpen', 'Maximum', 'circuit open'),
+          of('GateClosed', 'Maximum', 'first lists missing'),
+          of('WriterConflict', 'Maximum', 'two writers'),
+        ]),
+        numbers('Put aside', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
+      ],
+    },
+    {
+      title: 'How fast?',
+      widgets: [
+        lines('Seen by the relay to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
+        lines('Seen by the relay to stored', 'Milliseconds', [of('IngestLatency', 'p50', 'p50'), of('IngestLatency', 'p99', 'p99')]),
+        lines('Wake-up due to start', 'Milliseconds', [of('QueueLatency', 'p50', 'p50'), of('QueueLatency', 'p99', 'p99')]),
+        lines('One run, one API call', 'Milliseconds', [
+          of('SyncDuration', 'p50', 'run p50'),
+          of('SyncDuration', 'p99', 'run p99'),
+          of('ApiLatency', 'p50', 'call p50'),
+          of('ApiLatency', 'p99', 'call p99'),
+        ]),
+      ],
+    },
+    {
+      title: 'What comes in, what goes out',
+      widgets: [
+        lines('Events', 'Count', [of('EventsIn', 'Sum', 'objects'), of('EventsStale', 'Sum', 'stale'), of('EventsSuspect', 'Sum', 'suspect')]),
+        lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a live lease'), of('SweepResends', 'Sum', 'by sweep')]),
+        lines('Runs', 'Count', [
+          of('SyncsWritten', 'Sum', 'written'),
+          of('SyncsUnchanged', 'Sum', 'unchanged'),
+          of('SyncsFailed', 'Sum', 'failed'),
+          of('SyncsWaiting', 'Sum', 'put off'),
+          of('SyncsConflict', 'Sum', 'conflicts'),
+        ]),
+        lines('Writes', 'Count', [of('WritesEndpoints', 'Sum', 'Endpoints'), of('WritesSlices', 'Sum', 'EndpointSlices')]),
+      ],
+    },
+    {
+      title: 'Is it right?',
+      widgets: [
+        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Sum', 'services')]),
+        lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects'), of('IncarnationBumped', 'Sum', 'clusters made anew')]),
+        lines('Touched by others', 'Count', [of('ForeignWrites', 'Sum', 'foreign writes'), of('Braked', 'Sum', 'brake')]),
+        lines('Given up', 'Count', [of('Parked', 'Sum', 'parked'), of('Quarantined', 'Sum', 'quarantined')]),
+      ],
+    },
+    {
+      title: 'Functions',
+      widgets: [
+        lines('Invocations', 'Count', onFunctions('Invocations', 'Sum', 'ingest', 'sync', 'sweep')),
+        lines('Errors', 'Count', onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep')),
+        lines('Throttles', 'Count', onFunctions('Throttles', 'Sum', 'ingest', 'sync', 'sweep')),
+        lines('Duration, p99', 'Milliseconds', onFunctions('Duration', 'p99', 'ingest', 'sync', 'sweep')),
+      ],
+    },
+    {
+      title: 'What it costs',
+      widgets: [
+        lines('Table units', 'Count', [onTable('ConsumedReadCapacityUnits', 'read'), onTable('ConsumedWriteCapacityUnits', 'written')]),
+        lines('Table throttles', 'Count', [onTable('ReadThrottleEvents', 'reads'), onTable('WriteThrottleEvents', 'writes')]),
+        lines('Concurrent executions', 'Count', onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync')),
+      ],
+    },
+  ],
+};
+
+const queueWidget = (title: string, queue: 'events' | 'syncs'): Widget =>
+  lines(title, 'Count', [
+    onQueue(queue, visible, 'waiting'),
+    onQueue(queue, 'ApproximateNumberOfMessagesDelayed', 'delayed'),
+    onQueue(queue, 'ApproximateNumberOfMessagesNotVisible', 'in flight'),
+  ]);
+
+export const clusterDashboard: Dashboard = {
+  id: 'cluster',
+  title: 'Cluster',
+  rows: [
+    {
+      title: 'Is all well?',
+      widgets: [
+        numbers('Oldest overdue work', 'Seconds', [of('OldestDirtyAge', 'Maximum', 'overdue')]),
+        numbers('Silence of the relay', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'silent')]),
+        numbers('Something stands in the way', 'Count', [
+          of('CircuitOpen', 'Maximum', 'circuit open'),
+          of('GateClosed', 'Maximum', 'first lists missing'),
+          of('WriterConflict', 'Maximum', 'two writers'),
+        ]),
+      ],
+    },
+    {
+      title: 'How fast, how much?',
+      widgets: [
+        lines('Seen by the relay to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
+        lines('Events', 'Count', [of('EventsIn', 'Sum', 'objects')]),
+        lines('Runs', 'Count', [of('SyncsWritten', 'Sum', 'written'), of('SyncsFailed', 'Sum', 'failed'), of('Parked', 'Sum', 'parked')]),
+      ],
+    },
+    {
+      title: 'Is it right?',
+      widgets: [
+        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Sum', 'services')]),
+        lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects')]),
+      ],
+    },
+    {
+      title: 'Queues',
+      widgets: [
+        queueWidget('Events queue', 'events'),
+        queueWidget('Syncs queue', 'syncs'),
+        lines('Age of the oldest message', 'Seconds', [
+          onQueue('events', 'ApproximateAgeOfOldestMessage', 'events'),
+          onQueue('syncs', 'ApproximateAgeOfOldestMessage', 'syncs'),
+        ]),
+      ],
+    },
+  ],
+};
+
+export const dashboards: readonly Dashboard[] = [fleetDashboard, clusterDashboard];

@@ -1,0 +1,59 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Config } from './config.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { networkOf } from './function.ts';
+import { Ingest } from './ingest.ts';
+import { Monitoring } from './monitoring.ts';
+import { Register } from './registration.ts';
+import type { Snapshot } from './snapshot.ts';
+import { Sweep } from './sweep.ts';
+import { Sync } from './sync.ts';
+
+export interface HubStackProps extends StackProps {
+  readonly config: Config;
+  readonly snapshot: Snapshot;
+}
+
+/** Everything that all clusters share, but the table. */
+export class HubStack extends Stack {
+  readonly deadLetters: DeadLetters;
+  readonly ingest: Ingest;
+  readonly sync: Sync;
+  readonly sweep: Sweep;
+  readonly register: Register;
+
+  constructor(scope: Construct, id: string, { config, snapshot, ...props }: HubStackProps) {
+    super(scope, id, props);
+    const { hub, clusters } = config;
+    const stage = { hub, table: snapshot.table };
+    const network = hub.vpc && networkOf(this, hub.vpc);
+    this.deadLetters = new DeadLetters(this, 'DeadLetters');
+    this.ingest = new Ingest(this, 'Ingest', { ...stage, deadLetters: this.deadLetters });
+    this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, clusters, network });
+    this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot, clusters, network });
+    this.register = new Register(this, 'Register', stage);
+    this.monitor(config, snapshot);
+
+    new CfnOutput(this, 'TableName', { value: snapshot.table.tableName });
+    new CfnOutput(this, 'ParkedQueueUrl', { value: this.deadLetters.parked.queueUrl });
+    new CfnOutput(this, 'QuarantineQueueUrl', { value: this.deadLetters.quarantine.queueUrl });
+    new CfnOutput(this, 'SyncRoleArn', { value: this.sync.function.role.roleArn });
+    new CfnOutput(this, 'SweepRoleArn', { value: this.sweep.function.role.roleArn });
+  }
+
+  private monitor({ hub }: Config, { table }: Snapshot): void {
+    const { ingest, sync, sweep } = this;
+    new Monitoring(this, 'Monitoring', {
+      hub,
+      sources: {
+        tableName: table.tableName,
+        functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
+        queueName: (role) => {
+          if (role === 'parked' || role === 'quarantine') return this.deadLetters[role].queueName;
+          throw new Error(`the hub has no ${role} queue: each cluster has its own`);
+        },
+      },
+    });
+  }
+}

@@ -1,0 +1,160 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  AlarmRule,
+  AlarmState,
+  Alarm as CloudWatchAlarm,
+  Dashboard as CloudWatchDashboard,
+  ComparisonOperator,
+  CompositeAlarm,
+  DashboardVariable,
+  DefaultValue,
+  GraphWidget,
+  type IWidget,
+  Metric,
+  SingleValueWidget,
+  TextWidget,
+  TreatMissingData,
+  Values,
+  VariableInputType,
+  VariableType,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { metricsNamespace } from '#shared/contract/metrics.ts';
+import { type Alarm, compositeAlarm, hubAlarms } from './alarms.ts';
+import type { HubConfig } from './config.ts';
+import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from './dashboards.ts';
+import type { FunctionRole, QueueRole, Series } from './series.ts';
+
+/** What the roles of series.ts are called here. */
+export interface MetricSources {
+  readonly functionName: (role: FunctionRole) => string;
+  readonly queueName: (role: QueueRole) => string;
+  readonly tableName: string;
+  /** Where given, metrics of our own are those of this cluster. */
+  readonly cluster?: string;
+}
+
+export interface MonitoringProps {
+  readonly hub: HubConfig;
+  readonly sources: MetricSources;
+}
+
+/** Dashboards and alarms of the hub. */
+export class Monitoring extends Construct {
+  constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
+    super(scope, id);
+    drawDashboard(this, 'Fleet', fleetDashboard, sources);
+    drawClusterDashboard(this, sources);
+
+    const topics = alarmTopics(this, hub);
+    const paging = hubAlarms(hub.lambdaConcurrencyLimit).flatMap((alarm) => {
+      const made = makeAlarm(this, alarm, sources);
+      if (alarm.severity === 'page') return [made];
+      if (topics.ticket) made.addAlarmAction(new SnsAction(topics.ticket));
+      return [];
+    });
+    const composite = new CompositeAlarm(this, compositeAlarm, {
+      alarmRule: AlarmRule.anyOf(...paging.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+      alarmDescription: describe(compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
+    });
+    if (topics.page) composite.addAlarmAction(new SnsAction(topics.page));
+  }
+}
+
+export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources): CloudWatchAlarm {
+  return new CloudWatchAlarm(scope, alarm.id, {
+    metric: metricOf(alarm.series, sources, Duration.minutes(alarm.periodMinutes)),
+    threshold: alarm.threshold,
+    comparisonOperator: alarm.is === '>' ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
+    evaluationPeriods: alarm.periods,
+    datapointsToAlarm: alarm.periods,
+    treatMissingData: alarm.missing === 'fine' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
+    alarmDescription: describe(alarm.id, alarm.meaning, sources.cluster),
+  });
+}
+
+export function alarmTopics(scope: Construct, { alarms }: HubConfig): { readonly page: ITopic | undefined; readonly ticket: ITopic | undefined } {
+  return {
+    page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
+    ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
+  };
+}
+
+export const runbookAnchor = (id: string): string => `docs/runbook.md#${id.toLowerCase()}`;
+
+const describe = (id: string, meaning: string, cluster?: string): string =>
+  `${cluster ? `${cluster}: ` : ''}${meaning}. What to do: ${runbookAnchor(id)}`;
+
+function metricOf(series: Series, sources: MetricSources, period: Duration): Metric {
+  const { statistic } = series;
+  if ('metric' in series) {
+    const dimensions: Record<string, string> = sources.cluster === undefined ? {} : { cluster: sources.cluster };
+    return new Metric({ namespace: metricsNamespace, metricName: series.metric, dimensionsMap: dimensions, statistic, period });
+  }
+  return new Metric({ namespace: series.aws, metricName: series.name, dimensionsMap: awsDimensions(series, sources), statistic, period });
+}
+
+function awsDimensions(series: Exclude<Series, { metric: unknown }>, sources: MetricSources): { [name: string]: string } {
+  switch (series.aws) {
+    case 'AWS/SQS':
+      return { QueueName: sources.queueName(series.queue) };
+    case 'AWS/Lambda':
+      return series.function === 'account' ? {} : { FunctionName: sources.functionName(series.function) };
+    case 'AWS/DynamoDB':
+      return { TableName: sources.tableName };
+  }
+}
+
+const columns = 24;
+
+function drawDashboard(scope: Construct, id: string, dashboard: Dashboard, sources: MetricSources, variables: DashboardVariable[] = []): void {
+  const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
+    [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
+    row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
+  ]);
+  new CloudWatchDashboard(scope, id, { widgets: rows, variables, defaultInterval: Duration.hours(3) });
+}
+
+function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
+  const metrics = widget.series.map((s) => metricOf(s, sources, Duration.minutes(1)).with({ label: s.label }));
+  if (widget.kind === 'numbers') return new SingleValueWidget({ title: widget.title, metrics, width, height: 4 });
+  return new GraphWidget({
+    title: widget.title,
+    left: metrics,
+    leftYAxis: { label: widget.unit, showUnits: false, min: 0 },
+    ...(widget.limit && { leftAnnotations: [widget.limit] }),
+    width,
+    height: 6,
+  });
+}
+
+/** One dashboard for all clusters. Queues have generated names, so each kind has a variable of its own. */
+function drawClusterDashboard(scope: Construct, hubSources: MetricSources): void {
+  const placeholder = (queue: QueueRole): string => `${queue}-queue`;
+  const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable =>
+    new DashboardVariable({
+      id: `${queue}Queue`,
+      label: `${queue} queue`,
+      type: VariableType.PATTERN,
+      value: placeholder(queue),
+      inputType: VariableInputType.SELECT,
+      values: Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${logicalId}`, 'QueueName'),
+      defaultValue: DefaultValue.FIRST,
+    });
+  const cluster = new DashboardVariable({
+    id: 'cluster',
+    label: 'Cluster',
+    type: VariableType.PROPERTY,
+    value: 'cluster',
+    inputType: VariableInputType.SELECT,
+    values: Values.fromSearch(`{${metricsNamespace},cluster} MetricName="RelayHeartbeatAge"`, 'cluster'),
+    defaultValue: DefaultValue.FIRST,
+  });
+  drawDashboard(scope, 'Cluster', clusterDashboard, { ...hubSources, cluster: 'cluster', queueName: placeholder }, [
+    cluster,
+    queueVariable('events', 'QueuesEvents'),
+    queueVariable('syncs', 'QueuesSyncs'),
+  ]);
+}

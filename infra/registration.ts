@@ -1,0 +1,81 @@
+import { CustomResource, Duration, type Stack } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { registrationProperty } from '#shared/contract/registration.ts';
+import type { ClusterQueues } from './cluster-queues.ts';
+import type { ClusterConfig } from './config.ts';
+import { HubFunction } from './function.ts';
+import type { StageProps } from './stage.ts';
+
+/** The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's environment holds 4 KB. */
+export class Register extends Construct {
+  readonly function: HubFunction;
+
+  constructor(scope: Construct, id: string, { hub, table }: StageProps) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Register', {
+      entry: 'functions/register/register.handler.ts',
+      description: 'makes clusters known to the hub, and drains those that are taken out',
+      tableName: table.tableName,
+      memoryMiB: 256,
+      timeout: Duration.seconds(30),
+      logRetentionDays: hub.logRetentionDays,
+    });
+    allowRegistration(this.function, table);
+  }
+}
+
+/** Only what is about clusters as a whole: it can't touch what a cluster has told, nor work. */
+function allowRegistration(fn: HubFunction, table: TableV2): void {
+  fn.role.addToPolicy(
+    new PolicyStatement({
+      effect: Effect.ALLOW,
+      actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      resources: [table.tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*'] } },
+    }),
+  );
+}
+
+export interface RegistrationProps {
+  readonly register: IFunction;
+  readonly cluster: ClusterConfig;
+  readonly queues: ClusterQueues;
+  readonly parked: IQueue;
+  readonly quarantine: IQueue;
+}
+
+/** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
+export class Registration extends Construct {
+  constructor(scope: Stack, id: string, { register, cluster, queues, parked, quarantine }: RegistrationProps) {
+    super(scope, id);
+    const { id: clusterId, mode, settings } = cluster;
+    const api = apiOf(cluster);
+    const registration = {
+      id: clusterId,
+      mode,
+      settings,
+      queues: { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parked.queueUrl, quarantine: quarantine.queueUrl },
+      eventsArn: queues.events.queueArn,
+      syncsArn: queues.syncs.queueArn,
+      ...(api && { api }),
+    };
+    new CustomResource(this, 'Cluster', {
+      serviceToken: register.functionArn,
+      resourceType: 'Custom::FleetEndpointsCluster',
+      serviceTimeout: Duration.minutes(2),
+      // One text: CloudFormation turns the numbers and flags of properties into text.
+      properties: { [registrationProperty]: scope.toJsonString(registration) },
+    });
+  }
+}
+
+/** What the workers need to know; the access entry is the stack's own business. */
+function apiOf({ api }: ClusterConfig): object | undefined {
+  if (api?.auth.type !== 'eks') return api;
+  const { accessEntry: _, ...auth } = api.auth;
+  return { ...api, auth };
+}

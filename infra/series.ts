@@ -1,0 +1,16 @@
+import type { MetricName } from '#shared/contract/metrics.ts';
+
+/** Plain metrics and statistics: what CloudWatch draws, and what the local console can draw from the same data. */
+export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90' | 'p99';
+
+/** Queues by role. The last two are the hub's, the others each cluster has its own of. */
+export type QueueRole = 'events' | 'syncs' | 'dead-events' | 'dead-syncs' | 'parked' | 'quarantine';
+export type FunctionRole = 'ingest' | 'sync' | 'sweep';
+
+export type Source =
+  | { readonly metric: MetricName }
+  | { readonly aws: 'AWS/SQS'; readonly name: string; readonly queue: QueueRole }
+  | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly function: FunctionRole | 'account' }
+  | { readonly aws: 'AWS/DynamoDB'; readonly name: string };
+
+export type Series = Source & { readonly statistic: Statistic };

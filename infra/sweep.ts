@@ -1,0 +1,66 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
+import { Construct } from 'constructs';
+import { grantClusterAccess } from './cluster-access.ts';
+import type { ClusterConfig } from './config.ts';
+import { HubFunction, type Network } from './function.ts';
+import { acknowledge } from './nag.ts';
+import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { StageProps } from './stage.ts';
+
+export interface SweepProps extends StageProps {
+  readonly snapshot: Snapshot;
+  readonly clusters: readonly ClusterConfig[];
+  readonly network?: Network | undefined;
+}
+
+/** Every minute: wakes what is overdue, looks at clusters in doubt, finishes mode switches, publishes ages. */
+export class Sweep extends Construct {
+  readonly function: HubFunction;
+
+  constructor(scope: Construct, id: string, { hub, table, snapshot, clusters, network }: SweepProps) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Sweep', {
+      entry: 'functions/sweep/sweep.handler.ts',
+      description: 'wakes what is overdue, and publishes how old it is',
+      tableName: table.tableName,
+      memoryMiB: 512,
+      timeout: Duration.seconds(55),
+      logRetentionDays: hub.logRetentionDays,
+      // It is called by the clock, but what it sends begins chains that are followed across functions.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      network,
+    });
+    this.function.grantTable(table.tableArn, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
+    this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
+    // Lists of its own are applied as the relay's are: by ingest, from the events queue.
+    this.function.allow([queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');
+    for (const queue of ['Events', 'Syncs'] as const) {
+      acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');
+    }
+    grantClusterAccess(this.function, clusters);
+
+    this.everyMinute();
+  }
+
+  private everyMinute(): void {
+    const { functionArn } = this.function.fn;
+    const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+    });
+    const role = new Role(this, 'Schedule', { assumedBy: scheduler, description: 'calls sweep every minute' });
+    // One ARN exactly: the target of the L2 construct would also allow every version of the function.
+    const invoke = new PolicyStatement({ effect: Effect.ALLOW, actions: ['lambda:InvokeFunction'], resources: [functionArn] });
+    role.addToPolicy(invoke);
+    const schedule = new CfnSchedule(this, 'EveryMinute', {
+      scheduleExpression: 'rate(1 minute)',
+      flexibleTimeWindow: { mode: 'OFF' },
+      // A call that failed is not tried again: the next minute's does the same.
+      target: { arn: functionArn, roleArn: role.roleArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } },
+    });
+    schedule.node.addDependency(role);
+  }
+}

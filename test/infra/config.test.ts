@@ -1,0 +1,131 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type ApiConfig, type ClusterConfig, loadConfig, parseConfig } from '#infra/config.ts';
+import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/snapshot/meta.ts';
+
+const problems = (yaml: string): string[] => {
+  try {
+    parseConfig('clusters.yaml', yaml);
+  } catch (e) {
+    return (e as Error).message.split('\n');
+  }
+  return [];
+};
+const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
+
+describe('the clusters file', () => {
+  it('reads the example', () => {
+    const { hub, clusters } = loadConfig('clusters.example.yaml');
+    expect(hub).toMatchObject({ name: 'FleetEndpoints', logRetentionDays: 14 });
+    expect(clusters.map((c) => [c.id, c.mode])).toEqual([
+      ['shop-dev', 'shadow'],
+      ['shop-prod', 'shadow'],
+      ['factory-1', 'shadow'],
+      ['factory-2', 'shadow'],
+    ]);
+  });
+
+  it('fills in what is left out with what the hub itself takes for granted', () => {
+    const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${relay} }`).clusters;
+    expect(cluster!.settings).toEqual(defaultSettings);
+    expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', resyncSeconds: 1800 });
+  });
+
+  it('has the shapes that are registered', () => {
+    expectTypeOf<ClusterConfig['settings']>().toExtend<ClusterSettings>();
+    expectTypeOf<Required<ApiConfig>['auth']['type']>().toEqualTypeOf<ApiAccess['auth']['type']>();
+  });
+
+  it('says where there is no file, and what to do', () => {
+    expect(() => loadConfig('absent.yaml')).toThrow(
+      'no clusters file at absent.yaml: copy clusters.example.yaml to clusters.yaml, or give another file with -c clusters=FILE',
+    );
+  });
+
+  it('takes base64 of PEM, as EKS and kubeconfig files have it, for PEM', () => {
+    const base64 = Buffer.from(certificate).toString('base64');
+    const api = `api: { url: "https://a.example.com", ca: "${base64}", auth: { type: web-identity, audience: a } }`;
+    const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${api}, ${relay} }`).clusters;
+    expect(cluster!.api!.ca).toBe(certificate);
+  });
+});
+
+describe('a mistake fails with file, line, column, and what is allowed', () => {
+  const cluster = (rest: string): string => `hub: {}\nclusters:\n  - id: a\n    ${relay}\n    ${rest}\n`;
+  const api = (rest: string): string => cluster(`api: { url: "https://a.example.com", ${rest} }`);
+
+  it.each([
+    ['text that is not YAML', 'hub: {\nclusters: []', /^clusters.yaml:\d+:\d+: /],
+    [
+      'an unknown key',
+      cluster('moode: shadow'),
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, settings, concurrency, api, relay are allowed',
+    ],
+    ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
+    [
+      'an id out of shape',
+      `hub: {}\nclusters:\n  - { id: A_b, ${relay} }`,
+      'clusters.yaml:3:11: clusters[0].id: "A_b" is not 1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"',
+    ],
+    [
+      'an id used twice',
+      `hub: {}\nclusters:\n  - { id: a, ${relay} }\n  - { id: a, ${relay} }`,
+      'clusters.yaml:4:5: clusters: [1].id "a" is also that of [0]: each must be used once',
+    ],
+    ['a mode that is none', cluster('mode: passive'), 'clusters.yaml:5:11: clusters[0].mode: "passive" is not one of shadow, active, paused'],
+    [
+      'a URL that is not https',
+      cluster('api: { url: "http://a.example.com", auth: { type: web-identity, audience: a } }'),
+      'clusters.yaml:5:17: clusters[0].api.url: "http://a.example.com" is not https://HOST[:PORT] without path, user or query',
+    ],
+    ['a URL with a path', cluster('api: { url: "https://a.example.com/k8s", auth: { type: web-identity, audience: a } }'), /clusters\[0\].api.url/],
+    [
+      'a CA that is not a certificate',
+      api('ca: bm8=, auth: { type: web-identity, audience: a }'),
+      'clusters.yaml:5:46: clusters[0].api.ca: "bm8=" is not one or more certificates in PEM, or the base64 of that',
+    ],
+    [
+      'credentials of an unknown type',
+      api('auth: { type: kubeconfig }'),
+      'clusters.yaml:5:56: clusters[0].api.auth: type is "kubeconfig": eks, web-identity, secret are allowed',
+    ],
+    [
+      'an ARN of something else',
+      api('auth: { type: secret, secretArn: "arn:aws:s3:::b" }'),
+      /clusters\[0\].api.auth.secretArn: "arn:aws:s3:::b" is not the ARN of a secret/,
+    ],
+    [
+      'a number out of range',
+      cluster('concurrency: { sync: 1 }'),
+      'clusters.yaml:5:26: clusters[0].concurrency.sync: 1: a whole number from 2 to 1000 is needed',
+    ],
+    [
+      'active without an API',
+      cluster('mode: active'),
+      'clusters.yaml:3:5: clusters[0]: mode is active, but there is no api to write to: shadow and paused are allowed without one',
+    ],
+    [
+      'active on EKS',
+      api('auth: { type: eks, clusterName: a } }\n    mode: active\n    settings: { batchPeriodSeconds: 1'),
+      /EKS's own endpoint controllers can't be switched off/,
+    ],
+  ])('%s', (_, yaml, message) => {
+    expect(problems(yaml)).toContainEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+  });
+
+  it('reports all of them at once, in the order of the file', () => {
+    expect(problems(`hub: { name: "1" }\nclusters:\n  - { id: A, ${relay} }\n  - { id: b }`).map((p) => p.split(':')[1])).toEqual(['1', '3', '4']);
+  });
+});
+
+// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=test -keyout /dev/null
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBdDCCARugAwIBAgIUXPWeFln/3gvC1j49hFR9pogC5lUwCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjExMzM5MThaGA8yMTI2MTAyODEzMzkx
+OFowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDwx
+T+epF9rwpcR5EXS64vyS5EoNtgw3nOdIYd3r815n7BHr29VzLCmU/mv73+pfDmfA
+c4D5UYSQ7ertMHp4YR+jUzBRMB0GA1UdDgQWBBSoB6Voexbasar9HkPPt+kPs7FQ
+hDAfBgNVHSMEGDAWgBSoB6Voexbasar9HkPPt+kPs7FQhDAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0cAMEQCIFyyRQrk0Al1epxd7f+iVU+XrN5p188r5Pbm
+m0WnWF2nAiApBotetIeoBPNWeMOlmaRAji3cp9t3UsY4+4298jgsBQ==
+-----END CERTIFICATE-----
+`;

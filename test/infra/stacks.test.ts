@@ -1,0 +1,179 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table.ts';
+import { fleetOf } from './fleet.ts';
+
+const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
+const cluster = clusterTemplate('eks');
+
+const idsOf = (template: Template, type: string): string[] => Object.keys(template.findResources(type));
+
+describe('the table', () => {
+  it('keeps its logical id, for another one is another table', () => {
+    expect(idsOf(snapshotTemplate, 'AWS::DynamoDB::GlobalTable')).toEqual(['SnapshotTable89D3D7EB']);
+  });
+
+  it('stays when its stack goes, can’t be deleted by mistake, and can be set back to any second', () => {
+    snapshotTemplate.hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        Replicas: [Match.objectLike({ DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } })],
+      },
+    });
+  });
+
+  it('has the keys, the index and the TTL attribute that the code names', () => {
+    snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      KeySchema: [
+        { AttributeName: tableKey.partition, KeyType: 'HASH' },
+        { AttributeName: tableKey.sort, KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: Match.arrayWith([
+        { AttributeName: dirtyIndex.partition, AttributeType: 'S' },
+        { AttributeName: dirtyIndex.sort, AttributeType: 'N' },
+      ]),
+      GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, Projection: { ProjectionType: 'KEYS_ONLY' } })],
+      TimeToLiveSpecification: { AttributeName: ttlAttribute, Enabled: true },
+    });
+  });
+});
+
+describe('the functions', () => {
+  it.each([
+    ['snapshot and wake-ups', 512, 10],
+    ['EndpointSlices of the clusters', 1769, 30],
+    ['overdue', 512, 55],
+    ['known to the hub', 256, 30],
+  ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs', (description, memory, timeout) => {
+    hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
+      Description: Match.stringLikeRegexp(description),
+      MemorySize: memory,
+      Timeout: timeout,
+      Architectures: ['arm64'],
+      Runtime: 'nodejs24.x',
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: Match.anyValue() },
+    });
+  });
+
+  it('may call themselves through their queues as often as a retry takes', () => {
+    const allowed = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { RecursiveLoop: 'Allow' } });
+    expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual(['Ingest', 'Sync', 'Sweep']);
+  });
+
+  it('run in the VPC where one is given, and only those that talk to clusters', () => {
+    const inside = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } });
+    expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
+  });
+
+  it('keep their logs for as long as is configured', () => {
+    hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { RetentionInDays: 14 }, 4);
+  });
+
+  it('are called by the clock once a minute, in the case of sweep', () => {
+    hubTemplate.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'rate(1 minute)',
+      Target: { RetryPolicy: { MaximumRetryAttempts: 0 } },
+    });
+  });
+});
+
+describe('the queues of a cluster', () => {
+  it.each([
+    ['Events', 60, 5],
+    ['Syncs', 180, 50],
+  ])('%s: six times its function’s timeout, and its own dead letters', (name, visibility, receives) => {
+    const [dead] = idsOf(cluster, 'AWS::SQS::Queue').filter((id) => id.startsWith(`QueuesDead${name}`));
+    cluster.hasResourceProperties('AWS::SQS::Queue', {
+      VisibilityTimeout: visibility,
+      RedrivePolicy: { maxReceiveCount: receives, deadLetterTargetArn: { 'Fn::GetAtt': [dead, 'Arn'] } },
+    });
+  });
+
+  it.each([
+    ['EventsToIngest', 'IngestFunction', 3],
+    ['SyncsToSync', 'SyncFunction', 4],
+  ])('%s: batches of ten, answers for each message, as many at a time as configured', (id, target, concurrency) => {
+    const mapping = Object.entries(cluster.findResources('AWS::Lambda::EventSourceMapping')).find(([key]) => key.startsWith(id))![1];
+    expect(mapping['Properties']).toMatchObject({
+      BatchSize: 10,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: concurrency },
+    });
+    expect(mapping['Properties']).not.toHaveProperty('MaximumBatchingWindowInSeconds');
+    expect(JSON.stringify(mapping['Properties'].FunctionName)).toContain(target);
+  });
+
+  it('are encrypted, speak TLS only, and have no order and no name', () => {
+    for (const template of [cluster, hubTemplate]) {
+      const queues = Object.values(template.findResources('AWS::SQS::Queue'));
+      expect(queues.length).toBeGreaterThan(0);
+      for (const queue of queues) {
+        expect(queue['Properties'].SqsManagedSseEnabled).toBe(true);
+        expect(queue['Properties']).not.toHaveProperty('QueueName');
+        expect(queue['Properties']).not.toHaveProperty('FifoQueue');
+      }
+      template.resourcePropertiesCountIs(
+        'AWS::SQS::QueuePolicy',
+        {
+          PolicyDocument: {
+            Statement: Match.arrayWith([
+              Match.objectLike({ Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+            ]),
+          },
+        },
+        queues.length,
+      );
+    }
+  });
+});
+
+describe('a cluster', () => {
+  const registrationOf = (id: string) => Object.values(clusterTemplate(id).findResources('Custom::FleetEndpointsCluster'))[0]!;
+
+  it('registers itself before its first message can arrive', () => {
+    const [registration] = idsOf(cluster, 'Custom::FleetEndpointsCluster');
+    for (const mapping of Object.values(cluster.findResources('AWS::Lambda::EventSourceMapping'))) {
+      expect(mapping['DependsOn']).toContain(registration);
+    }
+  });
+
+  it('is registered with its queues, settings and credentials, and nothing that is the stack’s own business', () => {
+    const parts = registrationOf('eks')['Properties'].Registration['Fn::Join'][1] as unknown[];
+    const registration = JSON.parse(parts.map((p) => (typeof p === 'string' ? p : 'X')).join(''));
+    expect(registration).toEqual({
+      id: 'eks',
+      mode: 'shadow',
+      settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true },
+      queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
+      eventsArn: 'X',
+      syncsArn: 'X',
+      api: { url: 'https://eks.example.com', auth: { type: 'eks', clusterName: 'eks' } },
+    });
+  });
+
+  it('that is on EKS lets both functions that talk to it in, as writers', () => {
+    cluster.resourcePropertiesCountIs(
+      'AWS::EKS::AccessEntry',
+      { ClusterName: 'eks', Type: 'STANDARD', KubernetesGroups: ['fleet-endpoints:writers'] },
+      2,
+    );
+    expect(idsOf(clusterTemplate('elsewhere'), 'AWS::EKS::AccessEntry')).toEqual([]);
+  });
+});
+
+it('has no physical names, so that two hubs can live in one account', () => {
+  const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'DashboardName', 'LogGroupName', 'PolicyName'];
+  for (const template of [hubTemplate, snapshotTemplate, cluster]) {
+    for (const [id, { Type, Properties = {} }] of Object.entries(
+      template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,
+    )) {
+      // Names of inline policies are local to their role, and a mapping's FunctionName is a reference.
+      if (Type === 'AWS::IAM::Policy' || Type === 'AWS::Lambda::EventSourceMapping') continue;
+      const named = Object.keys(Properties).filter((p) => names.includes(p));
+      // A composite alarm must have one: CloudFormation needs it, and CDK makes it from the stack's own.
+      if (Type !== 'AWS::CloudWatch::CompositeAlarm') expect({ id, named }).toEqual({ id, named: [] });
+    }
+  }
+});
