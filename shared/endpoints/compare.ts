@@ -16,6 +16,11 @@ export function subsetsEqual(a: Subsets, b: Subsets): boolean {
   return listsEqual(a, b, subsetEqual);
 }
 
+/** Says what `subsetsEqual` passes over. */
+export function hasResourceVersions(subsets: Subsets): boolean {
+  return (subsets ?? []).some((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])].some((a) => a.targetRef?.resourceVersion));
+}
+
 function subsetEqual(a: EndpointSubset, b: EndpointSubset): boolean {
   return (
     listsEqual(a.addresses, b.addresses, addressEqual) &&

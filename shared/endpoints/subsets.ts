@@ -8,61 +8,72 @@ import { dumpPort, dumpSubset } from './dump.ts';
  * port in one input subset is not ready for it; of addresses with the same IP and UID the first one is kept.
  */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
-  const addresses = new Map<string, EndpointAddress>();
+  const addresses = new Map<string, NumberedAddress>();
   const ports = new Map<string, PortStates>();
   for (const subset of subsets) {
-    const ready = identities(subset.addresses, addresses);
-    const notReady = identities(subset.notReadyAddresses, addresses);
+    const ready = numberAddresses(subset.addresses, addresses);
+    const notReady = numberAddresses(subset.notReadyAddresses, addresses);
     if (ready.length + notReady.length === 0) continue;
     for (const port of subset.ports?.length ? subset.ports : [undefined]) {
-      const { states } = entryOf(ports, port);
-      for (const identity of ready) if (!states.has(identity)) states.set(identity, true);
-      for (const identity of notReady) states.set(identity, false);
+      const { states } = statesOf(ports, port);
+      for (const n of ready) states[n] ??= true;
+      for (const n of notReady) states[n] = false;
     }
   }
-  const order = [...addresses.keys()].sort();
-  const packed = groupByStates([...ports.values()]).map((group) => subsetOf(group, order, addresses));
+  const order = [...addresses.keys()].sort().map((identity) => addresses.get(identity) as NumberedAddress);
+  const packed = groupByStates([...ports.values()], order.length).map((group) => subsetOf(group, order));
   return sortByHash(packed, dumpSubset);
 }
+
+interface NumberedAddress {
+  readonly address: EndpointAddress;
+  readonly number: number;
+}
+
+/** Number of an address → is it ready? Not there: not listed. */
+type States = (boolean | undefined)[];
 
 interface PortStates {
   /** Undefined for a subset without ports. */
   readonly port: EndpointPort | undefined;
-  /** Identity of an address → is it ready for this port? */
-  readonly states: Map<string, boolean>;
+  readonly states: States;
 }
 
 /**
- * Notes each address under its identity (RS-2). A space sorts before everything in an IP, so identities as text are in
- * the order of RS-9: by IP, then no UID first.
+ * Notes each address under its identity (RS-2) and gives it a number. A space sorts before everything in an IP, so identities
+ * as text are in the order of RS-9: by IP, then no UID first.
  */
-function identities(list: readonly EndpointAddress[] | null | undefined, addresses: Map<string, EndpointAddress>): string[] {
+function numberAddresses(list: readonly EndpointAddress[] | null | undefined, addresses: Map<string, NumberedAddress>): number[] {
   return (list ?? []).map((address) => {
     const identity = `${address.ip} ${address.targetRef?.uid ?? ''}`;
-    if (!addresses.has(identity)) addresses.set(identity, address);
-    return identity;
+    let known = addresses.get(identity);
+    if (!known) {
+      known = { address, number: addresses.size };
+      addresses.set(identity, known);
+    }
+    return known.number;
   });
 }
 
-function entryOf(ports: Map<string, PortStates>, port: EndpointPort | undefined): PortStates {
+function statesOf(ports: Map<string, PortStates>, port: EndpointPort | undefined): PortStates {
   const key = port ? dumpPort(port) : '';
   const known = ports.get(key);
   if (known) return known;
-  const entry = { port, states: new Map<string, boolean>() };
+  const entry = { port, states: [] };
   ports.set(key, entry);
   return entry;
 }
 
 interface Group {
-  readonly states: ReadonlyMap<string, boolean>;
+  readonly states: States;
   readonly ports: EndpointPort[];
 }
 
 /** RS-5. A port number of 0 or less is no port, as upstream's own placeholder for it (RS-6). */
-function groupByStates(entries: readonly PortStates[]): readonly Group[] {
+function groupByStates(entries: readonly PortStates[], count: number): readonly Group[] {
   const groups: Group[] = [];
   for (const { port, states } of entries) {
-    let group = groups.find((g) => sameStates(g.states, states));
+    let group = groups.find((g) => sameStates(g.states, states, count));
     if (!group) {
       group = { states, ports: [] };
       groups.push(group);
@@ -72,18 +83,17 @@ function groupByStates(entries: readonly PortStates[]): readonly Group[] {
   return groups;
 }
 
-function sameStates(a: ReadonlyMap<string, boolean>, b: ReadonlyMap<string, boolean>): boolean {
-  if (a.size !== b.size) return false;
-  for (const [identity, ready] of a) if (b.get(identity) !== ready) return false;
+function sameStates(a: States, b: States, count: number): boolean {
+  for (let n = 0; n < count; n++) if (a[n] !== b[n]) return false;
   return true;
 }
 
-function subsetOf(group: Group, order: readonly string[], addresses: ReadonlyMap<string, EndpointAddress>): EndpointSubset {
+function subsetOf(group: Group, order: readonly NumberedAddress[]): EndpointSubset {
   const ready: EndpointAddress[] = [];
   const notReady: EndpointAddress[] = [];
-  for (const identity of order) {
-    const state = group.states.get(identity);
-    if (state !== undefined) (state ? ready : notReady).push(addresses.get(identity) as EndpointAddress);
+  for (const { address, number } of order) {
+    const state = group.states[number];
+    if (state !== undefined) (state ? ready : notReady).push(address);
   }
   return {
     ...(ready.length > 0 && { addresses: ready }),

@@ -1,12 +1,12 @@
-import type { Labels } from '#shared/kube/labels.ts';
+import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import { findPort, isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
-import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints, Pod, Service, ServicePort } from '#shared/kube/types.ts';
 import { computeTriggerTime } from '#shared/triggertime/tracker.ts';
 import { addressFamily, podAddress } from './address.ts';
 import { countAddresses, maxCapacity, truncate } from './capacity.ts';
-import { sameContent } from './compare.ts';
+import { hasResourceVersions, sameContent, subsetsEqual } from './compare.ts';
 import { endpointsLabels, labelsCorrect } from './labels.ts';
 import type { EndpointsInput, EndpointsPlan } from './plan.ts';
 import { repackSubsets } from './subsets.ts';
@@ -32,46 +32,42 @@ export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   const object = endpoints(input, endpointsLabels(service), annotations, truncated ?? subsets);
   if (!current) return { outcome: 'write', write: { verb: 'create', object }, triggerTimes: next };
   // Upstream sends it all the same and the API server sees no change, time and again for an object of 1000 addresses (EP-59, EP-60).
-  if (contentText(object) === contentText(current)) return unchanged;
+  if (changesNothing(object, current)) return unchanged;
   return { outcome: 'write', write: { verb: 'update', object }, triggerTimes: next };
 }
 
-/** What each service port leads to, not yet canonical (EP-10..17). */
+/** The pods by the ports that they have, not yet canonical (EP-10..17). */
 function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
-  const { ports: servicePorts = [], publishNotReadyAddresses = false } = service.spec ?? {};
+  const { publishNotReadyAddresses = false } = service.spec ?? {};
+  const servicePorts = service.spec?.ports ?? [];
   const family = addressFamily(service);
   const subsets = new Map<string, { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[]; ports: EndpointPort[] }>();
-
-  const add = (key: string, port: EndpointPort | undefined, address: EndpointAddress, ready: boolean) => {
-    let subset = subsets.get(key);
-    if (!subset) {
-      subset = { addresses: [], notReadyAddresses: [], ports: port ? [port] : [] };
-      subsets.set(key, subset);
-    }
-    (ready ? subset.addresses : subset.notReadyAddresses).push(address);
-  };
-
   for (const pod of pods) {
     if (!shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) continue;
     const address = podAddress(pod, service, family);
     if (!address) continue;
-    const ready = publishNotReadyAddresses || isPodReady(pod);
-    if (!servicePorts?.length) {
-      if (hasClusterIPNone(service)) add('', undefined, address, ready);
-      continue;
+    const numbers = servicePorts.map((port) => findPort(pod, port));
+    // without any port a pod is listed only if there are none to have (EP-14, EP-16)
+    if (numbers.every((n) => n === undefined) && !(servicePorts.length === 0 && hasClusterIPNone(service))) continue;
+    const key = numbers.join();
+    let subset = subsets.get(key);
+    if (!subset) {
+      subset = { addresses: [], notReadyAddresses: [], ports: endpointPorts(servicePorts, numbers) };
+      subsets.set(key, subset);
     }
-    for (const [i, servicePort] of servicePorts.entries()) {
-      const port = findPort(pod, servicePort);
-      // a pod without that port is left out of this port only (EP-15)
-      if (port !== undefined) add(`${i}/${port}`, endpointPort(servicePort, port), address, ready);
-    }
+    (publishNotReadyAddresses || isPodReady(pod) ? subset.addresses : subset.notReadyAddresses).push(address);
   }
   return [...subsets.values()];
 }
 
-function endpointPort({ name, protocol, appProtocol }: NonNullable<NonNullable<Service['spec']>['ports']>[number], port: number): EndpointPort {
-  // "" is no name, but an appProtocol: a pointer upstream
-  return { ...(name && { name }), port, ...(protocol && { protocol }), ...(typeof appProtocol === 'string' && { appProtocol }) };
+/** A port that the pod does not have is left out (EP-15). */
+function endpointPorts(servicePorts: readonly ServicePort[], numbers: readonly (number | undefined)[]): EndpointPort[] {
+  return servicePorts.flatMap(({ name, protocol, appProtocol }, i) => {
+    const port = numbers[i];
+    if (port === undefined) return [];
+    // "" is no name, but an appProtocol: a pointer upstream
+    return [{ ...(name && { name }), port, ...(protocol && { protocol }), ...(typeof appProtocol === 'string' && { appProtocol }) }];
+  });
 }
 
 /** There is nothing to write (EP-56..61). */
@@ -104,9 +100,12 @@ function endpoints({ namespace, name, current }: EndpointsInput, labels: Labels,
   };
 }
 
-/** Equal texts, equal content. Where keys are in another order than ours the texts differ, at the price of a PUT that changes nothing. */
-function contentText({ metadata, subsets }: Endpoints): string {
-  return JSON.stringify([sorted(metadata.labels), sorted(metadata.annotations), subsets ?? []]);
+/** The API server would see no difference. */
+function changesNothing(object: Endpoints, current: Endpoints): boolean {
+  return (
+    sameLabels(object.metadata.labels, current.metadata.labels) &&
+    sameLabels(object.metadata.annotations, current.metadata.annotations) &&
+    subsetsEqual(object.subsets, current.subsets) &&
+    !hasResourceVersions(current.subsets)
+  );
 }
-
-const sorted = (map: Labels | null | undefined) => Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -12,6 +12,8 @@ export interface IP {
  * write the literal `<nil>` and be refused by the API for ever (SH-9; a deliberate difference).
  */
 export function canonicalIP(text: string): IP | undefined {
+  // by far the usual case, and ten times as fast
+  if (isCanonicalIPv4(text)) return { family: 'IPv4', text };
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === dot) {
@@ -28,6 +30,27 @@ export function canonicalIP(text: string): IP | undefined {
 
 const dot = 0x2e;
 const colon = 0x3a;
+const zero = 0x30;
+
+/** Four numbers up to 255 without leading zeros. */
+function isCanonicalIPv4(text: string): boolean {
+  let octet = -1;
+  let dots = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === dot) {
+      if (octet < 0) return false;
+      dots++;
+      octet = -1;
+    } else {
+      const digit = c - zero;
+      if (digit < 0 || digit > 9 || octet === 0) return false;
+      octet = octet < 0 ? digit : octet * 10 + digit;
+      if (octet > 255) return false;
+    }
+  }
+  return dots === 3 && octet >= 0;
+}
 
 function parseIPv4(text: string): readonly number[] | undefined {
   const parts = text.split('.');
@@ -97,7 +120,7 @@ function parseDigits(text: string, base: 10 | 16, max: number): number | undefin
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     const lower = c | 0x20;
-    const digit = c >= 0x30 && c <= 0x39 ? c - 0x30 : base === 16 && lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+    const digit = c >= zero && c <= 0x39 ? c - zero : base === 16 && lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
     if (digit < 0) return undefined;
     n = n * base + digit;
     if (n > max) return undefined;

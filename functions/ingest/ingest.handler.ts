@@ -1,0 +1,30 @@
+/** Lambda entry: events of the relays → snapshot and wake-ups. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { queueDirectory } from '#shared/queue/directory.ts';
+import { readHubSettings } from '#shared/settings.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { ingestBatch } from './batch.ts';
+
+const settings = readHubSettings(process.env);
+const table = dynamoTable(new DynamoDBClient({}), settings.tableName);
+const directory = queueDirectory(table, new SQSClient({}), settings.queues);
+const writeLine = (line: string): void => console.log(line);
+const metrics = emfMetrics(writeLine, Date.now);
+const log = jsonLog(writeLine, Date.now, { stage: 'ingest' });
+const deps = { table, queues: directory.queues, metrics, log, now: Date.now, selectors: new Map(), knownNamespaces: new Set<string>() };
+
+export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
+  const [first] = event.Records;
+  if (!first) return { batchItemFailures: [] };
+  try {
+    const cluster = await directory.clusterOf(first.eventSourceARN);
+    const failed = await ingestBatch(deps, cluster, event.Records);
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  } finally {
+    metrics.flush();
+  }
+}

@@ -1,0 +1,51 @@
+/** Lambda entry: wake-ups → both controllers → write-back. */
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { clusterRegistry } from '#shared/cluster/registry.ts';
+import { queueDirectory } from '#shared/queue/directory.ts';
+import { readHubSettings } from '#shared/settings.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { syncBatch } from './batch.ts';
+import { defaultLimits, type SyncDeps } from './deps.ts';
+import { eventRecorder } from './events.ts';
+
+const settings = readHubSettings(process.env);
+const dynamodb = new DynamoDBClient({});
+const table = dynamoTable(dynamodb, settings.tableName);
+const directory = queueDirectory(table, new SQSClient({}), settings.queues);
+const writeLine = (line: string): void => console.log(line);
+const metrics = emfMetrics(writeLine, Date.now);
+const log = jsonLog(writeLine, Date.now, { stage: 'sync' });
+const deps: SyncDeps = {
+  table,
+  queues: directory.queues,
+  cluster: clusterRegistry({
+    connectionsFile: settings.connectionsFile,
+    credentials: () => dynamodb.config.credentials(),
+    region: process.env['AWS_REGION'] ?? 'us-east-1',
+    now: Date.now,
+  }),
+  metrics,
+  log,
+  now: Date.now,
+  random: Math.random,
+  newLeaseId: randomUUID,
+  events: eventRecorder({ now: Date.now, log }),
+  nodes: new Map(),
+};
+
+export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  const [first] = event.Records;
+  if (!first) return { batchItemFailures: [] };
+  try {
+    const cluster = await directory.clusterOf(first.eventSourceARN);
+    const failed = await syncBatch(deps, defaultLimits, cluster, event.Records, Date.now() + context.getRemainingTimeInMillis());
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  } finally {
+    metrics.flush();
+  }
+}

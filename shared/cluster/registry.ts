@@ -1,0 +1,84 @@
+/** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
+import { readFile } from 'node:fs/promises';
+import type { ApiAccess, ClusterMeta } from '#shared/snapshot/meta.ts';
+import { type AwsCredentials, eksToken } from './eks-token.ts';
+import type { Connection, TokenSource } from './connection.ts';
+import { ClusterApiError } from './errors.ts';
+import { httpsClusterApi } from './https.ts';
+import type { ClusterApi } from './port.ts';
+
+/** Every write carries it: managedFields tell ours from kube-controller-manager's. */
+export const fieldManager = 'fleet-endpoints';
+
+/** The server takes a token for 15 minutes; a new one costs it a call to STS, so one serves for most of that time. */
+const tokenMs = 10 * 60_000;
+
+export interface RegistryOptions {
+  /** Local runs: file with connections by cluster id, read again when the API refuses us. */
+  readonly connectionsFile: string | undefined;
+  readonly credentials: () => Promise<AwsCredentials>;
+  readonly region: string;
+  /** Connection or token from a secret, or a web identity: what the access names, as `resolveSecret` finds it. */
+  readonly secrets?: (access: ApiAccess['auth']) => Promise<Partial<Connection>>;
+  readonly now: () => number;
+}
+
+export function clusterRegistry(options: RegistryOptions): (meta: ClusterMeta) => Promise<ClusterApi> {
+  const apis = new Map<string, { readonly access: string; readonly api: ClusterApi; readonly close: () => void; verified: string }>();
+  return async (meta) => {
+    const access = JSON.stringify(meta.api);
+    let entry = apis.get(meta.id);
+    if (entry?.access !== access) {
+      entry?.close();
+      const api = await connect(options, meta);
+      entry = { access, api, close: () => api.close(), verified: '' };
+      apis.set(meta.id, entry);
+    }
+    await verify(meta, entry);
+    return entry.api;
+  };
+}
+
+/** The API answers as the cluster that we know, or nothing is asked of it. Checked once a worker and identity. */
+async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; verified: string }): Promise<void> {
+  if (entry.verified === meta.uid) return;
+  const uid = await entry.api.identity();
+  if (meta.uid !== '' && uid !== meta.uid) {
+    throw new ClusterApiError(`the API server of cluster ${meta.id} answers as another cluster: kube-system has uid ${uid}, ${meta.uid} is registered`, {});
+  }
+  entry.verified = meta.uid;
+}
+
+async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<ReturnType<typeof httpsClusterApi>> {
+  const { connectionsFile } = options;
+  if (connectionsFile !== undefined) {
+    return httpsClusterApi(() => localConnection(connectionsFile, meta.id), { fieldManager });
+  }
+  const { api } = meta;
+  if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
+  const base = { server: api.url, ...(api.ca && { ca: api.ca }) };
+  if (api.auth.type === 'eks') return httpsClusterApi(base, { fieldManager, token: eksTokens(options, api.auth.clusterName, api.auth.region) });
+  const { secrets } = options;
+  if (!secrets) throw new ClusterApiError(`cluster ${meta.id} has access of type ${api.auth.type}, which this worker can't resolve`, {});
+  const { auth } = api;
+  return httpsClusterApi(async () => ({ ...base, ...(await secrets(auth)) }), { fieldManager });
+}
+
+function eksTokens(options: RegistryOptions, clusterName: string, region = options.region): TokenSource {
+  let token = '';
+  let madeAt = Number.NEGATIVE_INFINITY;
+  return async (refresh) => {
+    if (refresh || options.now() - madeAt > tokenMs) {
+      madeAt = options.now();
+      token = eksToken(clusterName, region, await options.credentials(), new Date(madeAt));
+    }
+    return token;
+  };
+}
+
+async function localConnection(file: string, cluster: string): Promise<Connection> {
+  const connections = JSON.parse(await readFile(file, 'utf8')) as { readonly [id: string]: Connection };
+  const connection = connections[cluster];
+  if (!connection) throw new ClusterApiError(`no connection to cluster ${cluster} in ${file}`, {});
+  return connection;
+}

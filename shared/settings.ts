@@ -1,0 +1,25 @@
+import { hubEnv } from './contract/env.ts';
+import type { QueueUrls } from './snapshot/meta.ts';
+
+export interface HubSettings {
+  readonly tableName: string;
+  /** Local runs: the clusters' queues. Deployed, each cluster's record has them. */
+  readonly queues: { readonly [cluster: string]: QueueUrls };
+  /** Local runs: file with the clusters' connections by id. */
+  readonly connectionsFile: string | undefined;
+}
+
+/** The functions' settings. One error tells everything that is missing or unreadable. */
+export function readHubSettings(env: { readonly [name: string]: string | undefined }): HubSettings {
+  const wrong: string[] = [];
+  const tableName = env[hubEnv.tableName] ?? '';
+  if (!tableName) wrong.push(`${hubEnv.tableName} is not set`);
+  let queues: HubSettings['queues'] = {};
+  try {
+    queues = JSON.parse(env[hubEnv.queues] ?? '{}') as HubSettings['queues'];
+  } catch {
+    wrong.push(`${hubEnv.queues} is not JSON: ${env[hubEnv.queues]?.slice(0, 80)}`);
+  }
+  if (wrong.length > 0) throw new Error(`settings: ${wrong.join('; ')}`);
+  return { tableName, queues, connectionsFile: env[hubEnv.connectionsFile] };
+}
