@@ -189,7 +189,8 @@ type Time = number | string;
 function encodeTime(text: string | null | undefined): Time {
   if (!text) return 0;
   const seconds = Date.parse(text) / 1000;
-  return Number.isInteger(seconds) && rfc3339(seconds) === text ? seconds : text;
+  // the epoch itself stays text: 0 means none
+  return seconds !== 0 && Number.isInteger(seconds) && rfc3339(seconds) === text ? seconds : text;
 }
 
 const rfc3339 = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');

@@ -33,6 +33,6 @@ describe('fnv1a128', () => {
       for (const byte of Buffer.from(text, 'utf8')) h = BigInt.asUintN(128, (h ^ BigInt(byte)) * 0x0000000001000000000000000000013bn);
       return h.toString(16).padStart(32, '0');
     };
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => fnv1a128(text) === slow(text)));
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => fnv1a128(text) === slow(text)));
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isPodReady, readyCondition } from '#shared/kube/pods.ts';
 import { decodeProjection, encodeProjection, labelsOfProjectedPod, project } from '#shared/kube/projection.ts';
 import { pod, service } from './objects.ts';
 
@@ -9,7 +10,7 @@ const anyPod = fc
     ips: fc.array(fc.constantFrom('1.2.3.4', 'fd00::1', '010.0.0.1'), { maxLength: 2 }),
     podIP: fc.constantFrom('', '1.2.3.4', 'fd00::1'),
     ready: fc.constantFrom<boolean | 'none'>(true, false, 'none'),
-    readySince: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00+01:00'),
+    readySince: fc.constantFrom('2026-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00+01:00'),
     phase: fc.constantFrom('Running', 'Failed', ''),
     deleted: fc.boolean(),
     spec: fc.record(
@@ -25,6 +26,8 @@ describe('a projection', () => {
       fc.property(anyPod, (p) => {
         const once = project('Pod', p);
         expect(project('Pod', once)).toEqual(once);
+        expect(isPodReady(once)).toBe(isPodReady(p));
+        expect(readyCondition(once)).toEqual(readyCondition(p));
         expect(labelsOfProjectedPod(encodeProjection('Pod', p))).toEqual(p.metadata.labels);
       }),
     );
