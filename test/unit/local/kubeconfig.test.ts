@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -55,6 +55,10 @@ describe('kubeconfig', () => {
     await writeFile(file, stringify(config));
     return file;
   }
+  async function text(name: string, content: string): Promise<string> {
+    await writeFile(join(dir, name), content);
+    return join(dir, name);
+  }
   const connect = async (file: string, context?: string) => (await kubeconfigCluster(file, context)).connection();
 
   test('gives server, CA, server name and token of the current context', async () => {
@@ -75,7 +79,6 @@ describe('kubeconfig', () => {
   test('runs an exec plug-in once, and again when the token is refused', async () => {
     const file = await write('config');
     await rm(join(dir, 'runs'), { force: true });
-    const { readFile } = await import('node:fs/promises');
     const runs = async () => (await readFile(join(dir, 'runs'), 'utf8')).length / 2;
     const cluster = await kubeconfigCluster(file, 'exec');
     expect(await cluster.token(false)).toBe('from-plugin');
@@ -100,8 +103,8 @@ describe('kubeconfig', () => {
     ['a proxy', (f) => connect(f, 'proxied'), 'kubeconfig DIR/config: cluster proxied is reached by proxy-url, which is not supported'],
     ['a failing plug-in', (f) => connect(f, 'broken'), 'kubeconfig DIR/config: no credentials for context broken: log in first'],
     ['no current context', async () => connect(await write('none', { 'current-context': undefined })), 'kubeconfig DIR/none has no current context'],
-    ['no YAML', async (f) => (await writeFile(`${f}1`, ': a: b:\n- ['), connect(`${f}1`)), 'DIR/config1 is not a kubeconfig'],
-    ['an empty file', async (f) => (await writeFile(`${f}2`, ''), connect(`${f}2`)), 'DIR/config2 is not a kubeconfig'],
+    ['no YAML', async () => connect(await text('prose', ': a: b:\n- [')), 'DIR/prose is not a kubeconfig'],
+    ['an empty file', async () => connect(await text('empty', '')), 'DIR/empty is not a kubeconfig'],
   ])('says in one line what is wrong with %s', async (_, call, text) => {
     const error = await call(await write('config')).then(
       () => undefined,

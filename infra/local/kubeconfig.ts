@@ -1,0 +1,80 @@
+/** A kubeconfig as a user has it, plug-ins and all, brought down to what the other programs take: addresses, certificates and tokens. */
+import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
+import { dirname } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
+import { UsageError } from './options.ts';
+
+export interface KubeconfigCluster {
+  readonly context: string;
+  /** With its token, as things stand; `refresh` reads the file and runs an exec plug-in anew, even if what they last gave is still good. */
+  connection(refresh?: boolean): Promise<Connection>;
+  readonly token: TokenSource;
+}
+
+/** Reads the file, chooses the context and gets credentials once. Rejects with a UsageError of one line. */
+export async function kubeconfigCluster(file: string, context?: string): Promise<KubeconfigCluster> {
+  let config = await load(file, context);
+  async function connection(refresh = false): Promise<Connection> {
+    // A new KubeConfig has nothing cached.
+    if (refresh) config = await load(file, context);
+    return connectionOf(config, file);
+  }
+  await connection();
+  return { context: config.currentContext, connection, token: async (refresh) => (await connection(refresh)).token };
+}
+
+async function load(file: string, context: string | undefined): Promise<KubeConfig> {
+  const config = new KubeConfig();
+  const text = await readFile(file, 'utf8').catch((e: NodeJS.ErrnoException) => {
+    throw new UsageError(`cannot read kubeconfig ${file}: ${reasons[e.code ?? ''] ?? firstLine(e)}`);
+  });
+  try {
+    // An entry that is wrong harms only the contexts that use it.
+    config.loadFromString(text, { onInvalidEntry: 'filter' });
+    config.makePathsAbsolute(dirname(file));
+  } catch (e) {
+    // An empty file or plain text has no fields to read; what client-node says then is about itself.
+    throw new UsageError(`${file} is not a kubeconfig${e instanceof TypeError ? '' : `: ${firstLine(e)}`}`);
+  }
+  choose(config, file, context);
+  return config;
+}
+
+const reasons: { readonly [code: string]: string } = { ENOENT: 'no such file', EACCES: 'permission denied', EISDIR: 'it is a directory' };
+
+function choose(config: KubeConfig, file: string, context: string | undefined): void {
+  const names = config.getContexts().map((c) => c.name);
+  const wanted = context ?? config.currentContext;
+  if (!wanted) throw new UsageError(`kubeconfig ${file} has no current context: choose one with --context (${names.join(', ') || 'it has none'})`);
+  const found = config.getContextObject(wanted);
+  if (!found) throw new UsageError(`kubeconfig ${file} has no context ${wanted}; it has ${names.join(', ') || 'none'}`);
+  config.setCurrentContext(wanted);
+  const cluster = config.getCurrentCluster();
+  if (!cluster?.server) throw new UsageError(`kubeconfig ${file}: context ${wanted} names cluster ${found.cluster}, which has no server`);
+  if (!URL.canParse(cluster.server)) throw new UsageError(`kubeconfig ${file}: ${cluster.server} is not the address of a server`);
+  if (cluster.proxyUrl) throw new UsageError(`kubeconfig ${file}: cluster ${found.cluster} is reached by proxy-url, which is not supported`);
+  if (!config.getCurrentUser()) throw new UsageError(`kubeconfig ${file}: context ${wanted} names user ${found.user}, who is not there`);
+}
+
+async function connectionOf(config: KubeConfig, file: string): Promise<Connection> {
+  const options: RequestOptions = {};
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (e) {
+    throw new UsageError(`kubeconfig ${file}: no credentials for context ${config.currentContext}: ${firstLine(e)}`);
+  }
+  const { ca, cert, key, servername, rejectUnauthorized, headers } = options;
+  const token = /^Bearer (.+)$/.exec(String((headers as { Authorization?: string } | undefined)?.Authorization ?? ''))?.[1];
+  return {
+    server: config.getCurrentCluster()?.server ?? '',
+    ...(ca && { ca: String(ca) }),
+    ...(servername && { serverName: servername }),
+    ...(rejectUnauthorized === false && { insecureSkipTlsVerify: true }),
+    ...(cert && key && { clientCertificate: String(cert), clientKey: String(key) }),
+    ...(token && { token }),
+  };
+}
+
+const firstLine = (e: unknown): string => ((e as Error).message || String(e)).trim().split('\n')[0] as string;
