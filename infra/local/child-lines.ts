@@ -33,7 +33,7 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
       return;
     }
     if (store.add(fields)) return;
-    const { time: _time, level, message, part: _part, ...rest } = fields;
+    const { time: _time, level, message, stage: _stage, ...rest } = fields;
     if (message === 'shadow difference') {
       print(`difference: ${describe(rest)}`);
     } else if (verbose || level === 'warn' || level === 'error') {

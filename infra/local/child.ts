@@ -3,13 +3,16 @@ import type { Connection } from '#shared/cluster/connection.ts';
 
 export interface Report {
   readonly ready: true;
-  /** Where it listens. A process that starts again gets the same port in LISTEN_PORT, so that nobody else need know. */
-  readonly port?: number;
+  /** Where it listens. A process that starts again gets the same ports in LISTEN_PORTS, so that nobody else need know. */
+  readonly ports?: readonly number[];
   /** Connections of embedded clusters by id. */
   readonly connections?: { readonly [cluster: string]: Connection };
 }
 
-export const childEnv = { port: 'LISTEN_PORT', dataDir: 'DATA_DIR', clusters: 'CLUSTERS' } as const;
+export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS' } as const;
+
+/** Port number `i` of this process: the one it had before, or 0 for any free one. */
+export const portOf = (i: number): number => Number(process.env[childEnv.ports]?.split(',')[i] ?? 0);
 
 export function report(what: Omit<Report, 'ready'> = {}): void {
   process.send?.({ ready: true, ...what } satisfies Report);

@@ -19,7 +19,7 @@ export interface FunctionOptions {
 export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
   // One long poll a cluster is always open: the SDK's own 50 sockets would not do.
   const sqs = new SQSClient({ requestHandler: { httpAgent: { keepAlive: true, maxSockets: 1_000 } } });
-  const log = jsonLog(writeLine, Date.now, { part: name });
+  const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
   const queues = JSON.parse(process.env[hubEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
   const mappings = Object.values(queues).map((urls) =>

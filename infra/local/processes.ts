@@ -55,6 +55,7 @@ export function relayProcess(hub: Hub, cluster: string, mode: 'active' | 'shadow
       [relayEnv.eventsQueueUrl]: hub.queues[cluster]?.events as string,
       [relayEnv.outputs]: mode === 'shadow' ? 'full' : 'metadata',
       [relayEnv.port]: '0',
+      [relayEnv.failFast]: '1',
       [relayEnv.connectionFile]: hub.connections.of(cluster),
     }),
   };
@@ -67,7 +68,7 @@ export const aws = ({ tableUrl, queuesUrl }: Pick<Hub, 'tableUrl' | 'queuesUrl'>
 });
 
 function child(env: Env): Env {
-  const own = Object.entries(process.env).filter(([name]) => !/^(AWS_|NODE_OPTIONS$|LISTEN_PORT$)/.test(name));
+  const own = Object.entries(process.env).filter(([name]) => !/^(AWS_|NODE_OPTIONS$|LISTEN_PORTS$)/.test(name));
   return {
     ...(Object.fromEntries(own) as Env),
     AWS_REGION: region,

@@ -1,11 +1,10 @@
 /** The queues' process: SQS's protocol by fauxqs, on disk. It also tells the depth and age of each queue, as AWS would. */
 import { awsMetrics } from './aws-metrics.ts';
-import { childEnv, onStop, report, writeLine } from './child.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
 import { startQueues } from './queues.ts';
 
-const port = Number(process.env[childEnv.port] ?? 0);
-const queues = await startQueues(port, process.env[childEnv.dataDir] as string);
-report({ port: queues.port });
+const queues = await startQueues(portOf(0), process.env[childEnv.dataDir] as string);
+report({ ports: [queues.port] });
 
 const metrics = awsMetrics('AWS/SQS', writeLine, Date.now);
 const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childLines } from './child-lines.ts';
-import { type ClusterSource, embeddedClusters, kubeconfigCluster } from './cluster-source.ts';
+import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { connectionFiles } from './connection-files.ts';
 import { metricsStore } from './console/metrics-store.ts';
 import { startConsole } from './console/server.ts';
@@ -52,7 +52,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   const own = await mkdtemp(join(tmpdir(), 'fleet-endpoints-'));
 
   async function begin(): Promise<void> {
-    const source = options.kubeconfig ? await kubeconfigCluster(options.kubeconfig) : embeddedClusters(options.clusters);
+    const source = options.kubeconfig ? await clusterOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters);
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
     terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
     const [table, queues, connections] = await Promise.all([
@@ -62,8 +62,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     ]);
     const files = connectionFiles(own);
     await files.write(connections);
-    source.onChange((changed) => files.write(changed));
-    const urls = { tableUrl: `http://127.0.0.1:${table.port}`, queuesUrl: `http://127.0.0.1:${queues.port}` };
+    source.onRenewal?.((renewed) => files.write(renewed));
+    const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
     const told = { ...urls, queues: hub.queues, connections: files };
     for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);

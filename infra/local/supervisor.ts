@@ -44,7 +44,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
   let stopping = false;
   let restarts = 0;
   let earlyExits = 0;
-  let port: number | undefined;
+  let ports: readonly number[] | undefined;
   let timer: NodeJS.Timeout | undefined;
   let lastLines: string[] = [];
   const ready = Promise.withResolvers<Report>();
@@ -55,7 +55,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
     lastLines = lines;
     child = spawn(process.execPath, ['--import', './infra/local/child.main.ts', spec.entry, ...(spec.args ?? [])], {
       cwd: root,
-      env: { ...spec.env, ...(port !== undefined && { [childEnv.port]: String(port) }) },
+      env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [child.stdout, child.stderr]) {
@@ -65,7 +65,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
       });
     }
     child.on('message', (message: Report) => {
-      port ??= message.port;
+      ports ??= message.ports;
       ready.resolve(message);
     });
     // 'close' and not 'exit': by then its last lines have been read.
@@ -123,11 +123,10 @@ function reason(lines: readonly string[]): string | undefined {
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.findLast((line) => line.trim() !== '');
 }
 
-function describeFatal({ reason, verb, resource, message, cluster }: { readonly [field: string]: unknown }): string {
-  const who = cluster ? `cluster ${cluster}: ` : '';
-  if (reason === 'forbidden') return `${who}the API server forbids us to ${verb} ${resource} (403): grant it to this user and start again`;
-  if (reason === 'unauthorized') return `${who}the API server does not accept our credentials (401) for ${verb} ${resource}`;
-  return `${who}${message}`;
+function describeFatal({ reason, status, verb, resource }: { readonly [field: string]: unknown }): string {
+  if (status === 403) return `the API server forbids us to ${verb} ${resource} (403 Forbidden): grant it to this user and start again`;
+  if (status === 401) return `the API server does not accept these credentials (401 Unauthorized, to ${verb} ${resource})`;
+  return String(reason);
 }
 
 function parse(line: string): { readonly [field: string]: unknown } | undefined {

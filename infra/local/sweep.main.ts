@@ -1,22 +1,19 @@
 /** The scheduled function: in AWS every minute, here more often, so that what it heals is seen to heal. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { handler } from '#functions/sweep/sweep.handler.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child.ts';
-import { lambdaContext } from './event-source-mapping.ts';
 
 const everyMs = 10_000;
-const timeoutMs = 50_000;
-const { handler } = await import(new URL('../../functions/sweep/sweep.handler.ts', import.meta.url).href);
-const log = jsonLog(writeLine, Date.now, { part: 'sweep' });
+const log = jsonLog(writeLine, Date.now, { stage: 'sweep' });
 const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
 const stopping = new AbortController();
 
 async function run(): Promise<void> {
   while (!stopping.signal.aborted) {
     const start = performance.now();
-    const error = await handler({}, lambdaContext('sweep', randomUUID(), Date.now() + timeoutMs)).then(
+    const error = await handler().then(
       () => undefined,
       (e: unknown) => e ?? new Error('rejected with nothing'),
     );

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
-import { childEnv, onStop, report } from './child.ts';
+import { childEnv, onStop, portOf, report } from './child.ts';
 
 const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
-await once(server.listen(Number(process.env[childEnv.port] ?? 0), '127.0.0.1'), 'listening');
-report({ port: (server.address() as AddressInfo).port });
+await once(server.listen(portOf(0), '127.0.0.1'), 'listening');
+report({ ports: [(server.address() as AddressInfo).port] });
 onStop(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));

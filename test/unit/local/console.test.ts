@@ -77,7 +77,7 @@ function shown(verbose = false) {
   const log = jsonLog(
     (line) => take('sync', line),
     () => now,
-    { part: 'sync' },
+    { stage: 'sync' },
   );
   return { lines, take, log, elapse: (ms: number) => (now += ms) };
 }

@@ -1,20 +1,29 @@
 /** A process for the supervisor's tests: what it does is in its arguments. */
 import { createServer } from 'node:net';
-import { onStop, report, writeLine } from '#infra/local/child.ts';
+import { onStop, portOf, report, writeLine } from '#infra/local/child.ts';
 
 const [behaviour = 'serve'] = process.argv.slice(2);
 switch (behaviour) {
   case 'forbidden':
     writeLine(
-      JSON.stringify({ level: 'error', message: 'list refused', fatal: true, reason: 'forbidden', verb: 'list', resource: 'pods', cluster: 'c1' }),
+      JSON.stringify({
+        level: 'error',
+        message: 'list refused',
+        fatal: true,
+        reason: 'x',
+        status: 403,
+        verb: 'list',
+        resource: 'pods',
+        cluster: 'c1',
+      }),
     );
     process.exitCode = 3;
     break;
   case 'broken':
     throw new TypeError('no such module');
   default: {
-    const server = createServer().listen(Number(process.env['LISTEN_PORT'] ?? 0), '127.0.0.1', () => {
-      report({ port: (server.address() as { port: number }).port });
+    const server = createServer().listen(portOf(0), '127.0.0.1', () => {
+      report({ ports: [(server.address() as { port: number }).port] });
       writeLine(`serving as ${process.pid}`);
     });
     if (behaviour === 'stubborn') process.on('SIGTERM', () => {});

@@ -5,6 +5,6 @@ const child = startChild(
   { name: 'fake', entry: 'test/unit/local/fake-child.ts', env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' } },
   { onLine() {}, onNotice() {}, onFatal() {} },
 );
-const { port } = await child.ready;
+const { ports: [port] = [] } = await child.ready;
 console.log(`${child.pid} ${port}`);
 setInterval(() => {}, 1_000);

@@ -67,7 +67,7 @@ afterEach(async () => {
 
 test('starts a child again that was killed, on the port it had', async () => {
   const { child, lines, notices } = start(fake('serve'));
-  const { port } = await child.ready;
+  const { ports: [port] = [] } = await child.ready;
   const first = child.pid as number;
   process.kill(first, 'SIGKILL');
   await expect.poll(() => child.restarts).toBe(1);
@@ -95,7 +95,7 @@ test('kills a child that does not end', async () => {
 
 test("tells in one line which right is missing when a child says that it can't go on", async () => {
   const { fatal } = start(fake('forbidden'));
-  await expect.poll(() => fatal).toEqual(['fake: cluster c1: the API server forbids us to list pods (403): grant it to this user and start again']);
+  await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
 });
 
 test('gives up on a child that keeps failing, with its reason', async () => {
@@ -117,7 +117,7 @@ test('a child ends when its supervisor is killed, and leaves Ctrl-C to it', asyn
 
 test('a table that was killed still has what it had accepted', async () => {
   const { child } = start(tableProcess(await folder()));
-  const { port } = await child.ready;
+  const { ports: [port] = [] } = await child.ready;
   const client = new DynamoDBClient({ ...aws, endpoint: `http://127.0.0.1:${port}`, maxAttempts: 10 });
   await createTable(client, 'fleet');
   const table = dynamoTable(client, 'fleet');
@@ -131,7 +131,7 @@ test('a table that was killed still has what it had accepted', async () => {
 
 test('queues that were killed still have messages, delays, receive counts and what is in flight', async () => {
   const { child } = start(queuesProcess(await folder()));
-  const { port } = await child.ready;
+  const { ports: [port] = [] } = await child.ready;
   const endpoint = `http://127.0.0.1:${port}`;
   const sqs = new SQSClient({ ...aws, endpoint, maxAttempts: 10 });
   const { urls } = await createQueues(sqs, endpoint, aws.region, 'c1');
