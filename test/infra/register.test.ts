@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { answer } from '#functions/register/answer.ts';
+import { applyRegistration } from '#functions/register/apply-registration.ts';
+import { registrationProperty } from '#shared/contract/registration.ts';
+import { clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const registration = {
+  id: 'shop',
+  mode: 'shadow',
+  settings: { batchPeriodSeconds: 1, maxEndpointsPerSlice: 100, endpoints: true, slices: true },
+  queues: { events: 'https://events', syncs: 'https://syncs', parked: 'https://parked', quarantine: 'https://quarantine' },
+  eventsArn: 'arn:events',
+  syncsArn: 'arn:syncs',
+  api: { url: 'https://shop.example.com', auth: { type: 'web-identity', audience: 'shop' } },
+};
+
+const event = (RequestType: string, rest: object = {}, ResponseURL = ''): CloudFormationCustomResourceEvent =>
+  ({
+    RequestType,
+    ResponseURL,
+    StackId: 'stack',
+    RequestId: 'request',
+    LogicalResourceId: 'Cluster',
+    PhysicalResourceId: 'shop',
+    ResourceProperties: { ServiceToken: 'token', [registrationProperty]: JSON.stringify(registration) },
+    ...rest,
+  }) as unknown as CloudFormationCustomResourceEvent;
+
+describe('registering a cluster', () => {
+  it('writes what the functions need to know of it', async () => {
+    const table = memoryTable();
+    expect(await applyRegistration(table, event('Create'))).toBe('shop');
+    const { id, mode, settings, queues, api } = registration;
+    expect(await readMeta(table, 'shop')).toMatchObject({ id, mode, settings, queues, api });
+    expect(await listClusters(table)).toEqual(['shop']);
+    expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
+  });
+
+  it('again, with other settings, leaves the mode as it was switched by hand', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    await switchMode(table, 'shop', 'paused');
+    const changed = { ...registration, settings: { ...registration.settings, batchPeriodSeconds: 5 } };
+    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(changed) } }));
+    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });
+  });
+
+  it('drains the cluster when it is taken out, and forgets nothing', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    await applyRegistration(table, event('Delete'));
+    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'draining', wakeAll: true });
+    expect(await listClusters(table)).toEqual(['shop']);
+  });
+
+  it('finds nothing to drain where nothing was registered', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Delete', { PhysicalResourceId: 'not-registered' }));
+    expect(await readMeta(table, 'not-registered')).toBeUndefined();
+  });
+});
+
+describe('the answer to CloudFormation', () => {
+  async function answered(work: () => Promise<string>, request = 'Create'): Promise<{ body: object; contentType: string | undefined }> {
+    let seen: { body: object; contentType: string | undefined } | undefined;
+    const server = createServer(async (req, res) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req) chunks.push(chunk as Buffer);
+      seen = { body: JSON.parse(Buffer.concat(chunks).toString()), contentType: req.headers['content-type'] };
+      res.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await answer(event(request, {}, `http://127.0.0.1:${(server.address() as AddressInfo).port}/answer?signature=x`), work);
+    server.close();
+    return seen!;
+  }
+
+  it('says that it worked, without a content type, which the address is not signed for', async () => {
+    expect(await answered(async () => 'shop')).toEqual({
+      body: { Status: 'SUCCESS', PhysicalResourceId: 'shop', StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Cluster' },
+      contentType: undefined,
+    });
+  });
+
+  it('says why it did not, and for a new resource under an id that deleting finds nothing for', async () => {
+    const fail = async (): Promise<string> => {
+      throw new Error('cluster id shop belonged to a cluster that was removed');
+    };
+    expect((await answered(fail)).body).toMatchObject({
+      Status: 'FAILED',
+      PhysicalResourceId: 'not-registered',
+      Reason: 'cluster id shop belonged to a cluster that was removed',
+    });
+    expect((await answered(fail, 'Update')).body).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'shop' });
+  });
+});
