@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { annotationTopologyMode } from '#shared/kube/names.ts';
+import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import type { Endpoint, EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
+import type { SlicesInput } from '#shared/slices/plan.ts';
+import { portMapKey, portsByPod } from '#shared/slices/ports.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+import { carryOut, deepFreeze, input, managed, node, nodes, owner, service, slice } from './fixtures.ts';
+
+const settings = { numRuns: 300 };
+
+const podArbitrary = fc
+  .record({
+    id: fc.nat(40),
+    ready: fc.boolean(),
+    deleted: fc.boolean(),
+    phase: fc.constantFrom('Running', 'Running', 'Running', 'Succeeded'),
+    node: fc.constantFrom('node-0', 'node-1', 'node-2', 'node-missing'),
+    families: fc.constantFrom('4', '46', '6', ''),
+    port: fc.constantFrom(8080, 9090, undefined),
+  })
+  .map(({ id, ready, deleted, phase, node, families, port }): Pod => {
+    const podIPs = [...families].map((f) => ({ ip: f === '4' ? `10.0.0.${id + 1}` : `fd00::${id + 1}` }));
+    return {
+      metadata: { name: `pod-${id}`, namespace: 'ns', uid: `u${id}`, ...(deleted && { deletionTimestamp: '2024-01-01T00:00:00Z' }) },
+      spec: { nodeName: node, containers: [{ name: 'c', ports: port ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : [] }] },
+      status: {
+        phase,
+        podIP: podIPs[0]?.ip,
+        podIPs,
+        conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2024-01-01T00:00:00Z' }],
+      },
+    };
+  });
+
+const podsArbitrary = fc.uniqueArray(podArbitrary, { maxLength: 30, selector: (p) => p.metadata.name });
+
+const serviceArbitrary = fc
+  .record({
+    ipFamilies: fc.constantFrom(['IPv4'], ['IPv6'], ['IPv4', 'IPv6'], undefined),
+    clusterIP: fc.constantFrom('10.0.0.1', 'None', undefined),
+    publishNotReadyAddresses: fc.boolean(),
+    targetPort: fc.constantFrom<readonly (string | number)[]>(['http'], [80], [80, 'http'], []),
+    trafficDistribution: fc.constantFrom(undefined, 'PreferClose', 'PreferSameNode', 'Other'),
+    mode: fc.constantFrom('Auto', 'Disabled'),
+    labels: fc.constantFrom<{ readonly [key: string]: string }>({}, { x: 'y' }),
+  })
+  .map(({ mode, labels, targetPort, ...spec }): Service => {
+    const ports = targetPort.map((target, i) => ({ name: `p${i}`, port: i + 1, targetPort: target, protocol: 'TCP' }));
+    return service({ ...spec, ports }, { labels, annotations: { [annotationTopologyMode]: mode } });
+  });
+
+/** Slices that somebody may have left: half right, foreign, doubled, of other types. */
+const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly EndpointSlice[]> => {
+  const endpoint = fc.nat(45).chain((id): fc.Arbitrary<Endpoint> => {
+    const pod = pods.find((p) => p.metadata.name === `pod-${id}`);
+    return fc.record({
+      addresses: fc.constantFrom([`10.0.0.${id + 1}`], [`fd00::${id + 1}`]),
+      conditions: fc.record({ ready: fc.boolean(), serving: fc.boolean(), terminating: fc.boolean() }),
+      targetRef: fc.constant({ kind: 'Pod', namespace: 'ns', name: `pod-${id}`, uid: pod?.metadata.uid ?? 'gone' }),
+      nodeName: fc.constantFrom('node-0', 'node-1'),
+    });
+  });
+  const one = fc.record({
+    name: fc.nat(20).map((n) => `foo-${n}`),
+    addressType: fc.constantFrom('IPv4', 'IPv6', 'FQDN'),
+    endpoints: fc.array(endpoint, { maxLength: 6 }),
+    port: fc.constantFrom(8080, 9090, undefined),
+    own: fc.constantFrom(true, true, false),
+    labels: fc.constantFrom(managed, { ...managed, z: '1' }),
+    deletionTimestamp: fc.constantFrom(undefined, undefined, undefined, '2024-01-01T00:00:00Z'),
+  });
+  return fc.uniqueArray(one, { maxLength: 6, selector: (s) => s.name }).map((all) =>
+    all.map(({ name, addressType, endpoints, port, own, labels, deletionTimestamp }) =>
+      slice(name, endpoints, {
+        addressType,
+        ports: port ? [{ name: 'p0', port, protocol: 'TCP' }] : [],
+        metadata: { labels, ownerReferences: own ? [owner] : [], ...(deletionTimestamp && { deletionTimestamp }) },
+      }),
+    ),
+  );
+};
+
+const cluster = nodes(node('node-0', 'a'), node('node-1', 'b'), node('node-2', undefined, { ready: false }));
+
+const inputArbitrary: fc.Arbitrary<SlicesInput> = fc
+  .record({ service: serviceArbitrary, pods: podsArbitrary, maxEndpointsPerSlice: fc.integer({ min: 1, max: 12 }), nodesSeen: fc.boolean() })
+  .chain((fields) => leftoverArbitrary(fields.pods).map((slices) => deepFreeze(input({ ...fields, nodes: cluster, slices }))));
+
+const live = (slices: readonly EndpointSlice[]) => slices.filter((s) => !s.metadata.deletionTimestamp);
+
+describe('whatever the input', () => {
+  it('the plan does not depend on the order of pods, slices or nodes', () => {
+    const shuffled = inputArbitrary.chain((before) =>
+      fc
+        .record({
+          pods: fc.shuffledSubarray([...before.pods], { minLength: before.pods.length }),
+          slices: fc.shuffledSubarray([...before.slices], { minLength: before.slices.length }),
+          nodes: fc.shuffledSubarray([...before.nodes], { minLength: before.nodes.size }).map((entries) => new Map(entries)),
+        })
+        .map((other) => [before, { ...before, ...other }] as const),
+    );
+    fc.assert(
+      fc.property(shuffled, ([one, other]) => {
+        expect(decideSlices(other)).toEqual(decideSlices(one));
+      }),
+      settings,
+    );
+  });
+
+  it('a plan that was carried out leaves nothing to write', () => {
+    fc.assert(
+      fc.property(inputArbitrary, (before) => {
+        const again = decideSlices(carryOut(before, decideSlices(before)));
+        for (const type of again.addressTypes)
+          expect(type).toMatchObject({ create: [], update: [], delete: [], endpointsAdded: 0, endpointsRemoved: 0 });
+        expect(again.unsupported).toEqual([]);
+      }),
+      settings,
+    );
+  });
+
+  it('every eligible pod is in exactly one slice of each address type, with its ports, and no slice is over the maximum', () => {
+    fc.assert(
+      fc.property(inputArbitrary, (before) => {
+        const after = carryOut(before, decideSlices(before));
+        const svc = before.service as Service;
+        const portsOf = portsByPod(svc);
+        const publish = svc.spec?.publishNotReadyAddresses;
+        const listed = live(after.slices).flatMap((s) =>
+          (s.endpoints ?? []).map((e) => [s.addressType, e.targetRef?.name, portMapKey(s.ports)].join(' ')),
+        );
+        const eligible = before.pods
+          .filter((p) => shouldPodBeInEndpoints(p, true) && (publish || cluster.has(p.spec?.nodeName ?? '')))
+          .flatMap((p) => (p.status?.podIPs ?? []).map(({ ip }) => [ip.includes(':') ? 'IPv6' : 'IPv4', p.metadata.name, portsOf(p).key].join(' ')));
+        const types = decideSlices(before).addressTypes.map((type) => type.addressType);
+        expect(listed.sort()).toEqual(eligible.filter((key) => types.includes(key.slice(0, 4))).sort());
+        const untouched = new Set(before.slices);
+        for (const s of live(after.slices))
+          if (!untouched.has(s)) expect(s.endpoints?.length ?? 0).toBeLessThanOrEqual(Math.max(before.maxEndpointsPerSlice, 6));
+        for (const type of types) expect(live(after.slices).some((s) => s.addressType === type)).toBe(true);
+      }),
+      settings,
+    );
+  });
+
+  it('slices made from nothing hold at most the maximum, and are counted as they are', () => {
+    fc.assert(
+      fc.property(inputArbitrary, (before) => {
+        const fresh = { ...before, slices: [] };
+        const plan = decideSlices(fresh);
+        for (const type of plan.addressTypes) {
+          for (const draft of type.create) expect(draft.endpoints?.length).toBeLessThanOrEqual(before.maxEndpointsPerSlice);
+          expect(type).toMatchObject({ slicesActual: type.create.length, slicesDesired: type.create.length, endpointsDesired: type.endpointsAdded });
+        }
+      }),
+      settings,
+    );
+  });
+});
