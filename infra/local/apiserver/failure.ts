@@ -1,60 +1,43 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { Status } from '#shared/kube/types.ts';
-import { detailsOf, kindName, resourceName, type StoreKind } from './kinds.ts';
+import { detailsOf, type NamedBy, qualified, type StoreKind } from './kinds.ts';
+
+type Details = NonNullable<Status['details']>;
+export type FieldError = Required<NonNullable<Details['causes']>[number]>;
 
 /** A refusal, both as the error that a client would make of it and as the Status that goes over the wire. */
 export class Refusal extends ClusterApiError {
   readonly body: Status;
 
-  constructor(code: number, reason: string | undefined, message: string, details?: NonNullable<Status['details']>) {
-    super(message, {
-      status: code,
-      ...(reason && { reason }),
-      causes: (details?.causes ?? []).flatMap((c) => c.reason ?? []),
-      retryAfterSeconds: details?.retryAfterSeconds,
-    });
-    this.body = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message,
-      ...(reason && { reason }),
-      ...(details && { details }),
-      code,
-    };
+  constructor(code: number, reason: string | undefined, message: string, details?: Details) {
+    const causes = (details?.causes ?? []).flatMap((c) => c.reason ?? []);
+    super(message, { status: code, ...(reason && { reason }), causes, retryAfterSeconds: details?.retryAfterSeconds });
+    this.body = { ...failure, message, ...(reason && { reason }), ...(details && { details }), code };
   }
 }
 
-export type FieldError = Required<StatusCause>;
-type StatusCause = NonNullable<NonNullable<Status['details']>['causes']>[number];
+const failure = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
 
 export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message);
 
 export const notFound = (kind: StoreKind, name: string): Refusal =>
-  new Refusal(404, 'NotFound', `${resourceName(kind)} "${name}" not found`, detailsOf(kind, name));
+  new Refusal(404, 'NotFound', `${qualified(kind, 'resource')} "${name}" not found`, detailsOf(kind, name));
 
 export const alreadyExists = (kind: StoreKind, name: string): Refusal =>
-  new Refusal(409, 'AlreadyExists', `${resourceName(kind)} "${name}" already exists`, detailsOf(kind, name));
+  new Refusal(409, 'AlreadyExists', `${qualified(kind, 'resource')} "${name}" already exists`, detailsOf(kind, name));
 
-export function conflict(kind: StoreKind, name: string, why: string, by: 'resource' | 'kind' = 'resource'): Refusal {
-  const on = by === 'kind' ? kindName(kind) : resourceName(kind);
-  return new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${on} "${name}": ${why}`, detailsOf(kind, name, by));
-}
+export const conflict = (kind: StoreKind, name: string, why: string, by: NamedBy = 'resource'): Refusal =>
+  new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(kind, by)} "${name}": ${why}`, detailsOf(kind, name, by));
 
-export const modified = (kind: StoreKind, name: string): Refusal =>
-  conflict(kind, name, 'the object has been modified; please apply your changes to the latest version and try again');
-
-export function invalid(kind: StoreKind, name: string, errors: readonly FieldError[]): Refusal {
-  const texts = errors.map((e) => `${e.field}: ${e.message}`);
-  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-  return new Refusal(422, 'Invalid', `${kindName(kind)} "${name}" is invalid: ${text}`, { ...detailsOf(kind, name, 'kind'), causes: [...errors] });
+export function invalid(kind: StoreKind, name: string, causes: FieldError[]): Refusal {
+  const texts = causes.map((c) => `${c.field}: ${c.message}`).join(', ');
+  const message = `${qualified(kind, 'kind')} "${name}" is invalid: ${causes.length === 1 ? texts : `[${texts}]`}`;
+  return new Refusal(422, 'Invalid', message, { ...detailsOf(kind, name, 'kind'), causes });
 }
 
 export function terminating(kind: StoreKind, name: string, namespace: string): Refusal {
-  const message = `${resourceName(kind)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
+  const resource = qualified(kind, 'resource');
+  const message = `${resource} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' };
   return new Refusal(403, 'Forbidden', message, { ...detailsOf(kind, name), causes: [cause] });
 }
-
-export const expired = (message: string): Refusal => new Refusal(410, 'Expired', message);

@@ -1,4 +1,4 @@
-import { expired } from './failure.ts';
+import { Refusal } from './failure.ts';
 import { kindFacts, type RawObject, type StoreKind } from './kinds.ts';
 
 export interface StoreEvent {
@@ -38,7 +38,7 @@ export class Shelf {
   }
 
   since(resourceVersion: number): StoreEvent[] {
-    if (resourceVersion < this.#floor) throw expired(`too old resource version: ${resourceVersion} (${this.#floor})`);
+    if (resourceVersion < this.#floor) throw new Refusal(410, 'Expired', `too old resource version: ${resourceVersion} (${this.#floor})`);
     let first = this.#events.length;
     while (first > 0 && (this.#events[first - 1] as StoreEvent).resourceVersion > resourceVersion) first--;
     return this.#events.slice(first);

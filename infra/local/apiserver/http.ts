@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { badRequest, expired, Refusal } from './failure.ts';
+import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
 import { patchTypeOf } from './patch.ts';
@@ -84,7 +84,7 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
     }
   } else if (method === 'GET') return answer(response, 200, store.get(kind, namespace, name));
   else if (method === 'PUT') {
-    const status = store.has(kind, namespace, name) ? 200 : 201;
+    const status = store.find(kind, namespace, name) ? 200 : 201;
     return answer(response, status, store.replace(kind, namespace, name, body, write));
   } else if (method === 'PATCH') {
     return answer(response, 200, store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write));
@@ -104,10 +104,16 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
 
 const route = /^(\/api\/v1|\/apis\/discovery\.k8s\.io\/v1)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
 
+interface Place {
+  readonly rv: number;
+  readonly start: string;
+}
+
 /** Continued pages show the state of the first one, for as long as the history reaches back to it. */
 function listPage(store: Store, { kind, namespace, query, match }: Target, selective: boolean): object {
   const wanted = query.get('resourceVersion') ?? '';
-  const page = readToken(query.get('continue'));
+  const token = query.get('continue');
+  const page = token ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as unknown as Place) : undefined;
   if (Number(wanted) > store.resourceVersion) {
     const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
     throw new Refusal(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${store.resourceVersion}`, {
@@ -119,29 +125,12 @@ function listPage(store: Store, { kind, namespace, query, match }: Target, selec
   const resourceVersion = page?.rv ?? exact;
   const limit = wanted === '0' && !page ? 0 : Number(query.get('limit') ?? 0);
   const keyOfItem = ({ metadata }: RawObject) => keyOf(kind, metadata.namespace, metadata.name);
-  const all = listAt(store, kind, namespace, resourceVersion).filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
+  const all = store.list(kind, namespace, resourceVersion).filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
   const items = limit > 0 ? all.slice(0, limit) : all;
   const remaining = all.length - items.length;
-  const token = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
-  const more = { continue: Buffer.from(JSON.stringify(token)).toString('base64url'), ...(!selective && { remainingItemCount: remaining }) };
+  const place: Place = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
+  const more = { continue: Buffer.from(JSON.stringify(place)).toString('base64url'), ...(!selective && { remainingItemCount: remaining }) };
   return listOf(kind, { resourceVersion: String(resourceVersion), ...(remaining > 0 && more) }, items);
-}
-
-function listAt(store: Store, kind: StoreKind, namespace: string, resourceVersion: number): readonly RawObject[] {
-  try {
-    return store.list(kind, namespace, resourceVersion);
-  } catch {
-    throw expired('The provided continue parameter is too old to display a consistent list result.');
-  }
-}
-
-function readToken(token: string | null): { readonly rv: number; readonly start: string } | undefined {
-  if (!token) return undefined;
-  try {
-    return JSON.parse(Buffer.from(token, 'base64url').toString());
-  } catch {
-    throw badRequest('invalid continue token');
-  }
 }
 
 /** Objects in a list are without their kind, as the API server has it. */
@@ -155,11 +144,14 @@ const listOf = (kind: StoreKind, metadata: object, items: readonly RawObject[]):
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
-  const text = Buffer.concat(parts).toString();
+  return parse(Buffer.concat(parts).toString() || '{}', 'object');
+}
+
+function parse(text: string, what: string): Record<string, unknown> {
   try {
-    return text ? JSON.parse(text) : {};
+    return JSON.parse(text);
   } catch (e) {
-    throw badRequest(`the object provided is unrecognized: ${(e as Error).message}`);
+    throw badRequest(`the ${what} provided is unrecognized: ${(e as Error).message}`);
   }
 }
 

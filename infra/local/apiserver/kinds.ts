@@ -39,14 +39,13 @@ export const kindFacts: { readonly [K in StoreKind]: KindFacts } = {
 
 export const storeKinds = Object.keys(kindFacts) as StoreKind[];
 
-const group = (kind: StoreKind): string => kindFacts[kind].apiVersion.split('/').slice(0, -1).join('/');
-const qualified = (name: string, kind: StoreKind): string => (group(kind) ? `${name}.${group(kind)}` : name);
-/** `endpointslices.discovery.k8s.io`, as messages name it. */
-export const resourceName = (kind: StoreKind): string => qualified(kindFacts[kind].plural, kind);
-export const kindName = (kind: StoreKind): string => qualified(kind, kind);
-/** `details` of a Status: sometimes by resource, sometimes by kind, as the API server has it. */
-export const detailsOf = (kind: StoreKind, name: string, by: 'resource' | 'kind' = 'resource') => ({
+const groupOf = (kind: StoreKind): string => kindFacts[kind].apiVersion.split('/').slice(0, -1).join('/');
+/** As messages and details of a Status name them: sometimes the resource, sometimes the kind. */
+export const nameOf = { resource: (kind: StoreKind) => kindFacts[kind].plural, kind: (kind: StoreKind): string => kind };
+export type NamedBy = keyof typeof nameOf;
+export const qualified = (kind: StoreKind, by: NamedBy): string => [nameOf[by](kind), groupOf(kind)].filter(Boolean).join('.');
+export const detailsOf = (kind: StoreKind, name: string, by: NamedBy = 'resource') => ({
   name,
-  ...(group(kind) && { group: group(kind) }),
-  kind: by === 'kind' ? kind : kindFacts[kind].plural,
+  ...(groupOf(kind) && { group: groupOf(kind) }),
+  kind: nameOf[by](kind),
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Allocator, setDefaults } from './defaults.ts';
-import { alreadyExists, badRequest, conflict, invalid, modified, notFound, Refusal, terminating } from './failure.ts';
+import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
 import { type KindFacts, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
 import { applyPatch, type PatchType } from './patch.ts';
@@ -26,8 +26,6 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
   readonly gracePeriodSeconds?: number | undefined;
 }
-
-type Incoming = object;
 
 /**
  * What the API server does with objects, without the server: synchronous, in memory, no clock and no randomness of its own.
@@ -56,14 +54,14 @@ export class Store {
     return this.#revision;
   }
 
-  get(kind: StoreKind, namespace: string, name: string): RawObject {
-    const found = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
-    if (!found) throw notFound(kind, name);
-    return found;
+  find(kind: StoreKind, namespace = '', name = ''): RawObject | undefined {
+    return this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
   }
 
-  has(kind: StoreKind, namespace: string, name: string): boolean {
-    return this.#shelves[kind].objects.has(keyOf(kind, namespace, name));
+  get(kind: StoreKind, namespace: string, name: string): RawObject {
+    const found = this.find(kind, namespace, name);
+    if (!found) throw notFound(kind, name);
+    return found;
   }
 
   /** All objects of a kind in key order, or those of a namespace, as they were at a resourceVersion; throws 410 when that is forgotten. */
@@ -88,43 +86,41 @@ export class Store {
     for (const shelf of Object.values(this.#shelves)) shelf.compact(this.#revision);
   }
 
-  create(kind: StoreKind, namespace: string, incoming: Incoming, options: WriteOptions = {}): RawObject {
+  create(kind: StoreKind, namespace: string, incoming: object, options: WriteOptions = {}): RawObject {
     const object = copy(kind, namespace, incoming);
     const { metadata } = object;
     if (metadata.resourceVersion) throw new Refusal(500, undefined, 'resourceVersion should not be set on objects to be created');
     this.#admit(kind, namespace, metadata.name ?? '');
-    const generate = !metadata.name && metadata.generateName;
-    const { objects } = this.#shelves[kind];
-    for (let tries = 0; generate && (tries === 0 || objects.has(keyOf(kind, namespace, metadata.name))) && tries < 8; tries++) {
-      metadata.name = metadata.generateName + this.#options.suffix();
+    if (!metadata.name && metadata.generateName) {
+      for (let tries = 0; tries < 8 && (!metadata.name || this.find(kind, namespace, metadata.name)); tries++) {
+        metadata.name = metadata.generateName + this.#options.suffix();
+      }
     }
-    for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'managedFields'] as const) delete metadata[field];
+    for (const field of [...fixedByDeletion, 'generation', 'managedFields'] as const) delete metadata[field];
     Object.assign(metadata, { uid: this.#options.uid(), creationTimestamp: this.#time(), ...(kindFacts[kind].generation && { generation: 1 }) });
     if (kindFacts[kind].hasStatus && kind !== 'Node') delete object.status;
     setDefaults(kind, object, undefined, this.#allocate);
-    this.#check(kind, object, undefined);
-    if (objects.has(keyOf(kind, namespace, metadata.name))) throw alreadyExists(kind, metadata.name);
+    validate(kind, object, undefined);
+    if (this.find(kind, namespace, metadata.name)) throw alreadyExists(kind, metadata.name);
     this.#stamp(object, [], options);
     return this.#commit('ADDED', object, undefined);
   }
 
-  replace(kind: StoreKind, namespace: string, name: string, incoming: Incoming, options: WriteOptions = {}): RawObject {
+  replace(kind: StoreKind, namespace: string, name: string, incoming: object, options: WriteOptions = {}): RawObject {
     const object = copy(kind, namespace, incoming);
     if (object.metadata.name !== name)
       throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
     const { uid, resourceVersion } = object.metadata;
-    const old = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
-    if (!old) {
-      if (!kindFacts[kind].createOnUpdate || options.subresource) throw notFound(kind, name);
-      this.#admit(kind, namespace, name);
-      if (uid) throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
-      delete object.metadata.resourceVersion;
-      return this.create(kind, namespace, object, options);
+    const old = this.find(kind, namespace, name);
+    if (!old && (!kindFacts[kind].createOnUpdate || options.subresource)) throw notFound(kind, name);
+    if (!old) this.#admit(kind, namespace, name);
+    if (uid && uid !== old?.metadata.uid) {
+      throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old?.metadata.uid ?? ''}`);
     }
-    if (uid && uid !== old.metadata.uid) {
-      throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+    if (!old) return this.create(kind, namespace, { ...object, metadata: { ...object.metadata, resourceVersion: undefined } }, options);
+    if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) {
+      throw conflict(kind, name, 'the object has been modified; please apply your changes to the latest version and try again');
     }
-    if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(kind, name);
     return this.#update(kind, old, object, options);
   }
 
@@ -137,12 +133,13 @@ export class Store {
   delete(kind: StoreKind, namespace: string, name: string, options: DeleteOptions = {}): { readonly object: RawObject; readonly gone: boolean } {
     const old = this.get(kind, namespace, name);
     const { uid, resourceVersion, generation, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
-    const wanted = options.preconditions ?? {};
-    const differs = (what: string, given: string, is = '') =>
-      conflict(kind, name, `the ${what} in the precondition (${given}) does not match the ${what} in record (${is})`, 'kind');
-    if (wanted.uid && wanted.uid !== uid) throw differs('UID', wanted.uid, uid);
-    if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion)
-      throw differs('ResourceVersion', wanted.resourceVersion, resourceVersion);
+    for (const [what, wanted, is] of [
+      ['UID', options.preconditions?.uid, uid],
+      ['ResourceVersion', options.preconditions?.resourceVersion, resourceVersion],
+    ]) {
+      const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${is})`;
+      if (wanted && wanted !== is) throw conflict(kind, name, why, 'kind');
+    }
     const grace = graceOf(kind, old, options);
     const held = grace > 0 || finalizers !== undefined || kind === 'Namespace';
     if (deletionTimestamp && held && grace >= (deletionGracePeriodSeconds ?? 0)) return { object: old, gone: false };
@@ -161,10 +158,9 @@ export class Store {
   /** Puts objects in as they stand: nothing is defaulted, uid and resourceVersion are kept, nobody is told. For the start. */
   load(objects: readonly RawObject[]): void {
     for (const object of objects) {
-      const kind = object.kind as StoreKind;
       this.#implyNamespace(object);
-      this.#revision = Math.max(this.#revision, Number(object.metadata.resourceVersion ?? 0) || 0);
-      this.#shelves[kind].put(object);
+      this.#revision = Math.max(this.#revision, Number(object.metadata.resourceVersion) || 0);
+      this.#shelves[object.kind as StoreKind].put(object);
     }
     this.compact();
   }
@@ -172,34 +168,31 @@ export class Store {
   /** Creates or replaces an object as it stands, but with a new resourceVersion. */
   apply(object: RawObject): RawObject {
     this.#implyNamespace(object);
-    const old = this.#shelves[object.kind as StoreKind].objects.get(keyOf(object.kind as StoreKind, object.metadata.namespace, object.metadata.name));
+    const old = this.find(object.kind as StoreKind, object.metadata.namespace, object.metadata.name);
     return this.#commit(old ? 'MODIFIED' : 'ADDED', structuredClone(object), old);
   }
 
   /** Takes an object away whatever holds it; false when there is none. */
   remove(kind: StoreKind, namespace: string, name: string): boolean {
-    const old = this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
+    const old = this.find(kind, namespace, name);
     if (old) this.#commit('DELETED', old, old);
     return old !== undefined;
   }
 
   #update(kind: StoreKind, old: RawObject, object: RawObject, options: WriteOptions): RawObject {
     const { metadata } = object;
-    const facts = kindFacts[kind];
-    for (const field of ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const)
-      keep(metadata, old.metadata, field);
-    if (old.metadata.deletionTimestamp)
-      for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const) keep(metadata, old.metadata, field);
-    if (options.subresource === 'status') Object.assign(object, withoutStatus(old), { metadata });
-    else if (facts.hasStatus) keep(object, old, 'status');
+    for (const field of inherited) keep(metadata, old.metadata, field);
+    if (old.metadata.deletionTimestamp) for (const field of fixedByDeletion) keep(metadata, old.metadata, field);
+    if (options.subresource === 'status') Object.assign(object, { ...old, status: object.status, metadata });
+    else if (kindFacts[kind].hasStatus) keep(object, old, 'status');
     setDefaults(kind, object, old, this.#allocate);
-    this.#check(kind, object, old);
+    validate(kind, object, old);
     if (isDeepStrictEqual(object, old)) return old;
     if (metadata.deletionTimestamp && !metadata.finalizers && !metadata.deletionGracePeriodSeconds && kind !== 'Namespace') {
       this.#commit('DELETED', old, old);
       return object;
     }
-    if (bumpsGeneration(facts, old, object)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (bumpsGeneration(kindFacts[kind], old, object)) metadata.generation = (old.metadata.generation ?? 0) + 1;
     this.#stamp(object, old.metadata.managedFields ?? [], options);
     return this.#commit('MODIFIED', object, old);
   }
@@ -207,11 +200,6 @@ export class Store {
   #admit(kind: StoreKind, namespace: string, name: string): void {
     if (!kindFacts[kind].namespaced) return;
     if (this.get('Namespace', '', namespace).metadata.deletionTimestamp) throw terminating(kind, name, namespace);
-  }
-
-  #check(kind: StoreKind, object: RawObject, old: RawObject | undefined): void {
-    const errors = validate(kind, object, old);
-    if (errors.length > 0) throw invalid(kind, object.metadata.name ?? '', errors);
   }
 
   #stamp(object: RawObject, before: NonNullable<RawMeta['managedFields']>, { manager = 'unknown', subresource }: WriteOptions): void {
@@ -229,8 +217,8 @@ export class Store {
   }
 
   #implyNamespace({ kind, metadata: { namespace } }: RawObject): void {
-    if (!kindFacts[kind as StoreKind].namespaced || !namespace || this.#shelves.Namespace.objects.has(namespace)) return;
-    this.create('Namespace', '', { metadata: { name: namespace } });
+    const missing = kindFacts[kind as StoreKind].namespaced && !this.find('Namespace', '', namespace);
+    if (missing) this.create('Namespace', '', { metadata: { name: namespace } });
   }
 
   #time(plusSeconds = 0): string {
@@ -238,8 +226,11 @@ export class Store {
   }
 }
 
+const inherited = ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const;
+const fixedByDeletion = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
+
 /** A copy that is ours to change, null fields left out, addressed to this kind and namespace. */
-function copy(kind: StoreKind, namespace: string, incoming: Incoming): RawObject {
+function copy(kind: StoreKind, namespace: string, incoming: object): RawObject {
   const object = JSON.parse(JSON.stringify(incoming), (_key, value: unknown) => (value === null ? undefined : value)) as RawObject;
   object.metadata ??= {} as RawMeta;
   if (namespace && object.metadata.namespace && object.metadata.namespace !== namespace) {
@@ -258,8 +249,6 @@ function keep<T extends object>(target: T, old: T, field: keyof T): void {
   if (old[field] === undefined) delete target[field];
   else target[field] = old[field];
 }
-
-const withoutStatus = ({ status: _, ...rest }: RawObject): object => rest;
 
 function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
   if (generation === 'spec') return !isDeepStrictEqual(old.spec, object.spec);
