@@ -1,0 +1,400 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/faulty-api.ts';
+import { type RelayRun, type RunOptions, runRelay } from './run-relay.ts';
+
+let api: FaultyApi;
+let run: RelayRun;
+
+beforeEach(async () => {
+  api = await new FaultyApi().start();
+});
+afterEach(async () => {
+  await run.stop().catch(() => {});
+  await api.close();
+});
+
+const pod = (name: string, app = 'web', more: object = {}): FakeObject => ({
+  kind: 'Pod',
+  metadata: { namespace: 'default', name, labels: { app }, ...more },
+  status: { phase: 'Running', podIP: '10.0.0.1' },
+});
+const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
+const labelOf = (name: string): unknown => {
+  const entry = run.state('Pod').get(`default/${name}`);
+  return entry && 'o' in entry && entry.o ? (JSON.parse(entry.o) as [string, { app: string }])[1].app : undefined;
+};
+
+async function start(options: RunOptions = {}): Promise<RelayRun> {
+  run = runRelay(api.url, options);
+  await until(() => run.relay.isReady && [...api.watches.values()].filter((w) => w.size > 0).length === 5);
+  return run;
+}
+
+test('lists page by page, and each page is a part that begins where the one before ended', async () => {
+  for (let i = 0; i < 12; i++) api.put(pod(`p${String(i).padStart(2, '0')}`));
+  await start({ pageSize: 5 });
+  const parts = run.lists('Pod');
+  expect(parts.map(({ i, from, to, last, entries }) => [i, from, to, last, entries.length])).toEqual([
+    [0, '', 'default/p04', undefined, 5],
+    [1, 'default/p04', 'default/p09', undefined, 5],
+    [2, 'default/p09', '', true, 2],
+  ]);
+  expect(new Set(parts.map((p) => `${p.listId} ${p.asOf} ${p.session}`)).size).toBe(1);
+  expect(api.of('list pods').every((r) => !r.query.has('resourceVersion') && r.query.get('limit') === '5')).toBe(true);
+  // Of a kind that has none, one part says so.
+  expect(run.lists('Endpoints')).toMatchObject([{ i: 0, from: '', to: '', last: true, entries: [] }]);
+});
+
+test('an empty page in the middle of a list is passed over', async () => {
+  api.put(pod('a'));
+  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }));
+  api.next('list pods', (response, request) => {
+    expect(request.query.get('continue')).toBe('x');
+    json(response, 200, {
+      metadata: { resourceVersion: '101', continue: 'y' },
+      items: [{ metadata: { name: 'a', namespace: 'n', resourceVersion: '90' } }],
+    });
+  });
+  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [] }));
+  await start();
+  expect(run.lists('Pod').map(({ i, from, to, last }) => [i, from, to, last])).toEqual([
+    [0, '', 'n/a', undefined],
+    [1, 'n/a', '', true],
+  ]);
+});
+
+test('an expired continue token begins a new list with a new id, without the token that the server offers', async () => {
+  for (let i = 0; i < 4; i++) api.put(pod(`p${i}`));
+  api.next('list pods', (_response, _request, usual) => usual());
+  api.next('list pods', (response) => json(response, 410, { ...status(410, 'Expired'), metadata: { continue: 'inconsistent' } }));
+  await start({ pageSize: 2 });
+  expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, '104:2', null, '104:2']);
+  const [given, ...parts] = run.lists('Pod');
+  expect(given?.listId).not.toBe(parts[0]?.listId);
+  expect(parts.map((p) => [p.i, p.last, p.listId === parts[0]?.listId])).toEqual([
+    [0, undefined, true],
+    [1, true, true],
+  ]);
+});
+
+test('a list whose keys do not ascend is not believed', async () => {
+  const items = ['b', 'a'].map((name) => ({ metadata: { namespace: 'n', name, resourceVersion: '9' } }));
+  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items }));
+  await start();
+  expect(run.lists('Pod')).toMatchObject([{ entries: [] }]);
+  expect(run.logged.some((l) => String(l.fields['reason']).includes('not in order'))).toBe(true);
+});
+
+test('a list that fails (503, 429, a broken connection, half an answer) is tried again until it is whole', async () => {
+  api.put(pod('a'));
+  api.next('list pods', refuse(503, 'ServiceUnavailable'));
+  api.next('list pods', refuse(429, 'TooManyRequests', 1));
+  api.next('list pods', (response) => response.socket?.resetAndDestroy());
+  api.next('list pods', (response) => response.end('{"metadata":{"resource'));
+  await start();
+  expect(labelOf('a')).toBe('web');
+  expect(run.lists('Pod')).toHaveLength(1);
+  // The reset of a kept connection is the transport's own to repeat.
+  expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBeGreaterThanOrEqual(3);
+});
+
+test('asks for bookmarks and moves on by them, so that a quiet kind does not expire', async () => {
+  await start();
+  expect(api.of('watch nodes')[0]?.query.get('allowWatchBookmarks')).toBe('true');
+  const timeout = Number(api.of('watch nodes')[0]?.query.get('timeoutSeconds'));
+  expect(timeout >= 300 && timeout <= 600).toBe(true);
+  api.version = 5000;
+  api.bookmark('Node');
+  await until(() => run.heartbeats().at(-1)?.high.Node === '5000');
+  api.compacted = 4000;
+  api.hangUp('Node');
+  await until(() => api.count('watch nodes') === 2);
+  expect(api.of('watch nodes')[1]?.query.get('resourceVersion')).toBe('5000');
+  expect(api.count('list nodes')).toBe(1);
+});
+
+test('an in-stream 410 makes a new list at once, not when the server closes', async () => {
+  await start();
+  const before = Date.now();
+  api.version = 200;
+  api.say('Pod', `${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`);
+  await until(() => api.count('list pods') === 2 && api.count('watch pods') === 2);
+  expect(Date.now() - before).toBeLessThan(1000);
+  expect(api.of('watch pods')[1]?.query.get('resourceVersion')).toBe('200');
+  expect(run.meter.value('relay_relists_total', 'Pod')).toBe(1);
+});
+
+test('410 as the answer to a watch makes a new list, and what was deleted meanwhile is missing from it', async () => {
+  api.put(pod('a'));
+  api.put(pod('b'));
+  await start();
+  api.next('watch pods', refuse(410, 'Expired'));
+  api.next('watch pods', (_response, _request, usual) => usual());
+  const { length } = api.requests;
+  api.hangUp('Pod', 'reset');
+  api.remove(pod('b'));
+  await until(() => api.requests.slice(length).some((r) => r.verb === 'list' && r.plural === 'pods') && run.lists('Pod').length === 2);
+  expect(run.lists('Pod')[1]?.entries.map((e) => e.name)).toEqual(['a']);
+});
+
+test('429, 500 and 503 on connect wait as long as Retry-After says and go on from the same version', async () => {
+  await start();
+  api.next('watch pods', refuse(429, 'TooManyRequests', 30));
+  api.next('watch pods', refuse(500, 'InternalError'));
+  api.next('watch pods', refuse(503, 'ServiceUnavailable', 30));
+  api.hangUp('Pod');
+  const version = api.put(pod('late'));
+  await until(() => labelOf('late') === 'web');
+  expect(api.count('list pods')).toBe(1);
+  const [, ...again] = api.of('watch pods');
+  expect(again.map((r) => r.query.get('resourceVersion'))).toEqual(Array(4).fill(String(Number(version) - 1)));
+  // 30 s are 100 ms here.
+  expect((again[1]?.at ?? 0) - (again[0]?.at ?? 0)).toBeGreaterThanOrEqual(95);
+});
+
+test('an in-stream 429 waits as long as its Status says, and does not list', async () => {
+  await start();
+  api.say('Pod', `${JSON.stringify({ type: 'ERROR', object: status(429, 'TooManyRequests', { retryAfterSeconds: 30 }) })}\n`);
+  const before = Date.now();
+  await until(() => api.count('watch pods') === 2);
+  expect(Date.now() - before).toBeGreaterThanOrEqual(95);
+  expect(api.count('list pods')).toBe(1);
+});
+
+test('a reset connection loses nothing and sends nothing twice', async () => {
+  await start();
+  for (let i = 0; i < 20; i++) {
+    api.put(pod('flapping', `v${i}`));
+    if (i % 5 === 2) api.hangUp('Pod', 'reset');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await until(() => labelOf('flapping') === 'v19');
+  const versions = run.live('Pod').flatMap((m) => m.entries.map((e) => e.rv));
+  expect(new Set(versions).size).toBe(versions.length);
+  expect(api.count('list pods')).toBe(1);
+});
+
+test('a connection that is open but silent is given up after 90 s', async () => {
+  await start();
+  // Whatever the server says keeps it open.
+  const watches = api.count('watch pods');
+  for (let i = 0; i < 10; i++) {
+    api.say('Pod', '\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(api.count('watch pods')).toBe(watches);
+  await until(() => api.count('watch pods') > watches);
+  expect(run.logged.some((l) => String(l.fields['reason']).includes('silent for 90000 ms'))).toBe(true);
+});
+
+test('a watch that the server ends at once is not opened more than once a second', async () => {
+  await start();
+  api.next('watch nodes', (response) => void response.writeHead(200).end(), 1_000);
+  const { length } = api.of('watch nodes');
+  const from = Date.now();
+  api.hangUp('Node');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const opened = api.count('watch nodes') - length;
+  expect(opened).toBeGreaterThan(5);
+  // A second is 3.3 ms here, and timers go by whole ones.
+  expect(opened).toBeLessThanOrEqual((Date.now() - from) / 3 + 1);
+});
+
+test('back-off grows while the server stays away', async () => {
+  await start();
+  api.next('watch nodes', refuse(500, 'InternalError'), 1_000);
+  api.hangUp('Node');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  // At 0.8 s without growth there would be more than a hundred.
+  expect(api.count('watch nodes')).toBeLessThan(40);
+  expect(api.count('list nodes')).toBe(1);
+});
+
+test.each(['during the first list', 'while it watches', 'between two watches'])('stopped %s, it opens nothing afterwards', async (when) => {
+  if (when === 'during the first list') {
+    api.next('list services', () => {});
+    run = runRelay(api.url);
+    await until(() => api.count('list services') === 1);
+  } else {
+    await start();
+    if (when === 'between two watches') {
+      api.next('watch pods', refuse(429, 'TooManyRequests', 300));
+      api.hangUp('Pod');
+      await until(() => api.count('watch pods') === 2);
+    }
+  }
+  await run.stop();
+  await until(() => [...api.watches.values()].every((w) => w.size === 0));
+  const { length } = api.requests;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(api.requests).toHaveLength(length);
+});
+
+test('a line that is not JSON is not swallowed: the watch is resumed before it', async () => {
+  await start();
+  api.say('Pod', '{"type":"ADDED","obj\n');
+  await until(() => api.count('watch pods') === 2);
+  api.put(pod('after'));
+  await until(() => labelOf('after') === 'web');
+  expect(run.logged.some((l) => String(l.fields['reason']).includes('not JSON'))).toBe(true);
+});
+
+test('a line that stays unreadable is passed by with a new list', async () => {
+  api.put(pod('a'));
+  await start();
+  api.next('watch pods', (response) => void response.writeHead(200).write('nonsense\n'), 2);
+  api.hangUp('Pod');
+  await until(() => run.lists('Pod').length === 2);
+  api.put(pod('b'));
+  await until(() => labelOf('b') === 'web');
+});
+
+test('an object that cannot be projected is counted, and the others go on', async () => {
+  await start();
+  api.put({ ...pod('broken'), spec: { containers: 'none' } });
+  api.put(pod('fine'));
+  await until(() => labelOf('fine') === 'web');
+  expect(run.meter.value('relay_unsendable_total', 'Pod')).toBe(1);
+  api.hangUp('Pod');
+  api.compacted = api.version + 1;
+  await until(() => run.lists('Pod').length >= 3);
+  // It exists, so no part may say that it does not: it lies in no part's range.
+  const parts = run.lists('Pod').filter((p) => p.listId === run.lists('Pod')[1]?.listId);
+  expect(parts.map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([['default/broken', '', ['fine']]]);
+});
+
+test('reads no further while too many objects wait, and loses none', async () => {
+  await start({ outbox: { maxWaiting: 10, maxEntries: 5, concurrency: 1 } });
+  run.refuseSends(true);
+  for (let i = 0; i < 500; i++) api.put(pod(`p${i}`));
+  await until(() => run.meter.value('relay_queue_errors_total') > 0);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(run.meter.value('relay_events_total', 'Pod')).toBeLessThan(30);
+  run.refuseSends(false);
+  await until(() => run.state('Pod').size === 500);
+});
+
+test('resumes at what the queue has accepted, not at what was read', async () => {
+  await start();
+  run.refuseSends(true);
+  const before = String(api.version);
+  api.put(pod('a'));
+  api.put(pod('b'));
+  await until(() => run.meter.value('relay_events_total', 'Pod') === 2);
+  api.hangUp('Pod', 'reset');
+  await until(() => api.count('watch pods') === 2);
+  expect(api.of('watch pods')[1]?.query.get('resourceVersion')).toBe(before);
+  run.refuseSends(false);
+  await until(() => run.state('Pod').size === 2);
+  // What came twice from the server was read once.
+  expect(run.meter.value('relay_events_total', 'Pod')).toBe(2);
+});
+
+test('a queue out of reach while lists are due: sent when it is back', async () => {
+  api.put(pod('a'));
+  run = runRelay(api.url);
+  run.refuseSends(true);
+  await until(() => run.meter.value('relay_queue_errors_total') > 5);
+  expect(run.relay.isReady).toBe(false);
+  expect(run.relay.stuck(600_000)).toEqual([]);
+  run.refuseSends(false);
+  await until(() => run.relay.isReady);
+  expect(run.lists('Pod')).toHaveLength(1);
+});
+
+test('401 asks for the token again', async () => {
+  const asked: boolean[] = [];
+  await start({
+    token: async (refresh) => {
+      asked.push(refresh);
+      return asked.includes(true) ? 'new' : 'old';
+    },
+  });
+  expect(asked).not.toContain(true);
+  api.next('watch pods', refuse(401, 'Unauthorized'));
+  api.hangUp('Pod');
+  await until(() => api.count('watch pods') === 3);
+  expect(api.of('watch pods').map((r) => r.authorization)).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
+});
+
+test('403 is reported with verb and resource, and tried again every 30 s', async () => {
+  api.next('list nodes', refuse(403, 'Forbidden'), 2);
+  await start();
+  const times = api.of('list nodes').map((r) => r.at);
+  expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(195);
+  expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: list nodes')).toHaveLength(2);
+});
+
+test.each([
+  ['get namespaces', 403, 'get', 'namespaces'],
+  ['list services', 401, 'list', 'services'],
+  ['list endpointslices', 403, 'list', 'endpointslices'],
+  ['watch nodes', 403, 'watch', 'nodes'],
+])('with fail-fast a start without the right to %s ends with what is missing', async (what, code, verb, resource) => {
+  api.next(what, refuse(code, 'Forbidden'), 10);
+  run = runRelay(api.url, { failFast: true });
+  await expect(run.ended).rejects.toMatchObject({ name: 'NotAuthorised', status: code, verb, resource });
+});
+
+test('resourceVersions that are no numbers: the cluster is refused', async () => {
+  api.next('list services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
+  run = runRelay(api.url);
+  await expect(run.ended).rejects.toThrow(/resourceVersion "v1-abc" is not a number/);
+});
+
+test('a list older than what was read means another cluster: a new session lists everything again', async () => {
+  await start();
+  api.version = 50;
+  api.compacted = 1_000_000;
+  api.hangUp('Pod');
+  await until(() => new Set(run.lists('Service').map((p) => p.session)).size === 2);
+  api.compacted = 0;
+  await until(() => run.relay.isReady);
+  const [first, second] = [...new Set(run.lists('Service').map((p) => p.session))];
+  expect(first).not.toBe(second);
+  for (const kind of ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const) {
+    await until(() => run.lists(kind).some((p) => p.session === second && p.last && p.base === '50'));
+  }
+});
+
+test('a bookmark that goes back is settled by a list: a lagging server is no restored one', async () => {
+  await start();
+  const [{ session } = { session: '' }] = run.lists('Pod');
+  api.bookmark('Pod', 20);
+  await until(() => run.lists('Pod').length === 2);
+  expect(run.lists('Pod')[1]?.session).toBe(session);
+});
+
+test('lists every kind again from time to time, beside its watch', async () => {
+  api.put(pod('a'));
+  await start({ resyncMs: 60_000 });
+  const watches = api.count('watch pods');
+  const lists = (kind: 'Pod' | 'Node') => new Set(run.lists(kind).map((p) => p.listId)).size;
+  await until(() => {
+    api.say('Pod', '\n');
+    return lists('Pod') >= 3 && lists('Node') >= 3;
+  });
+  expect(api.count('watch pods')).toBe(watches);
+  api.uid = 'cluster-2';
+  await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2'));
+});
+
+test('what waits when the relay is stopped is still sent', async () => {
+  await start();
+  run.refuseSends(true);
+  api.put(pod('last'));
+  await until(() => run.meter.value('relay_events_total', 'Pod') === 1);
+  const stopped = run.stop();
+  run.refuseSends(false);
+  await stopped;
+  expect(labelOf('last')).toBe('web');
+});
+
+test('a queue that stays away does not keep the relay from ending', async () => {
+  await start({ drainMs: 4_000 });
+  run.refuseSends(true);
+  api.put(pod('last'));
+  await until(() => run.meter.value('relay_queue_errors_total') > 0);
+  await run.stop();
+  expect(run.logged.at(-1)?.message).toMatch(/stopped with objects unsent/);
+});

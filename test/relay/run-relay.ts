@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#functions/relay/clock.ts';
+import { Meter } from '#functions/relay/meter.ts';
+import { Relay, type RelayOptions } from '#functions/relay/relay.ts';
+import type { WatchSource } from '#functions/relay/watch-source.ts';
+import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
+import type { TokenSource } from '#shared/cluster/connection.ts';
+import { httpTransport } from '#shared/cluster/transport.ts';
+import type { Kind } from '#shared/kube/types.ts';
+import type { Entry, EventsMessage, HeartbeatMessage, ListPartMessage, LiveMessage } from '#shared/queue/messages.ts';
+import { parseEventsMessage } from '#shared/queue/parse.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Fields, Log } from '#shared/telemetry/port.ts';
+
+/** A day in five minutes: the relay's seconds are a few milliseconds here. */
+const speed = 300;
+
+export const fastClock = (): Clock => {
+  const start = Date.now();
+  return {
+    now: () => start + (performance.now() - origin) * speed,
+    after(ms, callback) {
+      if (ms <= 0) {
+        const immediate = setImmediate(callback);
+        return () => clearImmediate(immediate);
+      }
+      const timer = setTimeout(callback, ms / speed);
+      return () => clearTimeout(timer);
+    },
+    random: Math.random,
+  };
+};
+const origin = performance.now();
+
+export interface RelayRun {
+  readonly relay: Relay;
+  readonly meter: Meter;
+  readonly logged: readonly { readonly level: string; readonly message: string; readonly fields: Fields }[];
+  /** What the queue has accepted, in that order. */
+  readonly messages: readonly EventsMessage[];
+  /** Makes the queue refuse everything. */
+  refuseSends(refuse: boolean): void;
+  lists(kind: Kind): ListPartMessage[];
+  live(kind: Kind): LiveMessage[];
+  heartbeats(): HeartbeatMessage[];
+  /** Newest state of each object of the kind by all messages. */
+  state(kind: Kind): Map<string, Entry>;
+  /** Resolves as `relay.run` does. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RunOptions extends Partial<RelayOptions> {
+  readonly token?: TokenSource;
+  readonly wrap?: (source: WatchSource) => WatchSource;
+}
+
+export function runRelay(url: string, { token, wrap = (s) => s, ...options }: RunOptions = {}): RelayRun {
+  const clock = fastClock();
+  const messages: EventsMessage[] = [];
+  let refusing = false;
+  const queue: MessageQueue = {
+    async send(outgoing) {
+      // As long as a send takes.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (refusing) throw new Error('the queue cannot be reached');
+      messages.push(...outgoing.map((m) => parseEventsMessage(m.body)));
+    },
+  };
+  const logged: RelayRun['logged'][number][] = [];
+  const transport = httpTransport({ server: url }, { ...(token && { token }), timeoutMs: 2_000 });
+  const meter = new Meter();
+  const source = wrap(httpWatchSource(transport, clock));
+  const relay = new Relay(
+    { source, queue, clock, log: recordingLog(logged), meter, newId: randomUUID },
+    { cluster: 'test', outputs: 'metadata', resyncMs: 86_400_000, drainMs: 4_000 * speed, ...options },
+  );
+  const stopping = new AbortController();
+  const ended = relay.run(stopping.signal);
+  // Who asks for it sees the failure; nobody has to.
+  ended.catch(() => {});
+  const of = <T extends EventsMessage>(type: T['type'], kind?: Kind): T[] =>
+    messages.filter((m) => m.type === type && (kind === undefined || (m as { kind?: Kind }).kind === kind)) as T[];
+  return {
+    relay,
+    meter,
+    logged,
+    messages,
+    ended,
+    refuseSends: (refuse) => {
+      refusing = refuse;
+    },
+    lists: (kind) => of<ListPartMessage>('list', kind),
+    live: (kind) => of<LiveMessage>('live', kind),
+    heartbeats: () => of<HeartbeatMessage>('heartbeat'),
+    state(kind) {
+      const state = new Map<string, Entry>();
+      for (const message of [...of<ListPartMessage>('list', kind), ...of<LiveMessage>('live', kind)]) {
+        for (const entry of message.entries) {
+          const key = `${entry.ns}/${entry.name}`;
+          if (BigInt(state.get(key)?.rv ?? '0') < BigInt(entry.rv)) state.set(key, entry);
+        }
+      }
+      return state;
+    },
+    async stop() {
+      stopping.abort(new Error('stopped by the test'));
+      await ended;
+      transport.close();
+    },
+  };
+}
+
+function recordingLog(lines: { level: string; message: string; fields: Fields }[], fields: Fields = {}): Log {
+  const at =
+    (level: string) =>
+    (message: string, more: Fields = {}) =>
+      void lines.push({ level, message, fields: { ...fields, ...more } });
+  return { info: at('info'), warn: at('warn'), error: at('error'), with: (more) => recordingLog(lines, { ...fields, ...more }) };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { encodeParts, type Listed } from '#functions/relay/list-parts.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { ListPartMessage } from '#shared/queue/messages.ts';
+
+const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Pod', asOf: '9', listId: 'l' } as const;
+const listed = (key: string, o = '["u"]'): Listed => ({ key, entry: { ns: 'n', name: key.slice(2), rv: '2', o } });
+const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage(body) as ListPartMessage);
+const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
+
+test('a page is one part', () => {
+  const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b' }, 3, 250_000);
+  const [part, ...others] = decode(bodies);
+  expect(others).toEqual([]);
+  expect(part).toMatchObject({ type: 'list', kind: 'Pod', asOf: '9', listId: 'l', i: 3, from: 'm/z', to: 'n/b' });
+  expect(part).not.toHaveProperty('last');
+});
+
+test('a page that is too large becomes consecutive key ranges', () => {
+  const page = Array.from({ length: 9 }, (_, i) => listed(`n/${i}`, random(1_000)));
+  const { bodies } = encodeParts(list, page, { from: '', to: '' }, 0, 5_000);
+  expect(bodies.length).toBeGreaterThan(2);
+  expect(bodies.every((body) => body.length <= 5_000)).toBe(true);
+  const parts = decode(bodies);
+  expect(parts.flatMap((p) => p.entries.map((e) => e.name))).toEqual(page.map((o) => o.key.slice(2)));
+  expect(parts.map((p) => p.i)).toEqual(parts.map((_, i) => i));
+  expect(parts.map((p) => p.last ?? false)).toEqual(parts.map((_, i) => i === parts.length - 1));
+});
+
+test('an object that is too large even alone is left out together with its key', () => {
+  const { bodies, unsendable } = encodeParts(
+    list,
+    [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')],
+    { from: '', to: '' },
+    0,
+    250_000,
+  );
+  expect(unsendable).toEqual(['n/b']);
+  expect(decode(bodies).map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([
+    ['', 'n/a', ['a']],
+    ['n/b', '', ['c']],
+  ]);
+});
+
+test('every object is in exactly one part, whose range covers it, and no unsendable one is covered', () => {
+  const keys = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 40 });
+  fc.assert(
+    fc.property(keys, fc.func(fc.boolean()), fc.boolean(), fc.integer({ min: 300, max: 3_000 }), (found, isBroken, isLast, maxBytes) => {
+      const page = found.sort().map((name) => (isBroken(name) ? { key: `n/${name}`, entry: undefined } : listed(`n/${name}`)));
+      const to = isLast ? '' : (page.at(-1)?.key ?? '');
+      if (to === '' && !isLast) return;
+      const parts = decode(encodeParts(list, page, { from: '', to }, 0, maxBytes).bodies);
+      const covers = ({ from, to: end }: ListPartMessage, key: string) => from < key && (end === '' || key <= end);
+      for (const { key, entry } of page) expect(parts.filter((p) => covers(p, key))).toHaveLength(entry ? 1 : 0);
+      expect(parts.flatMap((p) => p.entries)).toEqual(page.flatMap((o) => o.entry ?? []));
+      expect(parts.filter((p) => p.last)).toHaveLength(isLast ? 1 : 0);
+    }),
+  );
+});

@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+import { Meter } from '#functions/relay/meter.ts';
+import { Outbox, type OutboxOptions } from '#functions/relay/outbox.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { manualClock } from '#test/relay/manual-clock.ts';
+
+const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
+const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
+const never = new AbortController().signal;
+
+function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
+  const clock = manualClock();
+  const meter = new Meter();
+  const sent: LiveMessage[] = [];
+  /** Messages of each call. */
+  const calls: number[] = [];
+  const queue = {
+    refuse: false,
+    async send(messages: readonly { readonly body: string }[]) {
+      calls.push(messages.length);
+      await new Promise<void>((resolve) => clock.after(options.sendMs ?? 10, resolve));
+      if (queue.refuse) throw new Error('out of reach');
+      sent.push(...messages.map((m) => decodeMessage(m.body) as LiveMessage));
+    },
+  };
+  const box = new Outbox({ queue, clock, log: quiet, meter }, header, options);
+  for (const kind of ['Pod', 'EndpointSlice', 'Service'] as const) box.readTo(kind, '1');
+  return { box, clock, meter, queue, sent, calls };
+}
+
+const entry = (name: string, rv: number, o = `["${rv}"]`): Entry => ({ ns: 'n', name, rv: String(rv), o });
+const slice = (rv: number, svc: string, oldSvc?: string): OutputEntry => ({
+  ns: 'n',
+  name: 's',
+  rv: String(rv),
+  uid: 'u',
+  svc,
+  ...(oldSvc && { oldSvc }),
+});
+const names = (m: LiveMessage | undefined) => m?.entries.map((e) => `${e.name}@${e.rv}`);
+
+test('when nothing is under way, what comes is sent at once, and what came in one go is sent together', async () => {
+  const { box, clock, calls } = outbox();
+  box.put('Pod', 'n/a', entry('a', 2));
+  box.put('Pod', 'n/b', entry('b', 3));
+  await clock.advance(0);
+  expect(calls).toEqual([1]);
+});
+
+test('gathers while a send is under way, then sends what came as one message', async () => {
+  const { box, clock, sent } = outbox({ sendMs: 40 });
+  box.put('Pod', 'n/a', entry('a', 2));
+  await clock.advance(1);
+  for (let i = 0; i < 30; i++) {
+    box.put('Pod', `n/p${i}`, entry(`p${i}`, 3 + i));
+    await clock.advance(1);
+  }
+  await clock.advance(60);
+  expect(sent.map((m) => m.entries.length)).toEqual([1, 30]);
+});
+
+test('a slow send does not hold back what comes after it', async () => {
+  const { box, clock, calls } = outbox({ sendMs: 5_000 });
+  box.put('Pod', 'n/a', entry('a', 2));
+  await clock.advance(1);
+  box.put('Pod', 'n/b', entry('b', 3));
+  await clock.advance(49);
+  expect(calls).toHaveLength(1);
+  await clock.advance(2);
+  expect(calls).toHaveLength(2);
+});
+
+test('only the newest state of an object is sent, as of the newest version that had been read', async () => {
+  const { box, clock, sent } = outbox();
+  box.put('Pod', 'n/a', entry('a', 2));
+  box.put('Pod', 'n/b', entry('b', 3));
+  box.put('Pod', 'n/a', entry('a', 4));
+  box.readTo('Pod', '7');
+  await clock.advance(20);
+  expect(sent).toHaveLength(1);
+  expect(names(sent[0])).toEqual(['b@3', 'a@4']);
+  expect(sent[0]).toMatchObject({ ...header, type: 'live', kind: 'Pod', asOf: '7' });
+});
+
+test('a message holds at most 200 objects and about 32 KB', async () => {
+  const { box, clock, sent } = outbox();
+  for (let i = 0; i < 450; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i));
+  box.put('Service', 'n/large', entry('large', 2, JSON.stringify(['x'.repeat(40_000)])));
+  box.put('Service', 'n/other', entry('other', 3));
+  await clock.advance(100);
+  expect(sent.filter((m) => m.kind === 'Pod').map((m) => m.entries.length)).toEqual([200, 200, 50]);
+  expect(sent.filter((m) => m.kind === 'Service').map(names)).toEqual([['large@2'], ['other@3']]);
+});
+
+test('a projection that ingest would refuse is counted and holds up nothing', async () => {
+  const { box, clock, sent, meter } = outbox();
+  box.put('Service', 'n/huge', entry('huge', 2, 'x'.repeat(300_000)));
+  box.put('Service', 'n/a', entry('a', 3));
+  await clock.advance(100);
+  expect(sent.map(names)).toEqual([['a@3']]);
+  expect(meter.value('relay_unsendable_total', 'Service')).toBe(1);
+});
+
+test('a version counts as accepted when everything up to it is', async () => {
+  const { box, clock, queue } = outbox();
+  queue.refuse = true;
+  box.readTo('Pod', '10');
+  box.put('Pod', 'n/a', entry('a', 11));
+  await clock.advance(5);
+  box.put('Pod', 'n/b', entry('b', 12));
+  box.put('Pod', 'n/c', entry('c', 13));
+  expect(box.accepted('Pod')).toBe('10');
+  expect(box.read('Pod')).toBe('13');
+  await clock.advance(1000);
+  expect(box.accepted('Pod')).toBe('10');
+  queue.refuse = false;
+  await clock.advance(31_000);
+  expect(box.accepted('Pod')).toBe('13');
+});
+
+test('a newer state that is accepted does not cover an older one of another object that is not', async () => {
+  const { box, clock, queue } = outbox();
+  queue.refuse = true;
+  box.put('Pod', 'n/a', entry('a', 9));
+  await clock.advance(11);
+  queue.refuse = false;
+  // The first send is backing off; this one, after the linger, gets through.
+  box.put('Pod', 'n/b', entry('b', 10));
+  await clock.advance(100);
+  expect(box.read('Pod')).toBe('10');
+  expect(box.accepted('Pod')).toBe('1');
+  await clock.advance(31_000);
+  expect(box.accepted('Pod')).toBe('10');
+});
+
+test('ten minutes without the queue: memory stays bounded, nothing is lost, and the newest states arrive', async () => {
+  const { box, clock, queue, sent, calls } = outbox({ maxWaiting: 1_000 });
+  queue.refuse = true;
+  let version = 1;
+  const newest = new Map<string, string>();
+  let mostWaiting = 0;
+  let blocked = false;
+  const end = clock.now() + 600_000;
+  while (clock.now() < end) {
+    for (let i = 0; i < 500 && !box.isFull; i++) {
+      const name = `p${version % 3_000}`;
+      box.put('Pod', `n/${name}`, entry(name, ++version));
+      newest.set(name, String(version));
+    }
+    mostWaiting = Math.max(mostWaiting, box.waiting);
+    blocked ||= box.isFull;
+    await clock.advance(1_000);
+  }
+  expect(blocked).toBe(true);
+  expect(mostWaiting).toBeLessThanOrEqual(1_000);
+  // Four sends at most are under way, and each backs off up to 30 s.
+  expect(calls.length).toBeLessThan(250);
+  const room = box.room(never);
+  queue.refuse = false;
+  await clock.advance(60_000);
+  await room;
+  const arrived = new Map<string, string>();
+  for (const { name, rv } of sent.flatMap((m) => m.entries)) if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
+  expect(arrived).toEqual(newest);
+  expect(box.accepted('Pod')).toBe(String(version));
+});
+
+test('what waits is bounded in bytes too', () => {
+  const { box } = outbox({ maxWaitingBytes: 100_000 });
+  for (let i = 0; i < 5; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i, 'x'.repeat(25_000)));
+  expect(box.isFull).toBe(true);
+});
+
+test('a slice that moves twice before it is sent comes from where it first was', async () => {
+  const { box, clock, sent } = outbox();
+  box.put('EndpointSlice', 'n/s', slice(2, 'b', 'a'));
+  box.put('EndpointSlice', 'n/s', slice(3, 'c', 'b'));
+  await clock.advance(20);
+  box.put('EndpointSlice', 'n/s', slice(4, 'd', 'c'));
+  box.put('EndpointSlice', 'n/s', slice(5, 'c', 'd'));
+  await clock.advance(20);
+  expect(sent.flatMap((m) => m.entries)).toEqual([slice(3, 'c', 'a'), slice(5, 'c')]);
+});
+
+test('is quiet when nothing of the kind waits any more, though a send may be under way', async () => {
+  const { box, clock } = outbox();
+  box.put('Pod', 'n/a', entry('a', 2));
+  let isQuiet = false;
+  void box.quiet('Pod', never).then(() => {
+    isQuiet = true;
+  });
+  await Promise.resolve();
+  expect(isQuiet).toBe(false);
+  await clock.advance(1);
+  expect(isQuiet).toBe(true);
+});
+
+test('closed, it sends nothing more and keeps nobody waiting', async () => {
+  const { box, clock, queue, calls } = outbox();
+  queue.refuse = true;
+  box.put('Pod', 'n/a', entry('a', 2));
+  await clock.advance(20);
+  const delivery = box.deliver(['{}']);
+  box.close();
+  await expect(Promise.all([delivery, clock.advance(100)])).rejects.toThrow('closed');
+  const { length } = calls;
+  await clock.advance(60_000);
+  expect(calls).toHaveLength(length);
+});
