@@ -1,0 +1,86 @@
+/** The format of a recorded vector: what the upstream controllers of v1.36.3 made of these objects and changes. */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+
+export interface Vector {
+  readonly id: string;
+  readonly config: { readonly maxEndpointsPerSlice: number; readonly endpointUpdatesBatchPeriodSeconds: number };
+  readonly faults?: readonly Fault[];
+  readonly given: readonly RawObject[];
+  readonly steps: readonly Step[];
+}
+
+/** Calls of that verb and resource fail from the start of the step, for so long. */
+export interface Fault {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly resource: 'endpoints' | 'endpointslices';
+  readonly step: number;
+  readonly forSeconds: number;
+  readonly code: number;
+  readonly reason: string;
+  readonly cause?: string;
+}
+
+export interface Step {
+  readonly note?: string;
+  readonly apply?: readonly RawObject[];
+  readonly delete?: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[];
+  readonly expect: Expectation;
+}
+
+export interface Expectation {
+  readonly endpoints: readonly EndpointsView[];
+  readonly endpointSlices: readonly SliceGroupView[];
+  readonly keptSlices: readonly string[];
+  readonly writes: { readonly [resource: string]: number };
+  readonly events: readonly EventView[];
+}
+
+export interface EndpointsView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: object;
+  readonly annotations: object;
+  readonly subsets: readonly object[];
+}
+
+export interface SliceGroupView {
+  readonly namespace: string;
+  readonly service: string;
+  readonly addressType: string;
+  readonly ports: readonly object[];
+  readonly labels: object;
+  readonly annotations: object;
+  readonly ownerReferences: readonly object[];
+  readonly triggerTimes: readonly string[];
+  readonly sizes: readonly number[];
+  readonly endpoints: readonly object[];
+  readonly hintsByZone?: { readonly [zone: string]: number };
+  readonly hintsByCount?: boolean;
+}
+
+export interface EventView {
+  readonly type: string;
+  readonly reason: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** Vectors of a .jsonl or .jsonl.gz file. Throws with the file's name and the line. */
+export function readVectors(file: string): Vector[] {
+  const bytes = readFileSync(file);
+  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  return text
+    .split('\n')
+    .map((line, i) => ({ line, i }))
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, i }) => {
+      try {
+        return JSON.parse(line) as Vector;
+      } catch (cause) {
+        throw new Error(`${file}:${i + 1}: not JSON`, { cause });
+      }
+    });
+}

@@ -1,0 +1,144 @@
+/**
+ * A cluster and the hub in memory and in virtual time: the embedded API server's rules, the real ingest, sync and sweep, and a relay
+ * without a network that sends what the real one projects. Everything happens in the order of its time; nothing waits for a clock.
+ */
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { Store } from '#infra/local/apiserver/store.ts';
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { deletedInput, inputEntry, isInput, outputEntry } from '#functions/relay/project.ts';
+import { sweep } from '#functions/sweep/sweep.ts';
+import { syncBatch } from '#functions/sync/batch.ts';
+import { defaultLimits } from '#functions/sync/deps.ts';
+import { eventRecorder } from '#functions/sync/events.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
+import { type ClusterSettings, type Mode, registerCluster } from '#shared/snapshot/meta.ts';
+import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+export const cluster = 'c';
+const sweepEveryMs = 60_000;
+
+export interface WorldOptions {
+  readonly given: readonly RawObject[];
+  readonly startAt: number;
+  readonly settings: Partial<ClusterSettings>;
+  readonly mode?: Mode;
+  /** Puts itself between sync and the cluster: faults, counts. */
+  readonly api?: (api: ClusterApi) => ClusterApi;
+  readonly log?: Log;
+}
+
+export class World {
+  readonly store: Store;
+  readonly table = memoryTable();
+  readonly queues;
+  now: number;
+  readonly metrics = new Map<string, number>();
+  #deps;
+  #nextSweep: number;
+  #header: EventsHeader;
+  #uids = 0;
+
+  private constructor(options: WorldOptions) {
+    this.now = options.startAt;
+    this.#nextSweep = this.now + sweepEveryMs;
+    this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#uids}`, suffix: () => (++this.#uids).toString(36).padStart(5, 'x') });
+    this.store.load(options.given);
+    this.queues = memoryClusterQueues(() => this.now, cluster);
+    const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
+    this.#header = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
+    const memory = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
+    const api = options.api?.(memory) ?? memory;
+    const log = options.log ?? silent;
+    const metrics: Metrics = { put: (name, value) => this.metrics.set(name, (this.metrics.get(name) ?? 0) + value) };
+    let leases = 0;
+    this.#deps = {
+      table: this.table,
+      queues: () => this.queues,
+      cluster: async () => api,
+      metrics,
+      log,
+      now: () => this.now,
+      // The middle of every jitter.
+      random: () => 0.5,
+      newLeaseId: () => `lease-${++leases}`,
+      newId: () => `id-${++leases}`,
+      events: eventRecorder({ now: () => this.now, log }),
+      nodes: new Map(),
+      selectors: new Map(),
+      knownNamespaces: new Set<string>(),
+    };
+  }
+
+  /** A hub that has just been told of the cluster: the relay's first lists are on their way. */
+  static async start(options: WorldOptions): Promise<World> {
+    const world = new World(options);
+    await registerCluster(world.table, { id: cluster, mode: options.mode ?? 'active', settings: options.settings });
+    for (const kind of kinds) {
+      await world.#sendList(kind);
+      world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
+    }
+    return world;
+  }
+
+  /** Lets everything happen that is due until then. */
+  async runUntil(end: number): Promise<void> {
+    for (;;) {
+      const { events, syncs } = this.queues;
+      const next = Math.min(events.nextAt() ?? Number.POSITIVE_INFINITY, syncs.nextAt() ?? Number.POSITIVE_INFINITY, this.#nextSweep);
+      if (next > end) break;
+      this.now = Math.max(this.now, next);
+      if (this.now >= this.#nextSweep) {
+        this.#nextSweep = this.now + sweepEveryMs;
+        await sweep(this.#deps);
+        continue;
+      }
+      await this.#deliver(events, (records) => ingestBatch(this.#deps, cluster, records));
+      await this.#deliver(syncs, (records) => syncBatch(this.#deps, defaultLimits, cluster, records, this.now + 30_000));
+    }
+    this.now = end;
+  }
+
+  async #deliver(
+    queue: World['queues']['events'],
+    handle: (records: readonly { readonly messageId: string; readonly body: string }[]) => Promise<readonly string[]>,
+  ): Promise<void> {
+    const records = queue.receive(10);
+    if (records.length === 0) return;
+    const failed = new Set(await handle(records));
+    for (const r of records) if (!failed.has(r.messageId)) queue.delete(r.receiptHandle);
+  }
+
+  async #sendList(kind: Kind): Promise<void> {
+    const asOf = String(this.store.resourceVersion);
+    const objects = this.store.list(kind) as readonly never[];
+    const entries = objects.map((o: RawObject) => {
+      const rv = o.metadata.resourceVersion ?? '0';
+      return isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, 'metadata');
+    });
+    await this.#send({ ...this.#header, type: 'list', kind, asOf, listId: `${kind}-1`, i: 0, last: true, from: '', to: '', entries } as EventsMessage);
+  }
+
+  async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
+    const asOf = String(this.store.resourceVersion);
+    const oldSvc = previous?.metadata.labels?.['kubernetes.io/service-name'];
+    const moved = kind === 'EndpointSlice' && oldSvc !== undefined && oldSvc !== object.metadata.labels?.['kubernetes.io/service-name'];
+    const entry = isInput(kind)
+      ? deleted
+        ? deletedInput(object as never, asOf, this.now)
+        : inputEntry(kind, object as never, asOf, this.now)
+      : outputEntry(kind, object as never, asOf, 'metadata', { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) });
+    await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
+  }
+
+  async #send(message: EventsMessage): Promise<void> {
+    await this.queues.events.send([{ body: encodeMessage(message) }]);
+  }
+}
+
+const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
