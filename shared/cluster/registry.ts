@@ -28,7 +28,7 @@ export function clusterRegistry(options: RegistryOptions): (meta: ClusterMeta) =
   return async (meta) => {
     const access = JSON.stringify(meta.api);
     let entry = apis.get(meta.id);
-    if (entry?.access !== access) {
+    if (!entry || entry.access !== access) {
       entry?.close();
       const api = await connect(options, meta);
       entry = { access, api, close: () => api.close(), verified: '' };
