@@ -1,14 +1,27 @@
 /** The embedded clusters' process: an API server and a demonstration workload for each. They live in memory: killed, they are other clusters. */
-
+import { httpTransport } from '#shared/cluster/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
-import { childEnv, onStop, portOf, report } from './child.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
+import { startWorkload } from './workload.ts';
 
 const ids = JSON.parse(process.env[childEnv.clusters] ?? '[]') as string[];
-const servers: ApiServer[] = [];
-for (const i of ids.keys()) servers.push(await startEmbeddedCluster({ port: portOf(i) }));
+const stopping = new AbortController();
+const servers = new Map<string, ApiServer>();
+for (const [i, id] of ids.entries()) servers.set(id, await startEmbeddedCluster({ port: portOf(i) }));
 report({
-  ports: servers.map((s) => Number(new URL(s.url).port)),
-  connections: Object.fromEntries(ids.map((id, i) => [id, { server: (servers[i] as ApiServer).url }])),
+  ports: [...servers.values()].map((s) => Number(new URL(s.url).port)),
+  connections: Object.fromEntries([...servers].map(([id, { url }]) => [id, { server: url }])),
 });
-onStop(() => Promise.all(servers.map((s) => s.close())));
+onStop(async () => {
+  stopping.abort();
+  await Promise.all([...servers.values()].map((s) => s.close()));
+});
+
+for (const [id, { url }] of servers) {
+  // What one of them does is enough to read.
+  const log = (line: string) => id === ids[0] && writeLine(line);
+  startWorkload(httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' }), { signal: stopping.signal, log }).catch((e: Error) => {
+    if (!stopping.signal.aborted) log(`workload: ${e.message}`);
+  });
+}
