@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { relayEnv } from '#shared/contract/env.ts';
+import { relayServiceAccount } from './relay-names.ts';
+import { relayRbac } from './relay-rbac.ts';
+import { writerLimits } from './writer-limits.ts';
+
+/** A Kubernetes object as JSON. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+export interface RelayInstall {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly eventsQueueUrl: string;
+  readonly region: string;
+  /** `full` lets shadow compare without credentials for the cluster; `metadata` is enough once active. */
+  readonly outputs: 'full' | 'metadata';
+  readonly resyncSeconds: string;
+  /** Of the relay's ServiceAccount, where it gets its AWS identity by IRSA. */
+  readonly roleArn?: string;
+  readonly program: RelayProgram;
+}
+
+/** An image built from functions/relay/Dockerfile, or the bundle in a ConfigMap on a stock Node image: for a first look. */
+export type RelayProgram = { readonly image: string } | { readonly bundle: string };
+
+const stockImage = 'public.ecr.aws/docker/library/node:24-slim';
+const port = 8080;
+const name = 'relay';
+const labels = { 'app.kubernetes.io/name': 'relay', 'app.kubernetes.io/part-of': 'fleet-endpoints' };
+
+/** Everything that a cluster needs, in the order in which it can be applied. */
+export function relayManifest(install: RelayInstall): readonly Manifest[] {
+  const { namespace, program } = install;
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', 'app.kubernetes.io/part-of': 'fleet-endpoints' } },
+    },
+    ...relayRbac(namespace, install.roleArn),
+    ...writerLimits(namespace),
+    ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
+    deployment(install),
+  ];
+}
+
+const bundleMap = (namespace: string, bundle: string): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace, labels },
+  data: { 'relay.mjs': bundle },
+});
+
+/**
+ * One pod: two would be harmless and cost double. It is let go early from a node that does not answer, as endpoints stand still without it.
+ * No limit on CPU: the first lists are a burst. Memory as measured with 20,000 pods; more pods need more.
+ */
+function deployment(install: RelayInstall): Manifest {
+  const { namespace, program } = install;
+  const bundle = 'bundle' in program ? program.bundle : undefined;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: { 'app.kubernetes.io/name': name } },
+      template: {
+        metadata: {
+          labels,
+          ...(bundle && { annotations: { 'fleet-endpoints/bundle': createHash('sha256').update(bundle).digest('hex').slice(0, 16) } }),
+        },
+        spec: {
+          serviceAccountName: relayServiceAccount,
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          tolerations: ['not-ready', 'unreachable'].map((what) => ({
+            key: `node.kubernetes.io/${what}`,
+            operator: 'Exists',
+            effect: 'NoExecute',
+            tolerationSeconds: 15,
+          })),
+          terminationGracePeriodSeconds: 30,
+          securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name,
+              image: 'image' in program ? program.image : stockImage,
+              ...(bundle && { command: ['node', '/relay/relay.mjs'], volumeMounts: [{ name: 'bundle', mountPath: '/relay', readOnly: true }] }),
+              env: environment(install),
+              ports: [{ name: 'http', containerPort: port }],
+              // The first list of a large cluster takes its time. Neither probe asks whether the API server or SQS can be reached.
+              readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5, failureThreshold: 3 },
+              livenessProbe: {
+                httpGet: { path: '/healthz', port: 'http' },
+                initialDelaySeconds: 10,
+                periodSeconds: 20,
+                timeoutSeconds: 5,
+                failureThreshold: 3,
+              },
+              resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } },
+              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+            },
+          ],
+          ...(bundle && { volumes: [{ name: 'bundle', configMap: { name } }] }),
+        },
+      },
+    },
+  };
+}
+
+function environment({ cluster, eventsQueueUrl, region, outputs, resyncSeconds }: RelayInstall): object[] {
+  const values = {
+    [relayEnv.clusterId]: cluster,
+    [relayEnv.eventsQueueUrl]: eventsQueueUrl,
+    [relayEnv.outputs]: outputs,
+    [relayEnv.resyncSeconds]: resyncSeconds,
+    [relayEnv.port]: String(port),
+    AWS_REGION: region,
+    // Halves the memory under bursts of events, for a few per cent of CPU.
+    NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=256',
+  };
+  return Object.entries(values).map(([key, value]) => ({ name: key, value }));
+}

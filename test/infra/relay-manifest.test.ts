@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { chartTemplates } from '#infra/relay-chart.ts';
+import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay-manifest.ts';
+import { toYaml } from '#infra/relay-yaml.ts';
+import { relayEnv } from '#shared/contract/env.ts';
+import { endpointsManagedByLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { endpointsManagedBy, labelEndpointsManagedBy, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+
+const install: RelayInstall = {
+  cluster: 'shop',
+  namespace: 'relays',
+  eventsQueueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/events',
+  region: 'eu-central-1',
+  outputs: 'full',
+  resyncSeconds: '1800',
+  roleArn: 'arn:aws:iam::111122223333:role/relay',
+  program: { image: 'registry.example.com/relay@sha256:0' },
+};
+const manifests = relayManifest(install);
+// biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, asserted on by path
+const find = (kind: string, name: string, of = manifests): any => of.find((m) => m.kind === kind && m.metadata.name === name);
+const podOf = (of = manifests) => find('Deployment', 'relay', of).spec.template.spec;
+
+describe('the relay’s pod', () => {
+  it('meets the restricted Pod Security Standard', () => {
+    expect(podOf().securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(podOf().containers[0].securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(find('Namespace', 'relays').metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
+  });
+
+  it('is given what the relay reads from its environment', () => {
+    const env = Object.fromEntries(podOf().containers[0].env.map((e: { name: string; value: string }) => [e.name, e.value]));
+    expect(env).toMatchObject({
+      [relayEnv.clusterId]: 'shop',
+      [relayEnv.eventsQueueUrl]: install.eventsQueueUrl,
+      [relayEnv.outputs]: 'full',
+      [relayEnv.resyncSeconds]: '1800',
+      [relayEnv.port]: String(podOf().containers[0].ports[0].containerPort),
+      AWS_REGION: 'eu-central-1',
+    });
+  });
+
+  it('asks for memory and has a limit of it, and none of CPU', () => {
+    expect(podOf().containers[0].resources).toEqual({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } });
+  });
+
+  it('runs the bundle on a stock image without a registry of one’s own, and anew when the bundle changes', () => {
+    const quick = (bundle: string) => relayManifest({ ...install, program: { bundle } });
+    expect(find('ConfigMap', 'relay', quick('one')).data).toEqual({ 'relay.mjs': 'one' });
+    expect(podOf(quick('one')).containers[0]).toMatchObject({ command: ['node', '/relay/relay.mjs'], image: expect.stringContaining('node:24') });
+    const mark = (bundle: string): string => JSON.stringify(find('Deployment', 'relay', quick(bundle)).spec.template.metadata.annotations);
+    expect(mark('one')).not.toBe(mark('two'));
+  });
+});
+
+describe('rights in the cluster', () => {
+  const rulesOf = (name: string): string[] =>
+    find('ClusterRole', name).rules.flatMap((r: { resources: string[]; verbs: string[]; resourceNames?: string[] }) =>
+      r.resources.map((resource) => `${resource}${r.resourceNames ? `/${r.resourceNames}` : ''}: ${r.verbs.join(' ')}`),
+    );
+
+  it('the relay lists and watches five kinds, and knows the cluster by its kube-system', () => {
+    expect(rulesOf('fleet-endpoints-relay')).toEqual([
+      'services: list watch',
+      'pods: list watch',
+      'nodes: list watch',
+      'endpoints: list watch',
+      'endpointslices: list watch',
+      'namespaces/kube-system: get',
+    ]);
+  });
+
+  it('the writer writes two kinds and Events, and reads what it must confirm', () => {
+    expect(rulesOf('fleet-endpoints-writer')).toEqual([
+      'endpoints: get list create update delete',
+      'endpointslices: get list create update delete',
+      'endpoints/restricted: create',
+      'endpointslices/restricted: create',
+      'services: get list',
+      'pods: get list',
+      'nodes: get list',
+      'events: create patch',
+      'namespaces/kube-system: get',
+    ]);
+  });
+
+  it('the policies hold the writer to the labels that both controllers write', () => {
+    expect(endpointsManagedByLabel).toEqual({ key: labelEndpointsManagedBy, value: endpointsManagedBy });
+    expect(sliceManagedByLabel).toEqual({ key: labelSliceManagedBy, value: slicesManagedBy });
+    for (const name of ['fleet-endpoints-writer-slices', 'fleet-endpoints-writer-endpoints']) {
+      expect(find('ValidatingAdmissionPolicy', name).spec).toMatchObject({ failurePolicy: 'Fail', matchConditions: [{ name: 'writer' }] });
+      expect(find('ValidatingAdmissionPolicyBinding', name).spec).toEqual({ policyName: name, validationActions: ['Deny'] });
+    }
+  });
+});
+
+describe('as YAML', () => {
+  it('is read back as it was, also by readers of version 1.1', () => {
+    expect(parseAllDocuments(toYaml(manifests), { version: '1.1' }).map((d) => d.toJS())).toEqual(manifests);
+    expect(toYaml(manifests)).not.toMatch(/[&*]a1/);
+  });
+});
+
+describe('the Helm chart', () => {
+  const committed = readdirSync('infra/chart/templates').map((file) => ({
+    path: `templates/${file}`,
+    text: readFileSync(`infra/chart/templates/${file}`, 'utf8'),
+  }));
+  const defaults = parseAllDocuments(readFileSync('infra/chart/values.yaml', 'utf8'))[0]!.toJS() as { [value: string]: unknown };
+  const values = (rest: object) => ({ ...defaults, ...rest }) as { [value: string]: unknown };
+  const { program, ...parameters } = install;
+  const image = 'image' in program ? program.image : '';
+
+  /** The little of Helm's language that the templates use: values, and blocks that depend on one. */
+  const render = (text: string, of: { [value: string]: unknown }): string =>
+    text
+      .replace(/^ *\{\{- if \.Values\.(\w+) \}\}\n([\s\S]*?)^ *\{\{- end \}\}\n/gm, (_, name, block) => (of[name] ? block : ''))
+      .replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
+  const rendered = (of: { [value: string]: unknown }): Manifest[] =>
+    committed.flatMap(({ text }) => parseAllDocuments(render(text, of)).map((d) => d.toJS() as Manifest));
+  const inOrder = (of: readonly Manifest[]) => [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
+
+  it('is what npm run relay -- chart writes', () => {
+    expect(committed.sort((a, b) => a.path.localeCompare(b.path))).toEqual([...chartTemplates()].sort((a, b) => a.path.localeCompare(b.path)));
+  });
+
+  it('renders to the manifest', () => {
+    expect(inOrder(rendered(values({ ...parameters, image })))).toEqual(inOrder(manifests));
+  });
+
+  it('renders to the manifest without a role for IRSA', () => {
+    const { roleArn: _, ...without } = install;
+    expect(inOrder(rendered(values({ ...without, image })))).toEqual(inOrder(relayManifest(without)));
+  });
+});
