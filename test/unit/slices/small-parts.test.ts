@@ -13,11 +13,16 @@ describe('efficiency [UT-107 TestNumEndpointsAndSlices]', () => {
   };
   const group = (endpoints: number, slices: number) => ({ endpoints, slices });
 
-  it('adds up over services and their updates', () => {
-    const [p80, p443] = [group(45, 1), group(35, 1)];
-    expect(sum([group(10, 11), group(20, 2)])).toEqual([2, 13, 30]);
-    expect(sum([group(10, 11), group(20, 2)], [p80, p443])).toEqual([4, 15, 110]);
-    expect(sum([group(10, 11), group(20, 2)], [p80, p443], [group(0, 0), group(120, 4)])).toEqual([6, 19, 230]);
+  it('adds up over services, their updates and deletions', () => {
+    const [many, few] = [
+      [group(10, 11), group(20, 2)],
+      [group(45, 1), group(35, 1)],
+    ];
+    expect(sum(many)).toEqual([2, 13, 30]);
+    expect(sum(many, few)).toEqual([4, 15, 110]);
+    expect(sum(many, few, many)).toEqual([6, 28, 140]);
+    expect(sum(many, few, few)).toEqual([6, 17, 190]);
+    expect(sum(few, few)).toEqual([4, 4, 160]);
   });
 
   it('wants one slice for groups that are empty, however many there are', () => {

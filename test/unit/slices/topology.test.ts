@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { annotationTopologyAwareHints, annotationTopologyMode } from '#shared/kube/names.ts';
 import { allocate, hintsEnabled, isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
-import { decide, type NodeOptions, node, only, pod, service } from './fixtures.ts';
+import { decide, node, only, pod, service } from './fixtures.ts';
 
-type NodeSpec = readonly [zone: string | undefined, cpu: string, options?: NodeOptions];
-const cluster = (...specs: readonly NodeSpec[]) => specs.map(([zone, cpu, options], i) => node(`node-${i}`, zone, { cpu, ...options }));
-const controlPlane = { labels: { 'node-role.kubernetes.io/control-plane': '' } };
-const master = { labels: { 'node-role.kubernetes.io/master': 'true' } };
+/** `zone cpu [unready|control-plane|master]`: "-" for a label or number that is missing, "empty" for an empty zone. */
+type NodeSpec = string;
+
+const cluster = (...specs: readonly NodeSpec[]) =>
+  specs.map((spec, i) => {
+    const [zone = '', cpu = '', more = ''] = spec.split(' ');
+    const labels = more === 'control-plane' || more === 'master' ? { [`node-role.kubernetes.io/${more}`]: '' } : {};
+    return node(`node-${i}`, zone === '-' ? undefined : zone.replace('empty', ''), {
+      cpu: cpu === '-' ? '' : cpu,
+      ready: more !== 'unready',
+      labels,
+    });
+  });
 
 describe('zoneRatios [UT-109 TestSetNodes]', () => {
   const ratios = (...specs: readonly NodeSpec[]) => {
@@ -16,111 +25,24 @@ describe('zoneRatios [UT-109 TestSetNodes]', () => {
 
   it.each<[string, readonly NodeSpec[]]>([
     ['no nodes', []],
-    ['one node', [['zone-a', '1000m']]],
-    [
-      'one zone',
-      [
-        ['zone-a', '1000m'],
-        ['zone-a', '1000m'],
-      ],
-    ],
-    [
-      'the nodes of one zone not ready',
-      [
-        ['zone-a', '1000m'],
-        ['zone-b', '1000m', { ready: false }],
-      ],
-    ],
-    [
-      'the nodes of one zone control planes',
-      [
-        ['zone-a', '1000m'],
-        ['zone-b', '1000m', controlPlane],
-      ],
-    ],
-    [
-      'a node without a zone',
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-        [undefined, '1'],
-      ],
-    ],
-    [
-      'a node with an empty zone',
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-        ['', '1'],
-      ],
-    ],
-    [
-      'a node without CPUs',
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-        ['zone-b', ''],
-      ],
-    ],
-    [
-      'a node with no CPU',
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-        ['zone-b', '0'],
-      ],
-    ],
+    ['one node', ['zone-a 1000m']],
+    ['one zone', ['zone-a 1000m', 'zone-a 1000m']],
+    ['the nodes of one zone not ready', ['zone-a 1000m', 'zone-b 1000m unready']],
+    ['the nodes of one zone control planes', ['zone-a 1000m', 'zone-b 1000m control-plane']],
+    ['a node without a zone', ['zone-a 1', 'zone-b 1', '- 1']],
+    ['a node with an empty zone', ['zone-a 1', 'zone-b 1', 'empty 1']],
+    ['a node without CPUs', ['zone-a 1', 'zone-b 1', 'zone-b -']],
+    ['a node with no CPU', ['zone-a 1', 'zone-b 1', 'zone-b 0']],
   ])('says nothing with %s', (_, specs) => {
     expect(ratios(...specs)).toBeUndefined();
   });
 
   it.each<[string, readonly NodeSpec[], object]>([
-    [
-      'two zones',
-      [
-        ['zone-a', '1000m'],
-        ['zone-b', '1000m'],
-      ],
-      { 'zone-a': 0.5, 'zone-b': 0.5 },
-    ],
-    [
-      'a node that is not ready',
-      [
-        ['zone-a', '1000m'],
-        ['zone-b', '1000m'],
-        ['zone-b', '1000m', { ready: false }],
-      ],
-      { 'zone-a': 0.5, 'zone-b': 0.5 },
-    ],
-    [
-      'a control plane',
-      [
-        ['zone-a', '1000m'],
-        ['zone-b', '1000m'],
-        ['zone-b', '1000m', controlPlane],
-      ],
-      { 'zone-a': 0.5, 'zone-b': 0.5 },
-    ],
-    [
-      'a master without a zone',
-      [
-        ['zone-a', '1'],
-        ['zone-b', '3'],
-        [undefined, '', master],
-      ],
-      { 'zone-a': 0.25, 'zone-b': 0.75 },
-    ],
-    [
-      'three zones',
-      [
-        ['zone-a', '500m'],
-        ['zone-a', '500m'],
-        ['zone-b', '500m'],
-        ['zone-b', '400m'],
-        ['zone-c', '100m'],
-      ],
-      { 'zone-a': 0.5, 'zone-b': 0.45, 'zone-c': 0.05 },
-    ],
+    ['two zones', ['zone-a 1000m', 'zone-b 1000m'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
+    ['a node that is not ready', ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m unready'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
+    ['a control plane', ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m control-plane'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
+    ['a master without a zone', ['zone-a 1', 'zone-b 3', '- - master'], { 'zone-a': 0.25, 'zone-b': 0.75 }],
+    ['three zones', ['zone-a 500m', 'zone-a 500m', 'zone-b 500m', 'zone-b 400m', 'zone-c 100m'], { 'zone-a': 0.5, 'zone-b': 0.45, 'zone-c': 0.05 }],
   ])('is the share of all CPUs, with %s', (_, specs, expected) => {
     expect(ratios(...specs)).toEqual(expected);
     expect(ratios(...[...specs].reverse())).toEqual(expected);
@@ -134,87 +56,21 @@ describe('isOverloaded [UT-68 Test_checkNodeTopologyDistribution]', () => {
   it.each<[string, boolean, { readonly [zone: string]: number } | undefined, readonly NodeSpec[]]>([
     ['no hints and no nodes', false, undefined, []],
     ['no endpoints with a hint', false, {}, []],
-    [
-      'zones that grew apart',
-      true,
-      { 'zone-a': 5, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        ['zone-b', '3'],
-      ],
-    ],
-    [
-      'a zone that is not ready any more',
-      true,
-      { 'zone-a': 5, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1', { ready: false }],
-      ],
-    ],
-    [
-      '5 to 4, within the threshold',
-      false,
-      { 'zone-a': 5, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-      ],
-    ],
-    [
-      'a node without a zone',
-      true,
-      { 'zone-a': 5, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        [undefined, '1'],
-      ],
-    ],
-    [
-      'a node without CPUs',
-      true,
-      { 'zone-a': 5, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        ['zone-b', ''],
-      ],
-    ],
-    [
-      '6 to 4, beyond the threshold',
-      true,
-      { 'zone-a': 6, 'zone-b': 4 },
-      [
-        ['zone-a', '1'],
-        ['zone-b', '1'],
-      ],
-    ],
-    [
-      '20, 10 and 1 with CPUs to match',
-      false,
-      { 'zone-a': 20, 'zone-b': 10, 'zone-c': 1 },
-      [
-        ['zone-a', '20'],
-        ['zone-b', '10'],
-        ['zone-c', '1'],
-      ],
-    ],
-    [
-      '20, 10 and none with CPUs in the third zone',
-      true,
-      { 'zone-a': 20, 'zone-b': 10 },
-      [
-        ['zone-a', '20'],
-        ['zone-b', '10'],
-        ['zone-c', '1'],
-      ],
-    ],
+    ['zones that grew apart', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 3']],
+    ['a zone that is not ready any more', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1 unready']],
+    ['5 to 4, within the threshold', false, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1']],
+    ['a node without a zone', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', '- 1']],
+    ['a node without CPUs', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b -']],
+    ['6 to 4, beyond the threshold', true, { 'zone-a': 6, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1']],
+    ['20, 10 and 1 with CPUs to match', false, { 'zone-a': 20, 'zone-b': 10, 'zone-c': 1 }, ['zone-a 20', 'zone-b 10', 'zone-c 1']],
+    ['20, 10 and none with CPUs in the third zone', true, { 'zone-a': 20, 'zone-b': 10 }, ['zone-a 20', 'zone-b 10', 'zone-c 1']],
   ])('%s: %s', (_, expected, counts, specs) => {
     expect(overloaded(counts, ...specs)).toBe(expected);
   });
 
   it('is told by any address type', () => {
     const zones = { IPv4: { 'zone-a': 5, 'zone-b': 5 }, IPv6: { 'zone-a': 9, 'zone-b': 1 } };
-    expect(isOverloaded({ populated: false, zones }, zoneRatios(cluster(['zone-a', '1'], ['zone-b', '1'])))).toBe(true);
+    expect(isOverloaded({ populated: false, zones }, zoneRatios(cluster('zone-a 1', 'zone-b 1')))).toBe(true);
   });
 });
 
@@ -296,30 +152,16 @@ describe('a cluster whose nodes change [UT-69 TestUpdateNode]', () => {
   };
 
   it('has no hints before zones are known, and hints after', () => {
-    const before = run([
-      [undefined, '1'],
-      [undefined, '1'],
-    ]);
+    const before = run(['- 1', '- 1']);
     expect(before.events.map((e) => e.message)).toEqual([
       'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv4',
     ]);
     expect(before.create[0]?.endpoints?.map((e) => e.hints)).toEqual([undefined, undefined]);
-    const after = run([
-      ['zone-a', '1'],
-      ['zone-b', '1'],
-    ]);
+    const after = run(['zone-a 1', 'zone-b 1']);
     expect(after.create[0]?.endpoints?.map((e) => e.hints)).toEqual([{ forZones: [{ name: 'zone-a' }] }, { forZones: [{ name: 'zone-b' }] }]);
   });
 
   it('says something else while no node was ever seen', () => {
-    expect(
-      run(
-        [
-          ['zone-a', '1'],
-          ['zone-b', '1'],
-        ],
-        false,
-      ).events.map((e) => e.message),
-    ).toEqual(['Nodes only ready in one zone, addressType: IPv4']);
+    expect(run(['zone-a 1', 'zone-b 1'], false).events.map((e) => e.message)).toEqual(['Nodes only ready in one zone, addressType: IPv4']);
   });
 });
