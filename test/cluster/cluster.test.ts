@@ -13,7 +13,7 @@ e2eSuite({
     };
     try {
       await run.line(/^ready/);
-      return { connection: controlPlane.connection, close };
+      return { connection: controlPlane.connection, lines: run.lines, close };
     } catch (e) {
       await close();
       throw e;

@@ -13,11 +13,13 @@ import { ports } from './scenarios/ports.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { triggerTime } from './scenarios/trigger-time.ts';
 import { upstreamSpecs } from './scenarios/upstream-specs.ts';
-import { newWorld, type World } from './world.ts';
+import { httpPort, newWorld, type World } from './world.ts';
 
 /** A cluster on which somebody keeps Endpoints and EndpointSlices. */
 export interface ApiUnderTest {
   readonly connection: Connection;
+  /** What whoever writes has said so far: shown when nothing at all is written. */
+  readonly lines?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
       for (const [i, node] of nodes.entries())
         await api.create('Node', '', { metadata: { name: node, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } } });
       observed = await observe(api);
+      await expectWriter(cluster, api, observed, `e2e-${run}`);
     });
     afterAll(async () => {
       await observed?.stop();
@@ -65,4 +68,14 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
     for (const declare of [membership, ports, families, conditions, metadata, triggerTime, packing, ownership, quiet, upstreamSpecs])
       declare(scenario);
   });
+}
+
+/** Where nobody writes, every scenario would wait for its deadline. */
+async function expectWriter({ lines = [] }: ApiUnderTest, api: Api, observed: Observed, namespace: string): Promise<void> {
+  await api.create('Namespace', '', { metadata: { name: namespace } });
+  await api.create('Service', namespace, { metadata: { name: 'first' }, spec: { selector: { app: 'first' }, ports: [httpPort] } });
+  await observed.eventually(() => {
+    const written = [observed.endpoints(namespace, 'first'), ...observed.slices(namespace, 'first')].filter((o) => o !== undefined);
+    if (written.length < 2) throw new Error(`nobody keeps endpoints on this cluster\n${lines.slice(-30).join('\n')}`);
+  }, 10_000);
 }

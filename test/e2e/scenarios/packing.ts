@@ -27,9 +27,11 @@ export function packing(scenario: Scenario): void {
     await w.service('web', spec);
     await w.eventually(() => expect(sizes(w, 'web')).toEqual([100, 100, 30]));
     await w.pod('one-more', { labels });
-    await w.eventually(() => expect(sizes(w, 'web')).toEqual([100, 100, 31]));
+    await w.eventually(() => {
+      expect(sizes(w, 'web')).toEqual([100, 100, 31]);
+      expect(addresses(w, 'web')).toBe(231);
+    });
     expect(new Set(listed(w, 'web')).size).toBe(231);
-    expect(addresses(w, 'web')).toBe(231);
   });
 
   scenario('TestEndpointTruncate: Endpoints hold 1,000 addresses and say so, slices hold all', async (w) => {
