@@ -67,8 +67,7 @@ export function compareEvents(vector: Vector, store: Store): Difference[] {
 }
 
 /** Only the counts of hints are determined in such a vector, and its endpoints carry none. */
-const hintsByCount = (vector: Vector): boolean =>
-  (vector as { hintsByCount?: boolean }).hintsByCount === true || vector.steps.some((s) => s.expect.endpointSlices.some((g) => g.hintsByZone));
+const hintsByCount = (vector: Vector): boolean => vector.hintsByCount === true;
 
 function sortedSubsets(view: Expectation['endpoints'][number] | undefined): unknown {
   if (!view) return undefined;

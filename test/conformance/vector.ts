@@ -7,6 +7,8 @@ export interface Vector {
   readonly id: string;
   readonly config: { readonly maxEndpointsPerSlice: number; readonly endpointUpdatesBatchPeriodSeconds: number };
   readonly faults?: readonly Fault[];
+  /** The endpoints carry no hints, because which one has which is not determined: only the counts hold. */
+  readonly hintsByCount?: true;
   readonly given: readonly RawObject[];
   readonly steps: readonly Step[];
 }
@@ -57,7 +59,6 @@ export interface SliceGroupView {
   readonly sizes: readonly number[];
   readonly endpoints: readonly object[];
   readonly hintsByZone?: { readonly [zone: string]: number };
-  readonly hintsByCount?: boolean;
 }
 
 export interface EventView {

@@ -86,12 +86,12 @@ export class World {
     return world;
   }
 
-  /** Lets everything happen that is due until then. */
+  /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */
   async runUntil(end: number): Promise<void> {
     for (;;) {
       const { events, syncs } = this.queues;
       const next = Math.min(events.nextAt() ?? Number.POSITIVE_INFINITY, syncs.nextAt() ?? Number.POSITIVE_INFINITY, this.#nextSweep);
-      if (next > end) break;
+      if (next >= end) break;
       this.now = Math.max(this.now, next);
       if (this.now >= this.#nextSweep) {
         this.#nextSweep = this.now + sweepEveryMs;
