@@ -1,8 +1,8 @@
 /** The embedded clusters' process: an API server and a demonstration workload for each. They live in memory: killed, they are other clusters. */
 import { httpTransport } from '#shared/cluster/transport.ts';
+import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
-import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { startWorkload } from './workload.ts';
 
 const ids = JSON.parse(process.env[childEnv.clusters] ?? '[]') as string[];
