@@ -101,13 +101,6 @@ describe('watches and continued lists over the wire', () => {
     expect(await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1 })).toEqual([]);
   });
 
-  test('marks the end of the initial events when they are asked for', async () => {
-    const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true };
-    const events = await watch(query, 4);
-    expect(brief(events)).toEqual(['ADDED b', 'ADDED c', 'ADDED t', 'BOOKMARK undefined']);
-    expect(events[3]?.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
-  });
-
   test('a resourceVersion that is forgotten is an ERROR event with status 410, and the end', async () => {
     const from = store.resourceVersion;
     for (let i = 0; i < 200; i++) put('busy', { i: String(i) });
@@ -146,12 +139,6 @@ describe('watches and continued lists over the wire', () => {
     );
     expect(isExpired(error)).toBe(true);
     expect(error).toMatchObject({ reason: 'Expired' });
-  });
-
-  test('a list of a resourceVersion that is yet to come asks for patience', async () => {
-    const answer = await transport.request('GET', path, { query: { resourceVersion: 99999999 } });
-    expect([answer.status, answer.headers['retry-after']]).toEqual([504, '1']);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ kind: 'Status', reason: 'Timeout', details: { retryAfterSeconds: 1 } });
   });
 
   test('field selectors choose by name and phase; one that a kind does not have is a bad request', async () => {

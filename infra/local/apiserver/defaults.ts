@@ -2,15 +2,13 @@ import type { Fields, RawObject, StoreKind } from './kinds.ts';
 
 export interface Allocator {
   clusterIP(family: 'IPv4' | 'IPv6'): string;
-  nodePort(): number;
   readonly dualStack: boolean;
 }
 
 /** Fills in what the API server fills in, as far as the controllers can see it. `object` is changed; `old` is the stored one of an update. */
 export function setDefaults(kind: StoreKind, object: RawObject, old: RawObject | undefined, allocate: Allocator): void {
-  const { metadata } = object;
   for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
-    if (metadata[field] && Object.keys(metadata[field]).length === 0) delete metadata[field];
+    if (isEmpty(object.metadata[field])) delete object.metadata[field];
   }
   defaulters[kind]?.(object, old, allocate);
 }
@@ -18,23 +16,14 @@ export function setDefaults(kind: StoreKind, object: RawObject, old: RawObject |
 const defaulters: { readonly [K in StoreKind]?: (object: RawObject, old: RawObject | undefined, allocate: Allocator) => void } = {
   Service: defaultService,
   Pod: defaultPod,
-  Node: (node) => defaultConditions(node, ['lastHeartbeatTime', 'lastTransitionTime']),
   Endpoints: defaultEndpoints,
   EndpointSlice: defaultSlice,
   Namespace(namespace) {
-    const { metadata } = namespace;
-    metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
-    namespace.spec ??= { finalizers: ['kubernetes'] };
-    namespace.status ??= { phase: 'Active' };
+    Object.assign(namespace, { spec: { finalizers: ['kubernetes'] }, status: namespace.status ?? { phase: 'Active' } });
   },
 };
 
-interface PortFields extends Fields {
-  port?: number;
-  protocol?: string;
-  targetPort?: number | string;
-  nodePort?: number;
-}
+type PortFields = Fields & { port?: number; protocol?: string; targetPort?: number | string };
 
 function defaultService(service: RawObject, old: RawObject | undefined, allocate: Allocator): void {
   service.spec ??= {};
@@ -56,11 +45,7 @@ function defaultService(service: RawObject, old: RawObject | undefined, allocate
   }
   defaultFamilies(spec, old?.spec, allocate);
   spec['internalTrafficPolicy'] ||= 'Cluster';
-  if (spec['type'] === 'ClusterIP') return;
-  spec['externalTrafficPolicy'] ||= 'Cluster';
-  if (spec['type'] === 'LoadBalancer') spec['allocateLoadBalancerNodePorts'] ??= true;
-  const oldPorts = (old?.spec?.['ports'] ?? []) as PortFields[];
-  for (const port of ports) port.nodePort ||= oldPorts.find((o) => o.port === port.port)?.nodePort || allocate.nodePort();
+  if (spec['type'] !== 'ClusterIP') spec['externalTrafficPolicy'] ||= 'Cluster';
 }
 
 function defaultFamilies(spec: Fields, old: Fields | undefined, allocate: Allocator): void {
@@ -71,15 +56,15 @@ function defaultFamilies(spec: Fields, old: Fields | undefined, allocate: Alloca
   spec['ipFamilies'] ??= old?.['ipFamilies'];
   spec['ipFamilyPolicy'] ||= old?.['ipFamilyPolicy'];
   const headless = spec['clusterIP'] === 'None';
-  let ips = (spec['clusterIPs'] ?? (spec['clusterIP'] ? [spec['clusterIP']] : [])) as string[];
+  const ips = (spec['clusterIPs'] ?? (spec['clusterIP'] ? [spec['clusterIP']] : [])) as string[];
   let families = (spec['ipFamilies'] ?? (headless ? [] : ips.map((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4')))) as ('IPv4' | 'IPv6')[];
   const free = headless && !spec['selector'] && families.length === 0;
   const policy = (spec['ipFamilyPolicy'] || (allocate.dualStack && (free || families.length === 2) ? 'RequireDualStack' : 'SingleStack')) as string;
   if (families.length === 0) families = ['IPv4'];
   if (policy === 'SingleStack' || !allocate.dualStack) families = families.slice(0, 1);
   else if (families.length === 1) families = [...families, families[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
-  ips = headless ? ['None'] : families.map((family, i) => ips[i] || allocate.clusterIP(family));
-  Object.assign(spec, { clusterIP: ips[0], clusterIPs: ips, ipFamilies: families, ipFamilyPolicy: policy });
+  const clusterIPs = headless ? ['None'] : families.map((family, i) => ips[i] || allocate.clusterIP(family));
+  Object.assign(spec, { clusterIP: clusterIPs[0], clusterIPs, ipFamilies: families, ipFamilyPolicy: policy });
 }
 
 function defaultPod(pod: RawObject): void {
@@ -91,12 +76,6 @@ function defaultPod(pod: RawObject): void {
     for (const container of (spec[list] ?? []) as { ports?: PortFields[] }[]) for (const port of container.ports ?? []) port.protocol ||= 'TCP';
   }
   pod.status = { phase: 'Pending', ...pod.status };
-  defaultConditions(pod, ['lastProbeTime', 'lastTransitionTime']);
-}
-
-/** Times without a value are printed as null. */
-function defaultConditions(object: RawObject, times: readonly string[]): void {
-  for (const condition of (object.status?.['conditions'] ?? []) as Fields[]) for (const time of times) condition[time] ??= null;
 }
 
 function defaultEndpoints(endpoints: RawObject): void {

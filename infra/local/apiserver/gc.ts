@@ -17,10 +17,9 @@ export function collectGarbage(store: Store): void {
 }
 
 function emptyNamespace(store: Store, namespace: string): void {
-  const namespaced = storeKinds.filter((kind) => kindFacts[kind].namespaced);
-  const inside = (kind: StoreKind) => store.list(kind, namespace);
-  for (const kind of namespaced) for (const { metadata } of inside(kind)) store.delete(kind, namespace, metadata.name, { gracePeriodSeconds: 0 });
-  if (namespaced.every((kind) => inside(kind).length === 0)) store.remove('Namespace', '', namespace);
+  const inside = storeKinds.flatMap((kind) => (kindFacts[kind].namespaced ? store.list(kind, namespace) : []));
+  for (const { kind, metadata } of inside) store.delete(kind as StoreKind, namespace, metadata.name, { gracePeriodSeconds: 0 });
+  if (inside.length === 0) store.remove('Namespace', '', namespace);
 }
 
 /** Runs a round soon after a deletion or an ownerless arrival; `soon` is setTimeout with a short delay, or a queue in virtual time. */

@@ -25,16 +25,14 @@ export class Shelf {
   #floor = 0;
 
   list(prefix: string, at: number): readonly RawObject[] {
-    if (at >= (this.#events.at(-1)?.resourceVersion ?? this.#floor)) {
-      this.#sorted ??= [...this.objects.keys()].sort();
-      return this.#sorted.filter((key) => key.startsWith(prefix)).map((key) => this.objects.get(key) as RawObject);
+    const past = at < (this.#events.at(-1)?.resourceVersion ?? this.#floor) ? new Map(this.objects) : undefined;
+    for (const { object, previous } of past ? this.since(at).reverse() : []) {
+      if (previous) past?.set(keyOfObject(object), previous);
+      else past?.delete(keyOfObject(object));
     }
-    const past = new Map(this.objects);
-    for (const { object, previous } of this.since(at).reverse()) {
-      if (previous) past.set(keyOfObject(object), previous);
-      else past.delete(keyOfObject(object));
-    }
-    return [...past.keys()].sort().flatMap((key) => (key.startsWith(prefix) ? (past.get(key) as RawObject) : []));
+    this.#sorted ??= [...this.objects.keys()].sort();
+    const keys = past ? [...past.keys()].sort() : this.#sorted;
+    return keys.flatMap((key) => (key.startsWith(prefix) ? ((past ?? this.objects).get(key) as RawObject) : []));
   }
 
   since(resourceVersion: number): StoreEvent[] {

@@ -28,8 +28,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     response.on('error', () => {});
     handle(options, request, response).catch((e: unknown) => {
       const { body } = e instanceof Refusal ? e : new Refusal(500, 'InternalError', String(e));
-      const retryAfter = body.details?.retryAfterSeconds;
-      if (retryAfter) response.setHeader('retry-after', retryAfter);
       answer(response, body.code ?? 500, body);
     });
   });
@@ -39,11 +37,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
-    },
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -65,17 +63,15 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
 
   const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];
   const kind = storeKinds.find((k) => kindFacts[k].root === root && kindFacts[k].plural === plural);
-  if (!kind || (subresource && !kindFacts[kind].hasStatus))
-    throw new Refusal(404, 'NotFound', 'the server could not find the requested resource', {});
+  const known = kind && (!subresource || kindFacts[kind].hasStatus);
+  if (!known) throw new Refusal(404, 'NotFound', 'the server could not find the requested resource', {});
   const manager = query.get('fieldManager') || request.headers['user-agent']?.split('/')[0] || 'unknown';
   const write = { manager, ...(subresource && { subresource: 'status' as const }) };
   if (name === undefined) {
-    const labels = query.get('labelSelector') ?? '';
-    const fields = query.get('fieldSelector') ?? '';
-    const [byLabel, byField] = [labelMatch(labels), fieldMatch(kind, fields)];
+    const [byLabel, byField] = [labelMatch(query.get('labelSelector') ?? ''), fieldMatch(kind, query.get('fieldSelector') ?? '')];
     const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
     if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? '')) return watchKind(store, target, response);
-    if (method === 'GET') return answer(response, 200, listPage(store, target, labels + fields !== ''));
+    if (method === 'GET') return answer(response, 200, listPage(store, target));
     if (method === 'POST') return answer(response, 201, store.create(kind, namespace, body, write));
     if (method === 'DELETE') {
       const items = store.list(kind, namespace).filter(target.match);
@@ -90,13 +86,7 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
     return answer(response, 200, store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write));
   } else if (method === 'DELETE') {
     const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
-    const success = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Success',
-      details: { ...detailsOf(kind, name), uid: object.metadata.uid },
-    };
+    const success = { kind: 'Status', apiVersion: 'v1', status: 'Success', details: { ...detailsOf(kind, name), uid: object.metadata.uid } };
     return answer(response, 200, gone && !kindFacts[kind].returnsDeleted ? success : object);
   }
   throw new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
@@ -104,33 +94,18 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
 
 const route = /^(\/api\/v1|\/apis\/discovery\.k8s\.io\/v1)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
 
-interface Place {
-  readonly rv: number;
-  readonly start: string;
-}
-
 /** Continued pages show the state of the first one, for as long as the history reaches back to it. */
-function listPage(store: Store, { kind, namespace, query, match }: Target, selective: boolean): object {
-  const wanted = query.get('resourceVersion') ?? '';
+function listPage(store: Store, { kind, namespace, query, match }: Target): object {
   const token = query.get('continue');
-  const page = token ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as unknown as Place) : undefined;
-  if (Number(wanted) > store.resourceVersion) {
-    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
-    throw new Refusal(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${store.resourceVersion}`, {
-      causes,
-      retryAfterSeconds: 1,
-    });
-  }
-  const exact = query.get('resourceVersionMatch') === 'Exact' ? Number(wanted) : store.resourceVersion;
-  const resourceVersion = page?.rv ?? exact;
-  const limit = wanted === '0' && !page ? 0 : Number(query.get('limit') ?? 0);
+  const page = token ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as { rv: number; start: string }) : undefined;
+  const resourceVersion = page?.rv ?? store.resourceVersion;
   const keyOfItem = ({ metadata }: RawObject) => keyOf(kind, metadata.namespace, metadata.name);
   const all = store.list(kind, namespace, resourceVersion).filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
-  const items = limit > 0 ? all.slice(0, limit) : all;
+  const items = all.slice(0, Number(query.get('limit')) || all.length);
   const remaining = all.length - items.length;
-  const place: Place = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
-  const more = { continue: Buffer.from(JSON.stringify(place)).toString('base64url'), ...(!selective && { remainingItemCount: remaining }) };
-  return listOf(kind, { resourceVersion: String(resourceVersion), ...(remaining > 0 && more) }, items);
+  const place = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
+  const more = remaining > 0 && { continue: Buffer.from(JSON.stringify(place)).toString('base64url') };
+  return listOf(kind, { resourceVersion: String(resourceVersion), ...more }, items);
 }
 
 /** Objects in a list are without their kind, as the API server has it. */

@@ -14,7 +14,7 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
   const key = mergeKeys[field];
   if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target)) return mergeLists(target, patch, key);
   if (!isMap(patch)) return patch;
-  const result: Record<string, unknown> = isMap(target) ? { ...target } : {};
+  const result: Item = isMap(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
     else result[name] = applyPatch(result[name], value, type, name);
@@ -22,24 +22,14 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
   return result;
 }
 
-const mergeKeys: { readonly [field: string]: string } = {
-  conditions: 'type',
-  containers: 'name',
-  initContainers: 'name',
-  podIPs: 'ip',
-  ownerReferences: 'uid',
-};
+const mergeKeys: { readonly [field: string]: string } = { conditions: 'type', containers: 'name', podIPs: 'ip', ownerReferences: 'uid' };
 
 type Item = Record<string, unknown>;
 
-function mergeLists(target: readonly Item[], patch: readonly Item[], key: string): Item[] {
-  const added = patch.filter((p) => p['$patch'] !== 'delete' && !target.some((t) => t[key] === p[key]));
-  const kept = target.flatMap((t) => {
-    const change = patch.find((p) => p[key] === t[key]);
-    if (change?.['$patch'] === 'delete') return [];
-    return [change ? (applyPatch(t, change, 'strategic') as Item) : t];
-  });
+function mergeLists(target: readonly Item[], patch: readonly Item[], key: string): unknown[] {
+  const added = patch.filter((p) => !target.some((t) => t[key] === p[key]));
+  const kept = target.map((t) => applyPatch(t, patch.find((p) => p[key] === t[key]) ?? {}, 'strategic'));
   return [...added, ...kept];
 }
 
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);

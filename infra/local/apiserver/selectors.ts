@@ -13,18 +13,16 @@ export function labelMatch(text: string): Match {
   });
 }
 
-const anyKind = ['metadata.name', 'metadata.namespace'];
-const fieldsOfKind: { readonly [K in StoreKind]?: readonly string[] } = {
-  Pod: ['spec.nodeName', 'spec.restartPolicy', 'status.phase', 'status.podIP'],
-  Event: ['involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name', 'involvedObject.uid', 'reason', 'type'],
-  Service: ['spec.clusterIP', 'spec.type'],
-  Namespace: ['status.phase'],
+const common = ['metadata.name', 'metadata.namespace'];
+const special: { readonly [K in StoreKind]?: readonly string[] } = {
+  Pod: ['spec.nodeName', 'status.phase', 'status.podIP'],
+  Event: ['involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name', 'reason', 'type'],
 };
 
 export function fieldMatch(kind: StoreKind, text: string): Match {
   return every(text, (part) => {
     const [, field = '', op, wanted] = /^([\w.]+)(==?|!=)(.*)$/.exec(part) ?? [];
-    if (![...anyKind, ...(fieldsOfKind[kind] ?? [])].includes(field)) throw badRequest(`field label not supported: ${field || part}`);
+    if (![...common, ...(special[kind] ?? [])].includes(field)) throw badRequest(`field label not supported: ${field || part}`);
     return (o) => (valueAt(o, field) === wanted) === (op !== '!=');
   });
 }

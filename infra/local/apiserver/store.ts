@@ -41,10 +41,8 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     let ips = 1;
-    let nodePorts = 30_000;
     this.#allocate = {
       clusterIP: (family) => (family === 'IPv4' ? `10.96.${++ips >> 8}.${ips & 255}` : `fd00:10:96::${(++ips).toString(16)}`),
-      nodePort: () => nodePorts++,
       dualStack: options.dualStack ?? true,
     };
     for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) this.create('Namespace', '', { metadata: { name } });
@@ -92,9 +90,8 @@ export class Store {
     if (metadata.resourceVersion) throw new Refusal(500, undefined, 'resourceVersion should not be set on objects to be created');
     this.#admit(kind, namespace, metadata.name ?? '');
     if (!metadata.name && metadata.generateName) {
-      for (let tries = 0; tries < 8 && (!metadata.name || this.find(kind, namespace, metadata.name)); tries++) {
-        metadata.name = metadata.generateName + this.#options.suffix();
-      }
+      do metadata.name = metadata.generateName + this.#options.suffix();
+      while (this.find(kind, namespace, metadata.name));
     }
     for (const field of [...fixedByDeletion, 'generation', 'managedFields'] as const) delete metadata[field];
     Object.assign(metadata, { uid: this.#options.uid(), creationTimestamp: this.#time(), ...(kindFacts[kind].generation && { generation: 1 }) });

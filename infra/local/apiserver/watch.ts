@@ -7,16 +7,12 @@ import type { Store } from './store.ts';
 
 /** A reader that is further behind than this is cut off. */
 const backlogBytes = 64e6;
-const bookmarkMs = 60_000;
-/** So long before its end a watch gets a last bookmark. */
-const parting = 2_000;
 
 /** Writes events until the time is up or the reader leaves. Once the request is understood, every failure is an event in the stream. */
 export function watchKind(store: Store, { kind, namespace, query, match }: Target, response: ServerResponse): void {
   const given = query.get('resourceVersion') ?? '';
   if (!/^\d*$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${given}`);
-  const initial = query.get('sendInitialEvents') === 'true';
-  const fromState = initial || given === '' || given === '0';
+  const fromState = given === '' || given === '0';
   const start = fromState ? store.resourceVersion : Number(given);
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 
@@ -24,8 +20,8 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
     response.write(`${JSON.stringify({ type, object })}\n`);
     if (response.writableLength > backlogBytes) response.destroy();
   };
-  const bookmark = (annotations?: object): void => {
-    const metadata = { resourceVersion: String(store.resourceVersion), ...(annotations && { annotations }) };
+  const bookmark = (): void => {
+    const metadata = { resourceVersion: String(store.resourceVersion) };
     if (query.get('allowWatchBookmarks') === 'true') send('BOOKMARK', { kind, apiVersion: kindFacts[kind].apiVersion, metadata });
   };
   const deliver = ({ object, previous, type, resourceVersion }: StoreEvent): void => {
@@ -45,12 +41,11 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
     send('ERROR', e.body);
     return void response.end();
   }
-  if (initial) bookmark({ 'k8s.io/initial-events-end': 'true' });
   const stop = store.watch(kind, deliver);
   const lastsMs = (Number(query.get('timeoutSeconds')) || 1800) * 1000;
   const timers = [
-    setInterval(bookmark, bookmarkMs, undefined),
-    setTimeout(bookmark, Math.max(lastsMs - parting, lastsMs / 2), undefined),
+    setInterval(bookmark, 60_000),
+    setTimeout(bookmark, Math.max(lastsMs - 2000, lastsMs / 2)),
     setTimeout(() => response.end(), lastsMs),
   ];
   response.once('close', () => {
