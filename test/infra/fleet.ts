@@ -37,9 +37,10 @@ export interface TestFleet extends Fleet {
   readonly clusterTemplate: (id: string) => Template;
 }
 
-/** Stacks of a configuration, without bundling the functions. */
-export function fleetOf(yaml = everything): TestFleet {
+/** Stacks of a configuration, without bundling the functions. `prepare` comes before the templates are made. */
+export function fleetOf(yaml = everything, prepare: (app: App) => void = () => {}): TestFleet {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  prepare(app);
   const config = parseConfig('clusters.yaml', yaml);
   const fleet = addFleet(app, config);
   return {

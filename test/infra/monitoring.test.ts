@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms } from '#infra/alarms.ts';
+import { clusterDashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
+import { runbookAnchor } from '#infra/monitoring.ts';
+import type { Series } from '#infra/series.ts';
+import { type MetricName, metrics, metricsNamespace, perCluster } from '#shared/contract/metrics.ts';
+import { fleetOf } from './fleet.ts';
+
+const { hubTemplate, clusterTemplate } = fleetOf();
+const alarms: readonly Alarm[] = [...hubAlarms(1000), ...clusterAlarms];
+const own = (series: readonly Series[]): MetricName[] => series.flatMap((s) => ('metric' in s ? [s.metric] : []));
+const widgets = dashboards.flatMap((d) => d.rows.flatMap((r) => r.widgets));
+
+describe('dashboards', () => {
+  it('show every metric that is emitted, and none that is not', () => {
+    expect(new Set(widgets.flatMap((w) => own(w.series)))).toEqual(new Set(Object.keys(metrics)));
+  });
+
+  it('of one cluster show only what is kept per cluster, and all of that', () => {
+    expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster));
+  });
+
+  it('draw each metric in its own unit', () => {
+    for (const widget of widgets) {
+      for (const name of own(widget.series))
+        expect({ widget: widget.title, name, unit: widget.unit }).toEqual({ widget: widget.title, name, unit: metrics[name].unit });
+    }
+  });
+
+  it('have no two widgets of one title, so that a widget can be spoken of', () => {
+    for (const dashboard of dashboards) {
+      const titles = dashboard.rows.flatMap((r) => r.widgets.map((w) => w.title));
+      expect(new Set(titles).size).toBe(titles.length);
+    }
+  });
+
+  it('are drawn by CloudWatch from the same rows, without metric math', () => {
+    const bodies = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) => JSON.stringify(d['Properties'].DashboardBody));
+    expect(bodies).toHaveLength(2);
+    for (const [i, dashboard] of [clusterDashboard, fleetDashboard].entries()) {
+      const body = bodies.find((b) => b.includes('variables') === (i === 0))!;
+      for (const row of dashboard.rows) {
+        for (const widget of row.widgets) expect(body).toContain(JSON.stringify(JSON.stringify(widget.title)).slice(1, -1));
+      }
+      expect(body).not.toContain('expression');
+    }
+  });
+
+  it('have a variable for the cluster, filled from what there is', () => {
+    const bodies = JSON.stringify(Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')));
+    expect(bodies).toContain(`{${metricsNamespace},cluster}`);
+  });
+});
+
+describe('alarms', () => {
+  it('each have a heading in the runbook that says what it means, where to look and what to do', () => {
+    const sections = new Map(
+      readFileSync('docs/runbook.md', 'utf8')
+        .split(/^### /m)
+        .slice(1)
+        .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+    );
+    for (const id of [...alarms.map((a) => a.id), compositeAlarm]) {
+      const section = sections.get(id) ?? '';
+      const parts = ['**Means**', '**Look**', '**Do**'].filter((part) => section.includes(part));
+      expect({ id, parts }).toEqual({ id, parts: ['**Means**', '**Look**', '**Do**'] });
+    }
+  });
+
+  it('each name the runbook’s heading in their description', () => {
+    const descriptions = [hubTemplate, clusterTemplate('eks')].flatMap((t) =>
+      Object.values(t.findResources('AWS::CloudWatch::Alarm')).map((a) => a['Properties'].AlarmDescription),
+    );
+    expect(descriptions).toHaveLength(alarms.length);
+    for (const { id } of alarms) expect(descriptions).toContainEqual(expect.stringContaining(runbookAnchor(id)));
+  });
+
+  it('look at what is emitted, those of one cluster at what is kept per cluster', () => {
+    for (const alarm of clusterAlarms) expect(perCluster).toEqual(expect.arrayContaining(own([alarm.series])));
+    for (const { Properties } of Object.values(clusterTemplate('eks').findResources('AWS::CloudWatch::Alarm'))) {
+      if (Properties.Namespace === metricsNamespace) expect(Properties.Dimensions).toEqual([{ Name: 'cluster', Value: 'eks' }]);
+    }
+  });
+
+  it('have different ids', () => {
+    expect(new Set(alarms.map((a) => a.id)).size).toBe(alarms.length);
+  });
+
+  it.each([
+    ['OldestDirtyAge', 60, 5],
+    ['RelayHeartbeatAge', 90, 3],
+    ['GateClosed', 0, 10],
+  ])('%s above %i for %i minutes', (metric, threshold, minutes) => {
+    hubTemplate.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: metricsNamespace,
+      MetricName: metric,
+      Dimensions: Match.absent(),
+      Threshold: threshold,
+      EvaluationPeriods: minutes,
+      Period: 60,
+      ComparisonOperator: 'GreaterThanThreshold',
+    });
+  });
+
+  it('that page ring one bell together, and the rest open tickets', () => {
+    const [composite] = Object.values(hubTemplate.findResources('AWS::CloudWatch::CompositeAlarm'));
+    expect(composite!['Properties'].AlarmActions).toEqual(['arn:aws:sns:eu-central-1:111122223333:page']);
+    const rule = JSON.stringify(composite!['Properties'].AlarmRule);
+    for (const { id, severity } of hubAlarms(1000))
+      expect({ id, rings: rule.includes(`Monitoring${id}`) }).toEqual({ id, rings: severity === 'page' });
+    const tickets = hubAlarms(1000).filter((a) => a.severity === 'ticket').length;
+    hubTemplate.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', { AlarmActions: ['arn:aws:sns:eu-central-1:111122223333:ticket'] }, tickets);
+  });
+});
