@@ -1,8 +1,9 @@
 /** One local run, from nothing to `ready` and back to nothing. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type LocalAddresses, localHubFile } from '#infra/operate/hub.ts';
 import { childLines } from './child-lines.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { connectionFiles } from './connection-files.ts';
@@ -10,7 +11,7 @@ import { metricsStore } from './console/metrics-store.ts';
 import { startConsole } from './console/server.ts';
 import { type LocalHub, prepareHub } from './hub.ts';
 import { type Options, UsageError } from './options.ts';
-import { hubProcesses, queuesProcess, relayProcess, tableProcess } from './processes.ts';
+import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './processes.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,6 +66,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     source.onRenewal?.((renewed) => files.write(renewed));
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
+    const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
+    await writeFile(localHubFile(), JSON.stringify(addresses), { mode: 0o600 });
     const told = { ...urls, queues: hub.queues, connections: files };
     for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);
     await synced(hub, signal);
@@ -82,6 +85,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     terminal.live('');
     await stopAll(children);
     console.close();
+    await rm(localHubFile(), { force: true });
     await rm(own, { recursive: true, force: true });
   }
 }
