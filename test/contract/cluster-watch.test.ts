@@ -101,6 +101,24 @@ describe('watches and continued lists over the wire', () => {
     expect(await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1 })).toEqual([]);
   });
 
+  test('marks the end of the initial events when they are asked for', async () => {
+    const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true };
+    const events = await watch(query, 4);
+    expect(brief(events)).toEqual(['ADDED b', 'ADDED c', 'ADDED t', 'BOOKMARK undefined']);
+    expect(events[3]?.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
+  });
+
+  test('a resourceVersion that is yet to come is waited for', async () => {
+    const from = store.resourceVersion;
+    const events = await watch({ resourceVersion: from + 2 }, 1, () => {
+      put('early');
+      drop('early');
+      put('due');
+    });
+    expect(brief(events)).toEqual(['ADDED due']);
+    drop('due');
+  });
+
   test('a resourceVersion that is forgotten is an ERROR event with status 410, and the end', async () => {
     const from = store.resourceVersion;
     for (let i = 0; i < 200; i++) put('busy', { i: String(i) });

@@ -45,7 +45,6 @@ function defaultService(service: RawObject, old: RawObject | undefined, allocate
   }
   defaultFamilies(spec, old?.spec, allocate);
   spec['internalTrafficPolicy'] ||= 'Cluster';
-  if (spec['type'] !== 'ClusterIP') spec['externalTrafficPolicy'] ||= 'Cluster';
 }
 
 function defaultFamilies(spec: Fields, old: Fields | undefined, allocate: Allocator): void {
@@ -68,9 +67,7 @@ function defaultFamilies(spec: Fields, old: Fields | undefined, allocate: Alloca
 }
 
 function defaultPod(pod: RawObject): void {
-  pod.spec ??= {};
-  const { spec } = pod;
-  spec['restartPolicy'] ||= 'Always';
+  const { spec = {} } = pod;
   spec['terminationGracePeriodSeconds'] ??= 30;
   for (const list of ['containers', 'initContainers']) {
     for (const container of (spec[list] ?? []) as { ports?: PortFields[] }[]) for (const port of container.ports ?? []) port.protocol ||= 'TCP';

@@ -20,11 +20,10 @@ const failure = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failu
 
 export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message);
 
-export const notFound = (kind: StoreKind, name: string): Refusal =>
-  new Refusal(404, 'NotFound', `${qualified(kind, 'resource')} "${name}" not found`, detailsOf(kind, name));
-
-export const alreadyExists = (kind: StoreKind, name: string): Refusal =>
-  new Refusal(409, 'AlreadyExists', `${qualified(kind, 'resource')} "${name}" already exists`, detailsOf(kind, name));
+const about = (code: number, reason: string, kind: StoreKind, name: string, text: string): Refusal =>
+  new Refusal(code, reason, `${qualified(kind, 'resource')} "${name}" ${text}`, detailsOf(kind, name));
+export const notFound = (kind: StoreKind, name: string): Refusal => about(404, 'NotFound', kind, name, 'not found');
+export const alreadyExists = (kind: StoreKind, name: string): Refusal => about(409, 'AlreadyExists', kind, name, 'already exists');
 
 export const conflict = (kind: StoreKind, name: string, why: string, by: NamedBy = 'resource'): Refusal =>
   new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(kind, by)} "${name}": ${why}`, detailsOf(kind, name, by));

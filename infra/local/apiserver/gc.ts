@@ -9,8 +9,8 @@ export function collectGarbage(store: Store): void {
   const uids = new Set(storeKinds.flatMap((kind) => store.list(kind).map((o) => o.metadata.uid)));
   for (const kind of storeKinds) {
     for (const { metadata } of store.list(kind)) {
-      const owners = metadata.ownerReferences;
-      if (owners?.every((o) => o.kind in kindFacts && !uids.has(o.uid))) store.delete(kind, metadata.namespace ?? '', metadata.name);
+      const orphan = metadata.ownerReferences?.every((o) => o.kind in kindFacts && !uids.has(o.uid));
+      if (orphan) store.delete(kind, metadata.namespace ?? '', metadata.name);
     }
   }
   for (const { metadata } of store.list('Namespace')) if (metadata.deletionTimestamp) emptyNamespace(store, metadata.name);
@@ -36,7 +36,5 @@ export function startGarbageCollector(store: Store, soon: (round: () => void) =>
       });
     }),
   );
-  return () => {
-    for (const stop of stops) stop();
-  };
+  return () => void stops.map((stop) => stop());
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
@@ -45,19 +46,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-export interface Target {
-  readonly kind: StoreKind;
-  readonly namespace: string;
-  readonly query: URLSearchParams;
-  readonly match: Match;
-}
+export type Target = { readonly kind: StoreKind; readonly namespace: string; readonly query: URLSearchParams; readonly match: Match };
 
 async function handle({ store, token }: ApiServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://server');
   const method = request.method ?? 'GET';
   if (/^\/(readyz|livez|healthz)$/.test(pathname)) return void response.end('ok');
   if (token && request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'Unauthorized', 'Unauthorized');
-  const body = await readBody(request);
+  const body = parse((await text(request)) || '{}', 'object');
   if (pathname === '/version') return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
   if (pathname.endsWith('/selfsubjectaccessreviews')) return answer(response, 201, { ...body, status: { allowed: true } });
 
@@ -79,10 +75,9 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
       return answer(response, 200, listOf(kind, { resourceVersion: String(store.resourceVersion) }, items));
     }
   } else if (method === 'GET') return answer(response, 200, store.get(kind, namespace, name));
-  else if (method === 'PUT') {
-    const status = store.find(kind, namespace, name) ? 200 : 201;
-    return answer(response, status, store.replace(kind, namespace, name, body, write));
-  } else if (method === 'PATCH') {
+  else if (method === 'PUT')
+    return answer(response, store.find(kind, namespace, name) ? 200 : 201, store.replace(kind, namespace, name, body, write));
+  else if (method === 'PATCH') {
     return answer(response, 200, store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write));
   } else if (method === 'DELETE') {
     const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
@@ -116,15 +111,9 @@ const listOf = (kind: StoreKind, metadata: object, items: readonly RawObject[]):
   items: items.map(({ kind: _, apiVersion: __, ...rest }) => rest),
 });
 
-async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return parse(Buffer.concat(parts).toString() || '{}', 'object');
-}
-
-function parse(text: string, what: string): Record<string, unknown> {
+function parse(json: string, what: string): Record<string, unknown> {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch (e) {
     throw badRequest(`the ${what} provided is unrecognized: ${(e as Error).message}`);
   }

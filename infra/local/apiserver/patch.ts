@@ -1,4 +1,5 @@
 import { Refusal } from './failure.ts';
+import type { Fields } from './kinds.ts';
 
 export type PatchType = 'merge' | 'strategic';
 
@@ -14,7 +15,7 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
   const key = mergeKeys[field];
   if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target)) return mergeLists(target, patch, key);
   if (!isMap(patch)) return patch;
-  const result: Item = isMap(target) ? { ...target } : {};
+  const result: Fields = isMap(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
     else result[name] = applyPatch(result[name], value, type, name);
@@ -24,12 +25,10 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
 
 const mergeKeys: { readonly [field: string]: string } = { conditions: 'type', containers: 'name', podIPs: 'ip', ownerReferences: 'uid' };
 
-type Item = Record<string, unknown>;
-
-function mergeLists(target: readonly Item[], patch: readonly Item[], key: string): unknown[] {
+function mergeLists(target: readonly Fields[], patch: readonly Fields[], key: string): unknown[] {
   const added = patch.filter((p) => !target.some((t) => t[key] === p[key]));
   const kept = target.map((t) => applyPatch(t, patch.find((p) => p[key] === t[key]) ?? {}, 'strategic'));
   return [...added, ...kept];
 }
 
-const isMap = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,15 +1,15 @@
 import { badRequest } from './failure.ts';
-import type { RawObject, StoreKind } from './kinds.ts';
+import type { Fields, RawObject, StoreKind } from './kinds.ts';
 
 export type Match = (object: RawObject) => boolean;
 
 /** `a=b`, `a==b`, `a!=b`, `a`, `!a`, joined by commas. */
-export function labelMatch(text: string): Match {
-  return every(text, (part) => {
-    const [, not, key = '', op, wanted] = /^(!?)([\w./-]+)(?:(==?|!=)(.*))?$/.exec(part) ?? [];
-    if (!key) throw badRequest(`unable to parse requirement: ${part}`);
-    if (!op) return (o) => key in (o.metadata.labels ?? {}) === !not;
-    return (o) => (o.metadata.labels?.[key] === wanted) === (op !== '!=');
+export const labelMatch = (text: string): Match => every(text, (key) => (o) => o.metadata.labels?.[key]);
+
+export function fieldMatch(kind: StoreKind, text: string): Match {
+  return every(text, (field) => {
+    if (![...common, ...(special[kind] ?? [])].includes(field)) throw badRequest(`field label not supported: ${field}`);
+    return (o) => String(field.split('.').reduce<unknown>((part, name) => (part as Fields | undefined)?.[name], o) ?? '');
   });
 }
 
@@ -19,18 +19,13 @@ const special: { readonly [K in StoreKind]?: readonly string[] } = {
   Event: ['involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name', 'reason', 'type'],
 };
 
-export function fieldMatch(kind: StoreKind, text: string): Match {
-  return every(text, (part) => {
-    const [, field = '', op, wanted] = /^([\w.]+)(==?|!=)(.*)$/.exec(part) ?? [];
-    if (![...common, ...(special[kind] ?? [])].includes(field)) throw badRequest(`field label not supported: ${field || part}`);
-    return (o) => (valueAt(o, field) === wanted) === (op !== '!=');
+function every(text: string, reader: (key: string) => (object: RawObject) => string | undefined): Match {
+  const parts = text.split(',').filter(Boolean);
+  const matches = parts.map((term): Match => {
+    const [, not, key = '', op, wanted] = /^(!?)([\w./-]+)(?:(==?|!=)(.*))?$/.exec(term) ?? [];
+    if (!key) throw badRequest(`unable to parse requirement: ${term}`);
+    const value = reader(key);
+    return op ? (o) => (value(o) === wanted) === (op !== '!=') : (o) => (value(o) === undefined) === (not === '!');
   });
-}
-
-const valueAt = (object: unknown, path: string): string =>
-  String(path.split('.').reduce<unknown>((o, field) => (o as Record<string, unknown> | undefined)?.[field], object) ?? '');
-
-function every(text: string, term: (part: string) => Match): Match {
-  const terms = text.split(',').filter(Boolean).map(term);
-  return (object) => terms.every((matches) => matches(object));
+  return (object) => matches.every((match) => match(object));
 }

@@ -17,10 +17,7 @@ export interface StoreOptions {
   readonly dualStack?: boolean;
 }
 
-export interface WriteOptions {
-  readonly manager?: string;
-  readonly subresource?: 'status' | undefined;
-}
+export type WriteOptions = { readonly manager?: string; readonly subresource?: 'status' | undefined };
 
 export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
@@ -67,14 +64,13 @@ export class Store {
     return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at);
   }
 
-  /** Events after a resourceVersion, oldest first; throws 410 when some of them are forgotten. */
-  since(kind: StoreKind, resourceVersion: number): readonly StoreEvent[] {
-    return this.#shelves[kind].since(resourceVersion);
-  }
-
-  /** Calls back during each change, after it. The function returned ends it. */
-  watch(kind: StoreKind, listener: (event: StoreEvent) => void): () => void {
+  /**
+   * Calls back during each change, after it; first for those after `from`, or throws 410 when some of them are forgotten.
+   * The function returned ends it.
+   */
+  watch(kind: StoreKind, listener: (event: StoreEvent) => void, from = this.#revision): () => void {
     const { listeners } = this.#shelves[kind];
+    for (const event of this.#shelves[kind].since(from)) listener(event);
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
@@ -122,8 +118,7 @@ export class Store {
   }
 
   patch(kind: StoreKind, namespace: string, name: string, change: object, type: PatchType, options: WriteOptions = {}): RawObject {
-    const patched = applyPatch(this.get(kind, namespace, name), change, type) as RawObject;
-    return this.replace(kind, namespace, name, patched, options);
+    return this.replace(kind, namespace, name, applyPatch(this.get(kind, namespace, name), change, type) as object, options);
   }
 
   /** `gone` is false while a grace period or a finalizer holds the object. */
@@ -214,8 +209,8 @@ export class Store {
   }
 
   #implyNamespace({ kind, metadata: { namespace } }: RawObject): void {
-    const missing = kindFacts[kind as StoreKind].namespaced && !this.find('Namespace', '', namespace);
-    if (missing) this.create('Namespace', '', { metadata: { name: namespace } });
+    if (kindFacts[kind as StoreKind].namespaced && !this.find('Namespace', '', namespace))
+      this.create('Namespace', '', { metadata: { name: namespace } });
   }
 
   #time(plusSeconds = 0): string {
@@ -248,7 +243,6 @@ function keep<T extends object>(target: T, old: T, field: keyof T): void {
 }
 
 function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
-  if (generation === 'spec') return !isDeepStrictEqual(old.spec, object.spec);
-  if (!generation) return false;
-  return !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) || !isDeepStrictEqual({ ...old, metadata: 0 }, { ...object, metadata: 0 });
+  const counted = ({ metadata, ...content }: RawObject) => (generation === 'spec' ? content.spec : [content, metadata.labels]);
+  return generation !== undefined && !isDeepStrictEqual(counted(old), counted(object));
 }

@@ -23,9 +23,8 @@ const validators: { readonly [K in StoreKind]?: (object: RawObject, old: RawObje
 };
 
 const list = (value: unknown): Fields[] => (value ?? []) as Fields[];
-const quoted = (value: unknown): string => JSON.stringify(value);
 const error = (field: string, reason: string, message: string): FieldError => ({ field, reason, message });
-const bad = (field: string, value: unknown, why: string) => error(field, 'FieldValueInvalid', `Invalid value: ${quoted(value)}: ${why}`);
+const bad = (field: string, value: unknown, why: string) => error(field, 'FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${why}`);
 const required = (field: string, why = '') => error(field, 'FieldValueRequired', `Required value${why && `: ${why}`}`);
 
 function validateSubset(subset: Fields, s: number): FieldError[] {
@@ -53,7 +52,9 @@ function validateSlice(slice: RawObject, old: RawObject | undefined): FieldError
   const names = list(slice['ports']).map((p) => p['name']);
   const endpoints = list(slice['endpoints']);
   return [
-    ...names.flatMap((n, i) => (names.indexOf(n) < i ? [error(`ports[${i}].name`, 'FieldValueDuplicate', `Duplicate value: ${quoted(n)}`)] : [])),
+    ...names.flatMap((n, i) =>
+      names.indexOf(n) < i ? [error(`ports[${i}].name`, 'FieldValueDuplicate', `Duplicate value: ${JSON.stringify(n)}`)] : [],
+    ),
     ...(old && old['addressType'] !== addressType ? [bad('addressType', addressType, 'field is immutable')] : []),
     ...atMost('endpoints', endpoints, 1000),
     ...endpoints.flatMap((e, i) => validateEndpoint(`endpoints[${i}]`, e, addressType)),

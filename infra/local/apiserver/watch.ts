@@ -5,23 +5,22 @@ import type { Target } from './http.ts';
 import { kindFacts } from './kinds.ts';
 import type { Store } from './store.ts';
 
-/** A reader that is further behind than this is cut off. */
-const backlogBytes = 64e6;
-
 /** Writes events until the time is up or the reader leaves. Once the request is understood, every failure is an event in the stream. */
 export function watchKind(store: Store, { kind, namespace, query, match }: Target, response: ServerResponse): void {
   const given = query.get('resourceVersion') ?? '';
   if (!/^\d*$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${given}`);
-  const fromState = given === '' || given === '0';
+  const initial = query.get('sendInitialEvents') === 'true';
+  const fromState = initial || given === '' || given === '0';
   const start = fromState ? store.resourceVersion : Number(given);
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 
   const send = (type: string, object: object): void => {
     response.write(`${JSON.stringify({ type, object })}\n`);
-    if (response.writableLength > backlogBytes) response.destroy();
+    // A reader that is too far behind is cut off.
+    if (response.writableLength > 64e6) response.destroy();
   };
-  const bookmark = (): void => {
-    const metadata = { resourceVersion: String(store.resourceVersion) };
+  const bookmark = (annotations = {}): void => {
+    const metadata = { resourceVersion: String(store.resourceVersion), annotations };
     if (query.get('allowWatchBookmarks') === 'true') send('BOOKMARK', { kind, apiVersion: kindFacts[kind].apiVersion, metadata });
   };
   const deliver = ({ object, previous, type, resourceVersion }: StoreEvent): void => {
@@ -33,21 +32,19 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
     else if (before) send('DELETED', { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion } });
   };
 
+  let stop: () => void;
   try {
     if (fromState) for (const object of store.list(kind, namespace).filter(match)) send('ADDED', object);
-    else for (const event of store.since(kind, start)) deliver(event);
+    stop = store.watch(kind, deliver, Math.min(start, store.resourceVersion));
   } catch (e) {
     if (!(e instanceof Refusal)) throw e;
     send('ERROR', e.body);
     return void response.end();
   }
-  const stop = store.watch(kind, deliver);
+  if (initial) bookmark({ 'k8s.io/initial-events-end': 'true' });
   const lastsMs = (Number(query.get('timeoutSeconds')) || 1800) * 1000;
-  const timers = [
-    setInterval(bookmark, 60_000),
-    setTimeout(bookmark, Math.max(lastsMs - 2000, lastsMs / 2)),
-    setTimeout(() => response.end(), lastsMs),
-  ];
+  const bookmarks = [setInterval(bookmark, 60_000), setTimeout(bookmark, Math.max(lastsMs - 2000, lastsMs / 2))];
+  const timers = [...bookmarks, setTimeout(() => response.end(), lastsMs)];
   response.once('close', () => {
     stop();
     for (const timer of timers) clearTimeout(timer);
