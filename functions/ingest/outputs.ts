@@ -1,15 +1,16 @@
 /** Entries of the output kinds: the watch is the witness of what we wrote, and of what others did. */
+
+import { slicesManagedBy } from '#shared/kube/names.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputKind } from '#shared/kube/types.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { type OutputObject, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
-import { slicesManagedBy } from '#shared/kube/names.ts';
+import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import type { IngestDeps } from './deps.ts';
 import { isExplained } from './explain.ts';
-import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 export type OutputMessage = Extract<LiveMessage, { kind: OutputKind }>;
 
@@ -32,7 +33,10 @@ export async function applyOutputs(
   const unexplained: OutputEntry[] = [];
   await concurrently(16, entries, async (entry) => {
     const version = versionOf(incarnation, entry.rv);
-    if (meta.mode === 'shadow') return applySeen(deps, meta, kind, entry, incarnation, wakeUps);
+    if (meta.mode === 'shadow') {
+      await applySeen(deps, meta, kind, entry, incarnation, wakeUps);
+      return;
+    }
     const services = [...new Set([entry.svc, entry.oldSvc].filter((s): s is string => !!s))];
     for (const name of services) {
       const service = { cluster: meta.id, namespace: entry.ns, name };
@@ -50,9 +54,9 @@ export async function applyOutputs(
   const { v, cluster, session, uid, base } = message;
   const asOf = unexplained.reduce((newest, e) => (versionOf(1, e.rv) > versionOf(1, newest) ? e.rv : newest), '0');
   const second: LiveMessage = { v, cluster, session, uid, base, type: 'live', kind, asOf, entries: unexplained };
-  await deps.queues(meta.id, meta.queues).events.send([
-    { body: encodeMessage(second), delaySeconds: Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds)) },
-  ]);
+  await deps
+    .queues(meta.id, meta.queues)
+    .events.send([{ body: encodeMessage(second), delaySeconds: Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds)) }]);
 }
 
 /** Shadow mode: what the cluster's own controllers wrote is kept, and compared anew whenever it changes. */

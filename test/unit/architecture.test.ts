@@ -1,0 +1,92 @@
+/** The import rules that biome.json can't express: what may be imported as a type only, and who may import an SDK. */
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly typeOnly: boolean;
+}
+
+/** Import and re-export declarations, side-effect imports and import(). */
+function importsOf(file: string, source: string): readonly Import[] {
+  const declarations = [...source.matchAll(/^\s*(?:import|export)\s+(?:(?<clause>[^'";]*?)\s+from\s+)?'(?<from>[^']+)'/gm)];
+  const dynamic = [...source.matchAll(/\bimport\(\s*'(?<from>[^']+)'/g)];
+  return [...declarations, ...dynamic].map(({ groups }) => ({ file, from: groups?.['from'] ?? '', typeOnly: isTypeOnly(groups?.['clause']) }));
+}
+
+function isTypeOnly(clause: string | undefined): boolean {
+  if (clause === undefined) return false;
+  if (/^type\b/.test(clause)) return true;
+  const names = /^\{(.*)\}$/s.exec(clause)?.[1];
+  return names !== undefined && names.split(',').every((name) => name.trim() === '' || /^type\b/.test(name.trim()));
+}
+
+interface Rule {
+  readonly name: string;
+  readonly isBroken: (i: Import) => boolean;
+}
+
+const isEntry = (file: string): boolean => /\.(handler|main)\.ts$/.test(file);
+const inCore = (file: string): boolean => /^(shared|functions)\//.test(file);
+
+const rules: readonly Rule[] = [
+  {
+    name: '@kubernetes/client-node is a type in shared/ and functions/: its code is too large and too slow for them',
+    isBroken: ({ file, from, typeOnly }) => inCore(file) && from.startsWith('@kubernetes/client-node') && !typeOnly,
+  },
+  {
+    // attributes.ts, expressions.ts and directory.ts speak of the driver's values and clients without calling anything
+    name: 'the AWS SDK runs in snapshot/dynamodb.ts, queue/sqs.ts and the entries only',
+    isBroken: ({ file, from, typeOnly }) =>
+      inCore(file) &&
+      from.startsWith('@aws-sdk/') &&
+      !typeOnly &&
+      !isEntry(file) &&
+      !['shared/snapshot/dynamodb.ts', 'shared/queue/sqs.ts'].includes(file),
+  },
+  {
+    // the way to a cluster is told by its record, which somebody else has read
+    name: 'shared/cluster knows types of the snapshot only',
+    isBroken: ({ file, from, typeOnly }) => file.startsWith('shared/cluster/') && from.startsWith('#shared/snapshot/') && !typeOnly,
+  },
+  {
+    name: 'an entry is imported by a local run only',
+    isBroken: ({ file, from }) => isEntry(from) && !isEntry(file) && !file.startsWith('test/'),
+  },
+  {
+    name: 'modules are imported with their extension, so that Node runs the sources as they are',
+    isBroken: ({ from }) => /^(\.|#)/.test(from) && !/\.(ts|mjs|json)$/.test(from),
+  },
+];
+
+const broken = (imports: readonly Import[]): readonly string[] =>
+  imports.flatMap((i) => rules.filter((rule) => rule.isBroken(i)).map((rule) => `${i.file} imports ${i.from}: ${rule.name}`));
+
+describe('imports', () => {
+  const files = globSync(['shared/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts']).filter((file) => !file.endsWith('.d.ts'));
+
+  it('keep the rules', () => {
+    expect(files.length).toBeGreaterThan(100);
+    expect(broken(files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8'))))).toEqual([]);
+  });
+
+  it.each([
+    ['shared/kube/planted.ts', `import { KubeConfig, type V1Pod } from '@kubernetes/client-node';`],
+    ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
+    ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
+    ['shared/cluster/planted.ts', `export { readMeta } from '#shared/snapshot/meta.ts';`],
+    ['functions/sync/planted.ts', `import './sync.handler.ts';`],
+    ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
+  ])('in %s may not be: %s', (file, source) => {
+    expect(broken(importsOf(file, source))).toHaveLength(1);
+  });
+
+  it.each([
+    ['shared/kube/planted.ts', `import type { V1Pod } from '@kubernetes/client-node';`],
+    ['shared/queue/planted.ts', `import { type SQSClient } from '@aws-sdk/client-sqs';`],
+    ['functions/sync/planted.handler.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
+  ])('in %s may be: %s', (file, source) => {
+    expect(broken(importsOf(file, source))).toEqual([]);
+  });
+});
