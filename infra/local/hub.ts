@@ -10,8 +10,8 @@ import { region, tableName } from './processes.ts';
 
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };
-  /** Clusters whose first lists are not applied yet. */
-  unsynced(): Promise<readonly string[]>;
+  /** Clusters whose first lists are not applied yet. With a data folder of an earlier run that may be another cluster's: `uids` tells. */
+  unsynced(uids: { readonly [cluster: string]: string }): Promise<readonly string[]>;
 }
 
 export interface HubOptions {
@@ -36,9 +36,9 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
   sqs.destroy();
   return {
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
-    async unsynced() {
+    async unsynced(uids) {
       const metas = await Promise.all(clusters.map(async (id) => [id, await readMeta(table, id)] as const));
-      return metas.filter(([, meta]) => !meta || !isSynced(meta)).map(([id]) => id);
+      return metas.filter(([, meta]) => !meta || !isSynced(meta) || meta.uid !== uids[meta.id]).map(([id]) => id);
     },
   };
 }

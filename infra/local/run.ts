@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, localHubFile } from '#infra/operate/hub.ts';
+import type { Connection } from '#shared/cluster/connection.ts';
+import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { childLines } from './child-lines.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { connectionFiles } from './connection-files.ts';
+import { type Connections, connectionFiles } from './connection-files.ts';
 import { metricsStore } from './console/metrics-store.ts';
 import { startConsole } from './console/server.ts';
 import { type LocalHub, prepareHub } from './hub.ts';
@@ -70,7 +72,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     await writeFile(localHubFile(), JSON.stringify(addresses), { mode: 0o600 });
     const told = { ...urls, queues: hub.queues, connections: files };
     for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);
-    await synced(hub, signal);
+    await synced(hub, connections, { terminal, signal });
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
     terminal.print(`ready: ${clusters} (${options.mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
@@ -100,9 +102,21 @@ async function dataFolder(dir: string): Promise<string> {
   return path;
 }
 
-async function synced(hub: LocalHub, signal: AbortSignal): Promise<void> {
-  // The table may be starting again: asked once more a moment later.
-  while ((await hub.unsynced().catch(() => ['?'])).length > 0) await sleep(150, undefined, { signal });
+async function synced(hub: LocalHub, connections: Connections, { terminal, signal }: Pick<RunOptions, 'terminal' | 'signal'>): Promise<void> {
+  const uids: { [cluster: string]: string } = {};
+  const identify = async (id: string, connection: Connection) => {
+    const api = httpsClusterApi(connection, { fieldManager: 'fleet-endpoints' });
+    uids[id] = await api.identity().finally(() => api.close());
+  };
+  for (let tries = 1; ; tries++) {
+    // A cluster that can't be reached, or a table that is starting again, is asked once more a moment later.
+    const unknown = Object.entries(connections).filter(([id]) => !uids[id]);
+    await Promise.all(unknown.map(([id, connection]) => identify(id, connection).catch(() => {})));
+    const waiting = await hub.unsynced(uids).catch(() => Object.keys(connections));
+    if (waiting.length === 0) return;
+    if (tries % 60 === 0) terminal.print(`waiting for the first lists of ${waiting.join(', ')}`);
+    await sleep(150, undefined, { signal });
+  }
 }
 
 function describe(source: ClusterSource, { kubeconfig, mode }: Options): string {

@@ -105,7 +105,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
     async stop(graceMs) {
       stopping = true;
       clearTimeout(timer);
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
