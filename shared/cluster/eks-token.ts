@@ -25,7 +25,10 @@ export function eksToken(clusterName: string, region: string, credentials: AwsCr
     ...(credentials.sessionToken && { 'X-Amz-Security-Token': credentials.sessionToken }),
     'X-Amz-SignedHeaders': signedHeaders,
   });
-  const canonicalQuery = [...query].map(([k, v]) => `${encode(k)}=${encode(v)}`).sort().join('&');
+  const canonicalQuery = [...query]
+    .map(([k, v]) => `${encode(k)}=${encode(v)}`)
+    .sort()
+    .join('&');
   const canonicalRequest = ['GET', '/', canonicalQuery, `host:${host}\nx-k8s-aws-id:${clusterName}\n`, signedHeaders, hash('')].join('\n');
   const toSign = ['AWS4-HMAC-SHA256', timestamp, scope, hash(canonicalRequest)].join('\n');
   const key = [timestamp.slice(0, 8), region, 'sts', 'aws4_request'].reduce<string | Buffer>(

@@ -25,7 +25,7 @@ export function httpsClusterApi(
   }
 
   const api: ClusterApi = {
-    get: (kind, namespace, name) => orUndefined(call(`GET`, objectPath(kind, namespace, name), { idempotent: true })),
+    get: (kind, namespace, name) => orUndefined(call('GET', objectPath(kind, namespace, name), { idempotent: true })),
 
     async list(kind, namespace, selector = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -103,7 +103,8 @@ async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (e) {
-    if (e instanceof ClusterApiError && e.status === 404) return undefined;
+    // By its reason: a 404 of something else on the way says nothing about the object.
+    if (e instanceof ClusterApiError && e.status === 404 && e.reason === 'NotFound') return undefined;
     throw e;
   }
 }

@@ -1,8 +1,8 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
 import type { ApiAccess, ClusterMeta } from '#shared/snapshot/meta.ts';
-import { type AwsCredentials, eksToken } from './eks-token.ts';
 import type { Connection, TokenSource } from './connection.ts';
+import { type AwsCredentials, eksToken } from './eks-token.ts';
 import { ClusterApiError } from './errors.ts';
 import { httpsClusterApi } from './https.ts';
 import type { ClusterApi } from './port.ts';
@@ -44,7 +44,10 @@ async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; veri
   if (entry.verified === meta.uid) return;
   const uid = await entry.api.identity();
   if (meta.uid !== '' && uid !== meta.uid) {
-    throw new ClusterApiError(`the API server of cluster ${meta.id} answers as another cluster: kube-system has uid ${uid}, ${meta.uid} is registered`, {});
+    throw new ClusterApiError(
+      `the API server of cluster ${meta.id} answers as another cluster: kube-system has uid ${uid}, ${meta.uid} is registered`,
+      {},
+    );
   }
   entry.verified = meta.uid;
 }

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { httpsClusterApi } from '#shared/cluster/https.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+type Answer = readonly [status: number, body: object | string, headers?: http.OutgoingHttpHeaders];
+
+/** A server that gives these answers one after another, and what it was asked. */
+async function scripted(...answers: Answer[]) {
+  const asked: string[] = [];
+  const bodies: string[] = [];
+  const server = http.createServer(async (request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    let body = '';
+    for await (const part of request) body += part;
+    bodies.push(body);
+    const [status, answer, headers = {}] = answers.shift() ?? [500, 'nothing left'];
+    response.writeHead(status, headers).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const api = httpsClusterApi({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, { fieldManager: 'me' });
+  ends.push(api.close, () => server.close());
+  return { api, asked, bodies };
+}
+
+const page = (names: string[], token = '') => ({
+  metadata: { resourceVersion: '7', ...(token && { continue: token }) },
+  items: names.map((name) => ({ metadata: { name } })),
+});
+const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+const missing = { kind: 'Status', code: 404, reason: 'NotFound', message: 'not found' };
+const slice: EndpointSlice = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 's', namespace: 'n' },
+  addressType: 'IPv4',
+  endpoints: [],
+};
+
+describe('cluster API over HTTP', () => {
+  test('lists page after page, 500 objects at a time', async () => {
+    const { api, asked } = await scripted([200, page(['a'], 'next')], [200, page(['b'])]);
+    const list = await api.list('Service', 'n', { labels: { a: 'b', c: 'd' } });
+    expect(list.items.map((s) => [s.kind, s.metadata.name])).toEqual([
+      ['Service', 'a'],
+      ['Service', 'b'],
+    ]);
+    const first = 'GET /api/v1/namespaces/n/services?labelSelector=a%3Db%2Cc%3Dd&limit=500';
+    expect(asked).toEqual([first, `${first}&continue=next`]);
+  });
+
+  test('begins anew when a continue token has expired, and gives up when that goes on', async () => {
+    const { api, asked } = await scripted([200, page(['old'], 't')], [410, expired], [200, page(['new'])]);
+    expect((await api.list('Service', '')).items.map((s) => s.metadata.name)).toEqual(['new']);
+    expect(asked[2]).toBe('GET /api/v1/services?limit=500');
+    const never = await scripted([410, expired], [410, expired], [410, expired]);
+    await expect(never.api.list('Service', '')).rejects.toMatchObject({ status: 410, reason: 'Expired' });
+  });
+
+  test('asks for no more than one page when told so', async () => {
+    const { api, asked } = await scripted([200, page(['a', 'b'], 'more')]);
+    expect((await api.list('EndpointSlice', 'n', { atMost: 2 })).items).toHaveLength(2);
+    expect(asked).toEqual(['GET /apis/discovery.k8s.io/v1/namespaces/n/endpointslices?limit=2']);
+  });
+
+  test('reads reason, causes, message and patience out of a Status', async () => {
+    const status = {
+      kind: 'Status',
+      message: 'endpointslices.discovery.k8s.io "s" is forbidden: no',
+      reason: 'Forbidden',
+      code: 403,
+      details: { causes: [{ reason: 'NamespaceTerminating' }], retryAfterSeconds: 4 },
+    };
+    const { api } = await scripted([403, status], [429, 'slow down', { 'retry-after': '9' }]);
+    await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({
+      status: 403,
+      reason: 'Forbidden',
+      causes: ['NamespaceTerminating'],
+      message: status.message,
+      retryAfterSeconds: 4,
+    });
+    await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({ status: 429, message: 'slow down', retryAfterSeconds: 9 });
+  });
+
+  test('what is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
+    const { api } = await scripted([200, '<html>'], [200, '<html>'], [502, ''], [404, '<html>']);
+    for (const call of [api.get('Pod', 'n', 'p'), api.list('Pod', 'n')])
+      await expect(call).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
+    await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({ status: 502, message: 'the server answered with status 502' });
+    await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({ status: 404, message: '<html>' });
+  });
+
+  test('names the field manager on every write, and sends kind, patch type and preconditions', async () => {
+    const { api, asked, bodies } = await scripted([201, slice], [200, slice], [200, slice], [200, {}], [404, missing]);
+    const { kind: _, ...kindless } = slice;
+    await api.create('EndpointSlice', kindless);
+    await api.replace('EndpointSlice', slice);
+    await api.patch('EndpointSlice', 'n', 's', { a: 1 });
+    expect(await api.delete('EndpointSlice', 'n', 's', { uid: 'u', resourceVersion: '3' })).toBe(true);
+    expect(await api.delete('EndpointSlice', 'n', 's')).toBe(false);
+    const path = '/apis/discovery.k8s.io/v1/namespaces/n/endpointslices';
+    expect(asked).toEqual([
+      `POST ${path}?fieldManager=me`,
+      `PUT ${path}/s?fieldManager=me`,
+      `PATCH ${path}/s?fieldManager=me`,
+      `DELETE ${path}/s`,
+      `DELETE ${path}/s`,
+    ]);
+    expect(JSON.parse(bodies[0] as string)).toEqual(slice);
+    expect(JSON.parse(bodies[3] as string)).toMatchObject({ preconditions: { uid: 'u', resourceVersion: '3' } });
+  });
+});
