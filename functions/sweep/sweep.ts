@@ -5,7 +5,7 @@ import { confirmLists } from './confirm-list.ts';
 import type { SweepDeps } from './deps.ts';
 import { wakeOverdue } from './overdue.ts';
 import { judgeSuspect } from './suspect.ts';
-import { wakeAll } from './wake-all.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
 
 export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);

@@ -7,7 +7,7 @@ import type { Endpoints, EndpointSlice } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { readDifference, saveDifference } from '#shared/snapshot/differences.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, noteDifference } from '#shared/snapshot/meta.ts';
 import type { ServiceKey } from '#shared/snapshot/work.ts';
 import type { SyncDeps } from './deps.ts';
 import { endpointsIn, type Inputs, slicesIn } from './load.ts';
@@ -31,6 +31,7 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
   if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new NotNow('difference to be confirmed', confirmAfterSeconds);
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
+  await noteDifference(deps.table, key.cluster, deps.now());
   deps.metrics.put('ShadowDifferences', 1, { cluster: key.cluster });
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }

@@ -1,5 +1,5 @@
 import { type InputKind, type Kind, kinds } from '#shared/kube/types.ts';
-import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
+import { auditKey, clusterIndexKey, metaKey, queueKey } from './keys.ts';
 import type { Item, Table, Value } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -61,6 +61,9 @@ export interface ClusterMeta {
   /** The incarnation whose first list of the kind has been applied whole. */
   readonly synced: { readonly [K in Kind]: number };
   readonly high: { readonly [K in Kind]: Version };
+  /** When the mode was switched last, and when shadow mode last met a difference; ms since the epoch, 0 for never. */
+  readonly modeSince: number;
+  readonly differenceAt: number;
   /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
   readonly heartbeatAt: number;
   /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
@@ -97,6 +100,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     recoveredAt: number('recoveredAt'),
     synced: perKind('synced_', 0),
     high: perKind('high_', noVersion),
+    modeSince: number('modeSince'),
+    differenceAt: number('differenceAt'),
     heartbeatAt: number('heartbeatAt'),
     toConfirm: (['Service', 'Pod', 'Node'] as const).filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
@@ -143,10 +148,10 @@ export async function registerCluster(table: Table, cluster: Registration): Prom
  * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
  * sweep finishes if the caller does not. Resolves to false when the cluster is not known.
  */
-export async function switchMode(table: Table, cluster: string, mode: Mode): Promise<boolean> {
+export async function switchMode(table: Table, cluster: string, mode: Mode, now = 0): Promise<boolean> {
   const meta = await table.update(
     metaKey(cluster),
-    { set: { mode, wakeAll: 1 }, add: { epoch: 1 } },
+    { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 } },
     {
       any: [
         { attribute: 'mode', is: '<', value: 'removed' },
@@ -158,6 +163,26 @@ export async function switchMode(table: Table, cluster: string, mode: Mode): Pro
 }
 
 /** The cluster left the configuration: its endpoints stay as they are, its events are still taken in. */
+export async function noteDifference(table: Table, cluster: string, now: number): Promise<void> {
+  await table.update(metaKey(cluster), { set: { differenceAt: now } });
+}
+
+/** Who switched what, when and why: kept beside the cluster's record for good. `at`: ISO 8601. */
+export interface AuditRecord {
+  readonly at: string;
+  readonly who: string;
+  readonly what: string;
+}
+
+export async function recordAudit(table: Table, cluster: string, record: AuditRecord): Promise<void> {
+  await table.put({ ...auditKey(cluster, record.at), who: record.who, what: record.what });
+}
+
+export async function listAudit(table: Table, cluster: string): Promise<readonly AuditRecord[]> {
+  const items = await table.query(metaKey(cluster).pk, { from: 'AUDIT#', to: 'AUDIT#~' });
+  return items.map((i) => ({ at: i.sk.slice('AUDIT#'.length), who: i['who'] as string, what: i['what'] as string }));
+}
+
 export const drainCluster = (table: Table, cluster: string): Promise<boolean> => switchMode(table, cluster, 'draining');
 
 export async function listClusters(table: Table): Promise<readonly string[]> {

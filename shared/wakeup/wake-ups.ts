@@ -1,6 +1,6 @@
-import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
+import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { raise, raiseLive } from '#shared/snapshot/work.ts';

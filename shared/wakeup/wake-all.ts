@@ -1,12 +1,22 @@
 /** After a switch of mode every service is woken once (protocol.md 7). Repeated until it is done, whoever began it. */
-import { metaKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { isAlive, namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
-import type { SweepDeps } from './deps.ts';
 
-export async function wakeAll(deps: Pick<SweepDeps, 'table' | 'queues' | 'now' | 'log'>, meta: ClusterMeta): Promise<number> {
+import { concurrently } from '#shared/queue/concurrently.ts';
+import type { ClusterQueues } from '#shared/queue/port.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
+import { isAlive, namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { sendWakeUps } from './wake-ups.ts';
+
+export interface WakeAllDeps {
+  readonly table: Table;
+  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta): Promise<number> {
   const namespaces = await namespacesInRange(deps.table, meta.id, '', '');
   const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat().filter(isAlive);
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));

@@ -1,0 +1,136 @@
+/**
+ * `npm run cluster -- list | pause | shadow | active CLUSTER|--all`: switches take effect with the next run of each service, within seconds, and leave an
+ * audit record. `pause --all` is the kill switch. `active` asks first (preflight.ts); --override goes without, and says so in the record.
+ */
+import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Connection } from '#shared/cluster/connection.ts';
+import { httpsClusterApi } from '#shared/cluster/https.ts';
+import { clusterRegistry, fieldManager } from '#shared/cluster/registry.ts';
+import { listDifferences } from '#shared/snapshot/differences.ts';
+import { type ClusterMeta, isSynced, listAudit, type Mode, readMeta, recordAudit, switchMode } from '#shared/snapshot/meta.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { chosenClusters, command, connectHub, type Hub, UsageError } from './hub.ts';
+import { accessFindings, controllersOff, defaultQuietMs, type Finding, shadowFindings } from './preflight.ts';
+
+const modeOf: { readonly [verb: string]: Mode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
+/** No lease of a worker that still believes the old mode is alive after this. */
+const leaseMs = 40_000;
+
+await command(async () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean' },
+      override: { type: 'boolean' },
+      'controllers-off': { type: 'boolean' },
+      'quiet-for': { type: 'string' },
+      namespace: { type: 'string', default: 'default' },
+      reason: { type: 'string', default: '' },
+    },
+  });
+  const [verb = '', chosen] = positionals;
+  const hub = connectHub(process.env);
+  if (verb === 'list') return list(hub);
+  if (verb === 'audit') return audit(hub, await chosenClusters(hub.table, chosen, values.all ?? chosen === undefined));
+  const mode = modeOf[verb];
+  if (!mode)
+    throw new UsageError(`npm run cluster -- list | audit [CLUSTER] | pause | shadow | active CLUSTER|--all; ${JSON.stringify(verb)} was given`);
+  const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
+  for (const id of await chosenClusters(hub.table, chosen, values.all ?? false)) {
+    const meta = (await readMeta(hub.table, id)) as ClusterMeta;
+    if (mode === 'active' && meta.mode !== 'active' && !values.override) {
+      const findings = await preflight(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
+      for (const { check, ok, detail } of findings) console.log(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+      if (findings.some((f) => !f.ok)) throw new UsageError(`${id} stays ${meta.mode}: see above; --override switches it all the same`);
+    }
+    await switchTo(hub, meta, mode, `${verb}${values.override ? ' with --override' : ''}${values.reason && `: ${values.reason}`}`);
+  }
+});
+
+async function switchTo(hub: Hub, meta: ClusterMeta, mode: Mode, what: string): Promise<void> {
+  const now = Date.now();
+  await recordAudit(hub.table, meta.id, { at: new Date(now).toISOString(), who: userInfo().username, what: `${meta.mode} → ${mode} (${what})` });
+  if (!(await switchMode(hub.table, meta.id, mode, now))) throw new UsageError(`${meta.id} was removed: a removed cluster's id is never used again`);
+  const switched = (await readMeta(hub.table, meta.id)) as ClusterMeta;
+  await hub.directory.know(meta.id);
+  const log = jsonLog(() => {}, Date.now, {});
+  const woken = await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, switched);
+  console.log(`${meta.id}  ${meta.mode} → ${mode}, ${woken} services woken`);
+  if (meta.mode === 'active')
+    console.log(
+      `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
+    );
+}
+
+async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
+  const differences = await listDifferences(hub.table, meta.id);
+  const shadow = shadowFindings(meta, differences.filter((d) => d.confirmed).length, quietMs, Date.now());
+  if (!hub.connectionsFile) {
+    // The function's own rights are what counts there, and they are asked for with every write; the writer's identity is checked here.
+    const api = await clusterRegistry({
+      connectionsFile: undefined,
+      credentials: () => hub.dynamodb.config.credentials(),
+      region: await hub.dynamodb.config.region(),
+      now: Date.now,
+    })(meta)
+      .then(() => ({ check: 'reachable', ok: true, detail: 'the API server answers as this cluster' }))
+      .catch((e: unknown) => ({ check: 'reachable', ok: false, detail: String(e) }));
+    const off = {
+      check: 'built-in controllers',
+      ok: vouched,
+      detail: vouched ? 'off, as you say' : 'make sure they are off on every control-plane node and say --controllers-off',
+    };
+    return [...shadow, api, off];
+  }
+  const connections = JSON.parse(await readFile(hub.connectionsFile, 'utf8')) as { readonly [id: string]: Connection };
+  const connection = connections[meta.id];
+  if (!connection) return [...shadow, { check: 'reachable', ok: false, detail: 'no connection is known' }];
+  const api = httpsClusterApi(connection, { fieldManager });
+  try {
+    const off = vouched
+      ? { check: 'built-in controllers', ok: true, detail: 'off, as you say' }
+      : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
+    return [...shadow, ...(await accessFindings(api.transport)), off];
+  } finally {
+    api.close();
+  }
+}
+
+async function list(hub: Hub): Promise<void> {
+  const rows = [['cluster', 'mode', 'relay', 'first lists', 'circuit', 'differences']];
+  for (const id of await chosenClusters(hub.table, undefined, true)) {
+    const meta = await readMeta(hub.table, id);
+    if (!meta) continue;
+    const differences = (await listDifferences(hub.table, id)).filter((d) => d.confirmed).length;
+    const heard = meta.heartbeatAt > 0 ? `${Math.round((Date.now() - meta.heartbeatAt) / 1000)} s ago` : 'never';
+    rows.push([
+      id,
+      meta.mode,
+      heard,
+      isSynced(meta) ? 'applied' : 'waiting',
+      meta.circuit ? `open: ${meta.circuit.reason}` : 'closed',
+      meta.mode === 'shadow' ? String(differences) : '-',
+    ]);
+  }
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
+
+async function audit(hub: Hub, clusters: readonly string[]): Promise<void> {
+  for (const id of clusters) for (const { at, who, what } of await listAudit(hub.table, id)) console.log(`${at}  ${id}  ${who}  ${what}`);
+}
+
+function seconds(text: string): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--quiet-for ${text}: a number of seconds is needed`);
+  return Number(text) * 1000;
+}
