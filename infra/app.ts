@@ -1,12 +1,12 @@
 import { App, Aspects } from 'aws-cdk-lib';
 import { type Config, loadConfig } from './config.ts';
-import { dropForEmulator } from './emulator.ts';
+import { fitToEmulator } from './emulator.ts';
 import { addFleet } from './fleet.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
 const app = new App();
 addFleet(app, configOrExit(app.node.tryGetContext('clusters') ?? 'clusters.yaml'));
-if (app.node.tryGetContext('emulator')) Aspects.of(app).add(dropForEmulator());
+if (app.node.tryGetContext('emulator')) Aspects.of(app).add(fitToEmulator());
 
 /** What is wrong with the file is for the person who wrote it: without a stack trace. */
 function configOrExit(file: string): Config {

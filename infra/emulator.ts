@@ -1,15 +1,45 @@
-import { CfnResource, type IAspect } from 'aws-cdk-lib';
+import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
+import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
+import type { IConstruct } from 'constructs';
 
-/** Types that the local cloud refuses; tests assert them on the template instead. */
-export const notOnEmulator: readonly string[] = ['AWS::CloudWatch::CompositeAlarm', 'AWS::EKS::AccessEntry', 'AWS::EKS::PodIdentityAssociation'];
+/**
+ * Types that the local cloud refuses, and the queues' policies: it speaks http, which they deny. Tests assert them on the
+ * template instead.
+ */
+export const notOnEmulator: readonly string[] = [
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::EKS::AccessEntry',
+  'AWS::EKS::PodIdentityAssociation',
+  'AWS::SQS::QueuePolicy',
+];
 
-/** Takes them out of the templates. Nothing may refer to them. */
-export function dropForEmulator(): IAspect {
+/** Fits the templates to the local cloud. Nothing may refer to what is left out. */
+export function fitToEmulator(): IAspect {
   return {
     visit(node) {
-      if (!CfnResource.isCfnResource(node) || !notOnEmulator.includes(node.cfnResourceType)) return;
-      node.node.scope!.node.tryRemoveChild(node.node.id);
-      console.error(`not on the local cloud: ${node.cfnResourceType} ${node.node.path}`);
+      if (node instanceof CfnPolicy) allowBatches(node);
+      else if (CfnResource.isCfnResource(node) && notOnEmulator.includes(node.cfnResourceType)) leaveOut(node);
     },
   };
+}
+
+function leaveOut(node: CfnResource): void {
+  (node.node.scope as IConstruct).node.tryRemoveChild(node.node.id);
+  console.error(`not on the local cloud: ${node.cfnResourceType} ${node.node.path}`);
+}
+
+/** On AWS the right to send is the right to send ten at a time; the local cloud wants it by a name of its own. */
+function allowBatches(policy: CfnPolicy): void {
+  const document = policy.policyDocument;
+  // Late, when references between stacks have become imports.
+  policy.policyDocument = Lazy.uncachedAny({
+    produce(context) {
+      const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly { readonly Action: string | readonly string[] }[] };
+      const widened = Statement.map((s) => {
+        const actions = [s.Action].flat();
+        return actions.includes('sqs:SendMessage') ? { ...s, Action: [...actions, 'sqs:SendMessageBatch'] } : s;
+      });
+      return { ...rest, Statement: widened };
+    },
+  });
 }
