@@ -19,7 +19,7 @@ function isTypeOnly(clause: string | undefined): boolean {
   if (clause === undefined) return false;
   if (/^type\b/.test(clause)) return true;
   const names = /^\{(.*)\}$/s.exec(clause)?.[1];
-  return names !== undefined && names.split(',').every((name) => name.trim() === '' || /^type\b/.test(name.trim()));
+  return names?.split(',').every((name) => name.trim() === '' || /^type\b/.test(name.trim())) ?? false;
 }
 
 interface Rule {
