@@ -290,6 +290,25 @@ test('resumes at what the queue has accepted, not at what was read', async () =>
   expect(run.meter.value('relay_events_total', 'Pod')).toBe(2);
 });
 
+test('what waited before a gap is not passed off as the state after it', async () => {
+  await start({ outbox: { concurrency: 1 } });
+  run.refuseSends(true);
+  api.put(pod('a'));
+  await until(() => run.meter.value('relay_queue_errors_total') > 0);
+  const b = api.put(pod('b'));
+  await until(() => run.meter.value('relay_events_total', 'Pod') === 2);
+  api.compacted = 1_000_000;
+  api.hangUp('Pod', 'reset');
+  api.remove(pod('b'));
+  await until(() => api.count('watch pods') === 2);
+  api.compacted = 0;
+  run.refuseSends(false);
+  await until(() => run.lists('Pod').length === 2);
+  expect(run.lists('Pod')[1]?.entries.map((e) => e.name)).toEqual(['a']);
+  await until(() => run.live('Pod').some((m) => m.entries.some((e) => e.name === 'b')));
+  expect(run.live('Pod').find((m) => m.entries.some((e) => e.name === 'b'))?.asOf).toBe(b);
+});
+
 test('a queue out of reach while lists are due: sent when it is back', async () => {
   api.put(pod('a'));
   run = runRelay(api.url);

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FaultyApi, refuse } from '#test/support/faulty-api.ts';
+
+let api: FaultyApi;
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  api = await new FaultyApi().start();
+  folder = await mkdtemp(join(tmpdir(), 'relay-'));
+  await writeFile(join(folder, 'connection.json'), JSON.stringify({ server: api.url }));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+type Line = { readonly [field: string]: unknown };
+
+function startRelay(env: { readonly [name: string]: string } = {}) {
+  const local = {
+    CLUSTER_ID: 'test',
+    EVENTS_QUEUE_URL: 'http://127.0.0.1:9/queue/events',
+    KUBE_CONNECTION_FILE: join(folder, 'connection.json'),
+    RELAY_PORT: '0',
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
+    NODE_NO_WARNINGS: '1',
+  };
+  const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], {
+    env: { PATH: process.env['PATH'], ...local, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const lines: Line[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Line));
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const line = (message: string) =>
+    vi.waitFor(() => lines.find((l) => l['message'] === message) ?? expect.fail(`no line says ${message}`), { timeout: 10_000, interval: 10 });
+  return { child, lines, code, line };
+}
+
+test('an environment that is not complete: one line that names everything, exit code 1', async () => {
+  const { code, lines } = startRelay({ CLUSTER_ID: '', EVENTS_QUEUE_URL: '', OUTPUTS: 'all', RELAY_PORT: 'x' });
+  expect(await code).toBe(1);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({ level: 'error', fatal: true });
+  for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT']) expect(lines[0]?.['reason']).toContain(name);
+});
+
+test('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
+  api.next('list services', refuse(403, 'Forbidden'), 10);
+  const { code, lines } = startRelay({ RELAY_FAIL_FAST: '1' });
+  expect(await code).toBe(3);
+  expect(lines.filter((l) => l['fatal'])).toMatchObject([
+    { verb: 'list', resource: 'services', status: 403, reason: expect.stringContaining('not authorised: list services') },
+  ]);
+});
+
+test('without its queue it is alive but not ready, says so in numbers, and ends in time when told to', async () => {
+  const { child, code, line } = startRelay();
+  const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly address: string } };
+  expect(address.address).toBe('127.0.0.1');
+  await line('queue did not accept');
+  const get = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${address.port}${path}`);
+    return [answer.status, await answer.text()] as const;
+  };
+  expect(await get('/healthz')).toEqual([200, 'ok\n']);
+  expect((await get('/readyz'))[0]).toBe(503);
+  const [, text] = await get('/metrics');
+  expect(text).toMatch(/^relay_queue_errors_total [1-9]/m);
+  expect(text).toMatch(/^relay_events_total\{kind="EndpointSlice"\} 0$/m);
+  const before = Date.now();
+  child.kill('SIGTERM');
+  expect(await code).toBe(0);
+  expect(Date.now() - before).toBeLessThan(6_000);
+});
+
+test('through the real SQS client: every kind is listed and the relay is ready', async () => {
+  const bodies: string[] = [];
+  const sqs = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { Entries } = JSON.parse(Buffer.concat(parts).toString()) as {
+        readonly Entries: readonly { readonly Id: string; readonly MessageBody: string }[];
+      };
+      bodies.push(...Entries.map((e) => e.MessageBody));
+      response.setHeader('content-type', 'application/x-amz-json-1.0');
+      response.end(
+        JSON.stringify({
+          Successful: Entries.map(({ Id, MessageBody }) => ({
+            Id,
+            MessageId: Id,
+            MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
+          })),
+          Failed: [],
+        }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => sqs.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(sqs.address() as AddressInfo).port}`;
+    const { child, code, line } = startRelay({ AWS_ENDPOINT_URL_SQS: url, EVENTS_QUEUE_URL: `${url}/queue/events` });
+    const { address } = (await line('relay started')) as { readonly address: { readonly port: number } };
+    await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${address.port}/readyz`)).status).toBe(200), {
+      timeout: 10_000,
+      interval: 20,
+    });
+    expect(new Set(bodies.map((body) => (JSON.parse(body) as { readonly kind?: string }).kind))).toEqual(
+      new Set([undefined, 'Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice']),
+    );
+    child.kill('SIGTERM');
+    expect(await code).toBe(0);
+  } finally {
+    sqs.closeAllConnections();
+    sqs.close();
+  }
+});
