@@ -68,6 +68,8 @@ async function applySeen(
   incarnation: number,
   wakeUps: WakeUps,
 ): Promise<void> {
+  // A relay that is told to send metadata says nothing that could be compared.
+  if (!entry.gone && !entry.body) return;
   if (entry.svc === '' || (kind === 'EndpointSlice' && entry.by !== slicesManagedBy && !entry.gone)) return;
   const service = { cluster: meta.id, namespace: entry.ns, name: entry.svc };
   const saved = await saveOutput(

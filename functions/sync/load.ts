@@ -25,7 +25,7 @@ export async function load(deps: SyncDeps, key: ServiceKey, work: WorkItem, shel
   const { table } = deps;
   const [serviceRecord, outputs, triggers, hints] = await Promise.all([
     readObject(table, key.cluster, 'Service', key.namespace, key.name),
-    readOutputs(table, key, shelf),
+    outputsOn(deps, key, shelf),
     readTriggers(table, key, work),
     readHints(table, key),
   ]);
@@ -35,6 +35,12 @@ export async function load(deps: SyncDeps, key: ServiceKey, work: WorkItem, shel
     ? await Promise.all([podsOf(deps, key, service.spec?.selector ?? {}), nodesOf(deps, key.cluster)])
     : [[], { nodes: new Map<string, Node>(), seen: false }];
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
+}
+
+/** A cluster that was active before it is in shadow has what we wrote last, until its relay sends outputs in full. */
+async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise<readonly OutputRecord[]> {
+  const outputs = await readOutputs(deps.table, key, shelf);
+  return outputs.length === 0 && shelf === 'SEEN' ? readOutputs(deps.table, key, 'OUT') : outputs;
 }
 
 /** One Query of the namespace, as upstream lists its cache. Only the pods that match are decoded whole. */

@@ -1,9 +1,9 @@
 /** One local run, from nothing to `ready` and back to nothing. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LocalAddresses, localHubFile } from '#infra/operate/hub.ts';
+import { type LocalAddresses, leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { childLines } from './child-lines.ts';
@@ -69,7 +69,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
-    await writeFile(localHubFile(), JSON.stringify(addresses), { mode: 0o600 });
+    await leaveAddresses(addresses);
     const told = { ...urls, queues: hub.queues, connections: files };
     for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);
     await synced(hub, connections, { terminal, signal });
@@ -87,7 +87,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     terminal.live('');
     await stopAll(children);
     console.close();
-    await rm(localHubFile(), { force: true });
+    await rm(localHubFile(process.pid), { force: true });
     await rm(own, { recursive: true, force: true });
   }
 }

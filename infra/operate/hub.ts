@@ -2,7 +2,8 @@
  * The hub that a command is for: the deployed one, named by TABLE_NAME and the usual AWS credentials, or else the local run, which leaves its
  * addresses in a file while it runs.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -24,7 +25,16 @@ export interface LocalAddresses {
   readonly consoleUrl: string;
 }
 
-export const localHubFile = (): string => join(tmpdir(), `fleet-endpoints-${userInfo().uid}.json`);
+const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo().uid}`);
+
+/** Where the run of this process leaves its addresses; several may run side by side. */
+export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.json`);
+
+/** Only this user may read them. */
+export async function leaveAddresses(addresses: LocalAddresses): Promise<void> {
+  await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
+  await writeFile(localHubFile(process.pid), JSON.stringify(addresses), { mode: 0o600 });
+}
 
 export interface Hub {
   readonly name: string;
@@ -47,7 +57,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
     const table = dynamoTable(dynamodb, deployed);
     return { name: `table ${deployed}`, table, sqs, dynamodb, directory: queueDirectory(table, sqs, {}), connectionsFile: undefined };
   }
-  const local = readLocal();
+  const local = readLocal(env['HUB']);
   const common = { region: local.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: local.tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
@@ -55,11 +65,32 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   return { name: 'the local run', table, sqs, dynamodb, directory: queueDirectory(table, sqs, {}), connectionsFile: local.connectionsFile };
 }
 
-function readLocal(): LocalAddresses {
+/** The one local run there is, or the one that HUB names by its process id. */
+function readLocal(chosen: string | undefined): LocalAddresses {
+  const runs = localRuns();
+  const wanted = chosen === undefined ? runs : runs.filter((pid) => String(pid) === chosen);
+  const [pid] = wanted;
+  if (pid === undefined) {
+    const what = chosen === undefined ? 'nothing runs locally (npm start)' : `no local run has process id ${chosen}`;
+    throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
+  }
+  if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.join(' or HUB=')}`);
+  return JSON.parse(readFileSync(localHubFile(pid), 'utf8')) as LocalAddresses;
+}
+
+function localRuns(): number[] {
+  if (!existsSync(runsFolder())) return [];
+  return readdirSync(runsFolder())
+    .map((file) => Number.parseInt(file, 10))
+    .filter(isRunning);
+}
+
+function isRunning(pid: number): boolean {
   try {
-    return JSON.parse(readFileSync(localHubFile(), 'utf8')) as LocalAddresses;
+    process.kill(pid, 0);
+    return true;
   } catch {
-    throw new UsageError(`no hub: nothing runs locally (npm start), and ${hubEnv.tableName} names no deployed table`);
+    return false;
   }
 }
 
