@@ -104,4 +104,3 @@ async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: s
   await noteNamespace(deps.table, cluster, namespace);
   deps.knownNamespaces.add(key);
 }
-

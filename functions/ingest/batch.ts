@@ -14,8 +14,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
-import { UnreadableMessage } from '#shared/queue/codec.ts';
-import { encodeMessage } from '#shared/queue/codec.ts';
+import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { EventsMessage, HeartbeatMessage, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
@@ -25,13 +24,13 @@ import { metaKey } from '#shared/snapshot/keys.ts';
 import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
 import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/snapshot/objects.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
+import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { type AppliedPart, applyInputPart, applyOutputPart } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
-import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 export interface EventsRecord {
   readonly messageId: string;
@@ -101,7 +100,9 @@ async function applyMessage(deps: IngestDeps, meta: ClusterMeta, body: string, w
       return { owed: [], note: undefined };
     case 'list':
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
-      return isInput(message) ? applyInputPart(deps, meta, incarnation, message) : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
+      return isInput(message)
+        ? applyInputPart(deps, meta, incarnation, message)
+        : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
     case 'live': {
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       if (!isInput(message)) {
@@ -185,5 +186,7 @@ async function addOverloaded(deps: IngestDeps, cluster: string, wakeUps: WakeUps
 async function quarantine(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, reason: string): Promise<void> {
   deps.metrics.put('Quarantined', 1, { cluster: meta.id });
   deps.log.warn('events message quarantined', { cluster: meta.id, messageId: record.messageId, reason });
-  await deps.queues(meta.id, meta.queues).quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: meta.id, body: record.body.slice(0, 200_000) }) }]);
+  await deps
+    .queues(meta.id, meta.queues)
+    .quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: meta.id, body: record.body.slice(0, 200_000) }) }]);
 }

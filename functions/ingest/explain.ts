@@ -1,6 +1,6 @@
-import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputKind, Endpoints, EndpointSlice } from '#shared/kube/types.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/snapshot/outputs.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 

@@ -9,11 +9,11 @@ import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from 
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, namespacesInRange, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { readOutputs } from '#shared/snapshot/outputs.ts';
-import { resourceVersionOf, versionOf, type Version } from '#shared/snapshot/version.ts';
+import { resourceVersionOf, type Version, versionOf } from '#shared/snapshot/version.ts';
+import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
-import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 
 /** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
 export const suspiciousCount = 20;
@@ -74,7 +74,9 @@ export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarn
     ),
   );
   // What an earlier worker wrote and did not live to tell: equal and older entries announce again while `past` is there.
-  const untold = notListed.filter((r) => r.past && !missing.includes(r)).map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined }));
+  const untold = notListed
+    .filter((r) => r.past && !missing.includes(r))
+    .map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined }));
   await purge(deps, meta.id, part.kind, notListed, version);
 
   return {
@@ -83,7 +85,13 @@ export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarn
   };
 }
 
-export async function applyOutputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: OutputPart, wakeUps: WakeUps): Promise<AppliedPart> {
+export async function applyOutputPart(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  incarnation: number,
+  part: OutputPart,
+  wakeUps: WakeUps,
+): Promise<AppliedPart> {
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(deps.table, meta.id, part.kind, version);
   const gone = await goneFromRange(deps, meta, part, version);
@@ -133,7 +141,9 @@ async function goneFromRange(deps: IngestDeps, meta: ClusterMeta, part: OutputPa
       .flat()
       .filter(({ record }) => record.kind === part.kind && record.object && record.version < version)
       .filter(({ record }) => !listed.has(`${ns}/${record.name}`) && inRange(`${ns}/${record.name}`, part.from, part.to))
-      .map(({ service, record }): OutputEntry => ({ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }));
+      .map(
+        ({ service, record }): OutputEntry => ({ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }),
+      );
   });
   return perNamespace.flat();
 }

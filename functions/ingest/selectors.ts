@@ -1,6 +1,6 @@
+import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/snapshot/objects.ts';
 import type { Table } from '#shared/snapshot/table.ts';
-import type { Service } from '#shared/kube/types.ts';
 
 /** The services of a namespace as they were at a version of its set of services. */
 export interface CachedSelectors {

@@ -1,6 +1,6 @@
 import type { EventsMessage } from '#shared/queue/messages.ts';
-import { fixSession, readSession } from '#shared/snapshot/lists.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
+import { fixSession, readSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';

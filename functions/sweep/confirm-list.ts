@@ -19,7 +19,12 @@ async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMe
   const session = `sweep-${deps.newId()}`;
   await fixSession(deps.table, meta.id, session, meta.incarnation);
   const entries = items
-    .map((o) => ({ ns: o.metadata.namespace ?? '', name: o.metadata.name, rv: o.metadata.resourceVersion ?? '0', o: encodeProjection(kind, o as never) }))
+    .map((o) => ({
+      ns: o.metadata.namespace ?? '',
+      name: o.metadata.name,
+      rv: o.metadata.resourceVersion ?? '0',
+      o: encodeProjection(kind, o as never),
+    }))
     .sort((a, b) => (`${a.ns}/${a.name}` < `${b.ns}/${b.name}` ? -1 : 1));
   const pages = Math.max(1, Math.ceil(entries.length / entriesPerPart));
   const key = (e: { readonly ns: string; readonly name: string } | undefined): string => (e ? `${e.ns}/${e.name}` : '');

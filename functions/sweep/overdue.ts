@@ -1,9 +1,10 @@
 /** Work that is owed for too long: its message was lost, which must not happen. In a healthy run nothing is found here. */
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+
 import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { readWork } from '#shared/snapshot/work.ts';
-import { isClean, isLeased } from '#shared/workqueue/item.ts';
 import { sendWakeUps, type WakeUp } from '#shared/wakeup/wake-ups.ts';
+import { isClean, isLeased } from '#shared/workqueue/item.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** After this long beyond its due time work is woken again; longer than any message waits for a worker in a healthy system. */

@@ -3,8 +3,8 @@
  * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { fixSession } from '#shared/snapshot/lists.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
+import { fixSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import type { SweepDeps } from './deps.ts';

@@ -1,11 +1,12 @@
 /** What nobody's message carries: overdue work, unfinished switches, doubtful lists and sessions, and how old everything is. */
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { type ClusterMeta, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { confirmLists } from './confirm-list.ts';
 import type { SweepDeps } from './deps.ts';
+import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
 import { judgeSuspect } from './suspect.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
 
 export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
@@ -41,5 +42,6 @@ async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   if (meta.heartbeatAt > 0) deps.metrics.put('RelayHeartbeatAge', Math.max(0, deps.now() - meta.heartbeatAt) / 1000, dimensions);
   deps.metrics.put('CircuitOpen', meta.circuit ? 1 : 0, dimensions);
   deps.metrics.put('GateClosed', isSynced(meta) ? 0 : 1, dimensions);
+  if (meta.mode === 'active') await publishGauges(deps, meta.id);
   deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
 }

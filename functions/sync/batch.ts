@@ -31,7 +31,9 @@ export async function syncBatch(
       if (!(error instanceof UnreadableMessage)) throw error;
       deps.metrics.put('Quarantined', 1, { cluster });
       deps.log.warn('wake-up quarantined', { cluster, messageId: record.messageId, reason: error.message });
-      await deps.queues(cluster, undefined).quarantine.send([{ body: encodeMessage({ reason: error.message, from: 'syncs', cluster, body: record.body.slice(0, 200_000) }) }]);
+      await deps
+        .queues(cluster, undefined)
+        .quarantine.send([{ body: encodeMessage({ reason: error.message, from: 'syncs', cluster, body: record.body.slice(0, 200_000) }) }]);
     }
   }
   await concurrently(10, [...services.values()], async (messages) => {

@@ -7,7 +7,7 @@ import type { Endpoints } from '#shared/kube/types.ts';
 import { confirmedPods } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { endpointsIn } from './load.ts';
-import { ok, type Outcome } from './outcome.ts';
+import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
@@ -80,7 +80,12 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
 
 async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise<Outcome> {
   if (!(error instanceof ClusterApiError)) throw error;
-  const { retry, event } = endpointsFailure(write, run.inputs.service, { ...error, message: error.message, causes: error.causes, status: error.status });
+  const { retry, event } = endpointsFailure(write, run.inputs.service, {
+    ...error,
+    message: error.message,
+    causes: error.causes,
+    status: error.status,
+  });
   if (!retry) return ok;
   const fault = await faultOf(run, error);
   if (event && fault?.kind !== 'not-now') await run.deps.events.record(run.api, run.key.namespace, event);

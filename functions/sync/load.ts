@@ -1,7 +1,7 @@
 /** What one run computes from. Every read here is strong and comes after the claim (protocol.md, I2). */
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection, labelsOfProjectedPod } from '#shared/kube/projection.ts';
-import type { Endpoints, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { type Hints, readHints } from '#shared/snapshot/hints.ts';
 import { decodeObjectOf, isAlive, nodesVersion, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { type OutputRecord, readOutputs, type Shelf } from '#shared/snapshot/outputs.ts';

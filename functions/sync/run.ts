@@ -1,8 +1,9 @@
 /** One run of one service: what both parts share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Counts } from '#shared/snapshot/counts.ts';
+import type { Hints } from '#shared/snapshot/hints.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { Triggers } from '#shared/snapshot/triggers.ts';
-import type { Hints } from '#shared/snapshot/hints.ts';
 import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
@@ -15,11 +16,13 @@ export interface Run {
   readonly api: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
+  /** What the gauges count of the service so far. */
+  readonly counts: Counts | undefined;
   /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
   readonly live: boolean;
   readonly saves: Saves;
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
-  readonly next: { triggers: Triggers; hints: Hints | undefined };
+  readonly next: { triggers: Triggers; hints: Hints | undefined; counts: Counts | undefined };
   /** Throws NotNow when there is too little time left to begin a write. */
   readonly mayWrite: () => void;
 }

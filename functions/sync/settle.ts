@@ -6,7 +6,18 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { ClusterQueues, OutgoingMessage } from '#shared/queue/port.ts';
 import { backoffSeconds } from '#shared/workqueue/backoff.ts';
-import { absorbed, canAbsorb, deferred, failed, isExhausted, nextSeq, type PartState, parked, succeeded, type WorkPart } from '#shared/workqueue/item.ts';
+import {
+  absorbed,
+  canAbsorb,
+  deferred,
+  failed,
+  isExhausted,
+  nextSeq,
+  type PartState,
+  parked,
+  succeeded,
+  type WorkPart,
+} from '#shared/workqueue/item.ts';
 import type { Outcome } from './outcome.ts';
 
 /** SQS delays a message by no more than this. */

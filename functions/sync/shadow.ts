@@ -3,7 +3,7 @@
  * difference counts only if it is still there ten seconds later: the other writer may just be at it.
  */
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
-import type { Endpoints, EndpointSlice } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { readDifference, saveDifference } from '#shared/snapshot/differences.ts';
@@ -53,7 +53,10 @@ function differencesOf(meta: ClusterMeta, key: ServiceKey, inputs: Inputs): read
     maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
   });
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
-  return [...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []), ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : [])];
+  return [
+    ...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
+    ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
+  ];
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */
@@ -65,7 +68,10 @@ function diff(what: string, theirs: ReadonlySet<string>, ours: ReadonlySet<strin
 }
 
 const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
-  (ports ?? []).map((p) => `${p.name ?? ''}:${p.port}/${p.protocol}`).sort().join(',') || 'no ports';
+  (ports ?? [])
+    .map((p) => `${p.name ?? ''}:${p.port}/${p.protocol}`)
+    .sort()
+    .join(',') || 'no ports';
 
 function subsetView(endpoints: Endpoints | undefined): ReadonlySet<string> {
   const view = new Set<string>();

@@ -9,7 +9,8 @@ import { decideSlices } from '#shared/slices/sync.ts';
 import { confirmedPods } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { slicesIn } from './load.ts';
-import { ok, type Outcome } from './outcome.ts';
+import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
+import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
@@ -21,6 +22,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     // Slices of a service that is gone are the garbage collector's (ES-2).
     run.next.triggers = { ...run.next.triggers, sl: undefined };
     run.next.hints = undefined;
+    run.next.counts = undefined;
     return ok;
   }
   const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || inputs.outputs.length === 0;
@@ -41,16 +43,18 @@ export async function runSlices(run: Run): Promise<Outcome> {
     });
     run.next.triggers = { ...run.next.triggers, sl: plan.triggerTimes };
     run.next.hints = plan.hints;
-    if (plan.outcome !== 'write') return ok;
+    run.next.counts = countsAfter(plan, run.counts);
     const confirmed = await confirmedPods(run, countOf(slices), endpointsAfter(slices, plan), pods);
     if (confirmed) {
       pods = confirmed;
       continue;
     }
+    observeReconcile(run, plan);
     const errors = await writeAll(run, plan, slices);
     const stale = errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'));
     if (stale && attempt === 1) {
       deps.metrics.put('SyncsConflict', 1, { cluster: key.cluster });
+      observeSync(run, { kind: 'stale' });
       slices = await readCurrent(run);
       continue;
     }
@@ -72,30 +76,47 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
   const errors: WriteError[] = [];
   const taken = new Set(slices.map((s) => s.metadata.name));
   for (const t of plan.addressTypes) {
-    const error = await writeAddressType(run, t, taken);
+    const error = await writeAddressType(run, plan, t, taken);
     if (error) errors.push(error);
   }
   for (const slice of plan.unsupported) {
-    const error = await attempt('delete', () => remove(run, slice), (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m));
+    const error = await attempt(
+      'delete',
+      () => remove(run, slice),
+      (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
+    );
     if (error) errors.push(error);
   }
   return errors;
 }
 
-async function writeAddressType(run: Run, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
+async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
   for (const draft of plan.create) {
-    const error = await attempt('create', () => create(run, draft, taken), (m) => writeFailure.create(service(run), m));
+    const error = await attempt(
+      'create',
+      () => create(run, draft, taken),
+      (m) => writeFailure.create(service(run), m),
+    );
     // Nothing can be created there any more, and all of it goes by itself (ES-61).
     if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
   }
   for (const slice of plan.update) {
-    const error = await attempt('update', () => update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m));
+    const error = await attempt(
+      'update',
+      () => update(run, slice),
+      (m) => writeFailure.update(service(run), slice.metadata.name, m),
+    );
     if (error) return error;
   }
   for (const slice of plan.delete) {
-    const error = await attempt('delete', () => remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m));
+    const error = await attempt(
+      'delete',
+      () => remove(run, slice),
+      (m) => writeFailure.delete(service(run), slice.metadata.name, m),
+    );
     if (error) return error;
   }
+  observeFinalize(run, whole, plan);
   return undefined;
 }
 
@@ -122,6 +143,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
     try {
       saves.present('EndpointSlice', await api.create('EndpointSlice', slice));
       saves.wrote('EndpointSlice');
+      observeChange(run, 'create');
       return;
     } catch (error) {
       if (!isAlreadyExists(error) || tries === nameTries) throw error;
@@ -130,6 +152,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
       const { uid, resourceVersion } = other.metadata;
       saves.present('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
       saves.wrote('EndpointSlice');
+      observeChange(run, 'update');
       return;
     }
   }
@@ -144,6 +167,7 @@ async function update(run: Run, slice: EndpointSlice): Promise<void> {
   run.mayWrite();
   run.saves.present('EndpointSlice', await run.api.replace('EndpointSlice', slice));
   run.saves.wrote('EndpointSlice');
+  observeChange(run, 'update');
 }
 
 async function remove(run: Run, slice: EndpointSlice): Promise<void> {
@@ -152,6 +176,7 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
   run.saves.gone('EndpointSlice', slice);
   run.saves.wrote('EndpointSlice');
+  observeChange(run, 'delete');
 }
 
 async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {

@@ -4,22 +4,24 @@
  */
 import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { serviceReference } from '#shared/slices/outcome.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
+import { serviceReference } from '#shared/slices/outcome.ts';
+import { readCounts, saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import { gateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { closeCircuit, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { type Inputs, load } from './load.ts';
-import { NotNow, ok, type Outcome } from './outcome.ts';
+import { observeSync } from './metrics.ts';
+import { NotNow, type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 import { Saves } from './saves.ts';
 import { delayed, settleParts } from './settle.ts';
@@ -135,7 +137,7 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const inputs = await load(deps, key, held.work, 'OUT');
+    const [inputs, counts] = await Promise.all([load(deps, key, held.work, 'OUT'), readCounts(deps.table, key)]);
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
     const run: Run = {
@@ -145,9 +147,10 @@ async function runOnce(
       api,
       work: held.work,
       inputs,
+      counts,
       live: held.takenOver,
       saves: new Saves(meta.incarnation),
-      next: { triggers: inputs.triggers.triggers, hints: inputs.hints },
+      next: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
       mayWrite: () => {
         if (deadline - deps.now() < limits.reserveMs) throw new NotNow('too little time left to write', 1);
       },
@@ -163,11 +166,17 @@ async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
   const { settings } = run.meta;
   if (part === 'ep' ? !settings.endpoints : !settings.slices) return ok;
   try {
-    return await (part === 'ep' ? runEndpoints(run) : runSlices(run));
+    const outcome = await (part === 'ep' ? runEndpoints(run) : runSlices(run));
+    if (part === 'sl') observeSync(run, outcome);
+    return outcome;
   } catch (error) {
     if (error instanceof NotNow || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
     // A fault of ours with this key's objects must not hold its lease and come back for ever: it is tried, then parked.
-    run.deps.log.error('run failed unexpectedly', { ...run.key, part, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    run.deps.log.error('run failed unexpectedly', {
+      ...run.key,
+      part,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
     return { kind: 'failed', error: String(error) };
   }
 }
@@ -192,6 +201,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   }
   const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
+  await saveCounts(deps.table, key, next.counts, run.counts);
   const unchanged = text === (held.work.triggers ?? null);
   return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text };
 }
@@ -223,7 +233,11 @@ function report(
   }
 }
 
-async function tellParked(deps: SyncDeps, { api, inputs }: RunResult, parked: readonly { readonly part: WorkPart; readonly error: string }[]): Promise<void> {
+async function tellParked(
+  deps: SyncDeps,
+  { api, inputs }: RunResult,
+  parked: readonly { readonly part: WorkPart; readonly error: string }[],
+): Promise<void> {
   if (!api || !inputs?.service) return;
   for (const { part, error } of parked) {
     await deps.events.record(api, inputs.service.metadata.namespace ?? '', {

@@ -40,7 +40,8 @@ export function parseEventsMessage(body: string): EventsMessage {
   version(m, 'asOf');
   const kind = oneOf(m['kind'], kinds, 'kind');
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
-  if (m['entries'].length > mostEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
+  if (m['entries'].length > mostEntries)
+    throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
   for (const entry of m['entries'] as unknown[]) checkEntry(kind, object(entry, 'entry'));
   return m as unknown as EventsMessage;
 }
@@ -86,7 +87,8 @@ function checkVersion(m: Fields): void {
 }
 
 function object(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnreadableMessage(`${what} is ${show(value)}: an object is needed`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UnreadableMessage(`${what} is ${show(value)}: an object is needed`);
   return value as Fields;
 }
 
@@ -99,7 +101,8 @@ function text(fields: Fields, field: string, longest = longestName, mayBeEmpty =
 
 function number(fields: Fields, field: string): void {
   const value = fields[field];
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
 }
 
 function version(fields: Fields, field: string): void {

@@ -24,7 +24,10 @@ export async function saveDifference(table: Table, service: ServiceKey, differen
 }
 
 /** Every service of the cluster that differs now. */
-export async function listDifferences(table: Table, cluster: string): Promise<readonly (Difference & { readonly namespace: string; readonly name: string })[]> {
+export async function listDifferences(
+  table: Table,
+  cluster: string,
+): Promise<readonly (Difference & { readonly namespace: string; readonly name: string })[]> {
   const items = await table.query(shadowKey(cluster, '', '').pk);
   return items.map((item) => {
     const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);

@@ -36,6 +36,12 @@ export const hintsKey = (cluster: string, namespace: string, service: string): K
   sk: `${safe(namespace)}/${safe(service)}`,
 });
 
+export const countsOf = (cluster: string): string => `${safe(cluster)}#COUNTS`;
+export const countsKey = (cluster: string, namespace: string, service: string): Key => ({
+  pk: countsOf(cluster),
+  sk: `${safe(namespace)}/${safe(service)}`,
+});
+
 export const shadowKey = (cluster: string, namespace: string, service: string): Key => ({
   pk: `${safe(cluster)}#SHADOW`,
   sk: `${safe(namespace)}/${safe(service)}`,

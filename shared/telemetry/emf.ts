@@ -1,5 +1,6 @@
 /** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
-import { metrics as declared, type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
+import { metrics as declared, type MetricName, metricsNamespace, type Unit } from '#shared/contract/metrics.ts';
+import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
 export interface EmfMetrics extends Metrics {
@@ -9,16 +10,16 @@ export interface EmfMetrics extends Metrics {
 
 /**
  * An observation with a cluster counts twice, for the fleet and for the cluster, by way of two dimension sets on one line;
- * one without counts for the fleet. Every value is kept, so that percentiles are true.
+ * one without counts for the fleet. Labels of its own are in both sets. Every value is kept, so that percentiles are true.
  */
 export function emfMetrics(write: (line: string) => void, now: () => number): EmfMetrics {
-  const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<MetricName, number[]> }>();
+  const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<Name, number[]> }>();
   return {
     put(name, value, dimensions = {}) {
       // CloudWatch drops a whole line for one value that is not a number.
       if (!Number.isFinite(value)) return;
       const key = JSON.stringify(dimensions);
-      const group = groups.get(key) ?? { dimensions, values: new Map<MetricName, number[]>() };
+      const group = groups.get(key) ?? { dimensions, values: new Map<Name, number[]>() };
       groups.set(key, group);
       const values = group.values.get(name);
       if (values) values.push(value);
@@ -37,7 +38,11 @@ export function emfMetrics(write: (line: string) => void, now: () => number): Em
 const maxValues = 100;
 const maxMetrics = 100;
 
-type Part = ReadonlyMap<MetricName, readonly number[]>;
+type Name = MetricName | UpstreamMetricName;
+type Part = ReadonlyMap<Name, readonly number[]>;
+
+/** Upstream's all count something. */
+const unitOf = (name: Name): Unit => (name in declared ? declared[name as MetricName].unit : 'Count');
 
 function documents(values: Part): Part[] {
   const parts: Part[] = [];
@@ -54,14 +59,15 @@ function documents(values: Part): Part[] {
 
 function document(dimensions: Dimensions, values: Part, now: number): object {
   const names = Object.keys(dimensions);
+  const labels = names.filter((name) => name !== 'cluster');
   return {
     _aws: {
       Timestamp: now,
       CloudWatchMetrics: [
         {
           Namespace: metricsNamespace,
-          Dimensions: names.length > 0 ? [[], names] : [[]],
-          Metrics: [...values.keys()].map((name) => ({ Name: name, Unit: declared[name].unit })),
+          Dimensions: labels.length < names.length ? [labels, names] : [labels],
+          Metrics: [...values.keys()].map((name) => ({ Name: name, Unit: unitOf(name) })),
         },
       ],
     },

@@ -40,7 +40,8 @@ export function compareStep(vector: Vector, step: number, expect: Expectation, s
   const [wantKeys, haveKeys] = [new Set(want.map(([k]) => k)), new Set(have.map(([k]) => k))];
   const missing = want.filter(([k]) => !haveKeys.has(k)).map(([, g]) => g);
   const extra = have.filter(([k]) => !wantKeys.has(k)).map(([, g]) => g);
-  if (missing.length + extra.length > 0 || want.length !== have.length) differences.push({ step, what: 'endpointSlices', expected: missing, got: extra });
+  if (missing.length + extra.length > 0 || want.length !== have.length)
+    differences.push({ step, what: 'endpointSlices', expected: missing, got: extra });
 
   const names = new Set(store.list('EndpointSlice').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
   const kept = vector.given.filter((o) => o.kind === 'EndpointSlice' && names.has(`${o.metadata.namespace}/${o.metadata.name}`));
@@ -49,7 +50,8 @@ export function compareStep(vector: Vector, step: number, expect: Expectation, s
   for (const resource of ['endpoints', 'endpointslices']) {
     const sum = (w: { readonly [verb: string]: number } | undefined): number => Object.values(w ?? {}).reduce((a, b) => a + b, 0);
     const expectedWrites = (expect.writes as unknown as Writes)[resource];
-    if (sum(writes[resource]) > sum(expectedWrites)) differences.push({ step, what: `writes of ${resource}`, expected: expectedWrites, got: writes[resource] });
+    if (sum(writes[resource]) > sum(expectedWrites))
+      differences.push({ step, what: `writes of ${resource}`, expected: expectedWrites, got: writes[resource] });
   }
   return differences;
 }
@@ -60,7 +62,11 @@ const ownReasons = new Set(['RetryBudgetExceeded']);
 export function compareEvents(vector: Vector, store: Store): Difference[] {
   const key = (e: EventView): string => `${e.type} ${e.reason} ${e.kind} ${e.name}`;
   const expected = new Set(vector.steps.flatMap((s) => s.expect.events).map(key));
-  const got = new Set(eventViews(store).filter((e) => !ownReasons.has(e.reason)).map(key));
+  const got = new Set(
+    eventViews(store)
+      .filter((e) => !ownReasons.has(e.reason))
+      .map(key),
+  );
   const missing = [...expected].filter((k) => !got.has(k)).sort();
   const extra = [...got].filter((k) => !expected.has(k)).sort();
   return missing.length + extra.length > 0 ? [{ step: vector.steps.length - 1, what: 'events', expected: missing, got: extra }] : [];
@@ -71,9 +77,12 @@ const hintsByCount = (vector: Vector): boolean => vector.hintsByCount === true;
 
 function sortedSubsets(view: Expectation['endpoints'][number] | undefined): unknown {
   if (!view) return undefined;
-  const subsets = [...view.subsets].sort((a, b) => (canonical((a as { ports?: unknown }).ports) < canonical((b as { ports?: unknown }).ports) ? -1 : 1));
+  const subsets = [...view.subsets].sort((a, b) =>
+    canonical((a as { ports?: unknown }).ports) < canonical((b as { ports?: unknown }).ports) ? -1 : 1,
+  );
   return { ...view, subsets: subsets.map((s) => JSON.parse(canonical(s))) };
 }
 
 /** Vectors name a kept slice with or without its namespace. */
-const keptName = (expect: Expectation, namespace: string, name: string): string => (expect.keptSlices.some((k) => k.includes('/')) ? `${namespace}/${name}` : name);
+const keptName = (expect: Expectation, namespace: string, name: string): string =>
+  expect.keptSlices.some((k) => k.includes('/')) ? `${namespace}/${name}` : name;

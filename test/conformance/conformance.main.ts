@@ -41,6 +41,7 @@ function paths(at: string, expected: unknown, got: unknown): string[] {
   const [e, g] = [JSON.stringify(expected), JSON.stringify(got)];
   if (e === g) return [];
   const isMap = (v: unknown): v is { readonly [key: string]: unknown } => typeof v === 'object' && v !== null;
-  if (!isMap(expected) || !isMap(got) || Array.isArray(expected) !== Array.isArray(got)) return [`${at || '.'}: expected ${e ?? 'nothing'}, got ${g ?? 'nothing'}`];
+  if (!isMap(expected) || !isMap(got) || Array.isArray(expected) !== Array.isArray(got))
+    return [`${at || '.'}: expected ${e ?? 'nothing'}, got ${g ?? 'nothing'}`];
   return [...new Set([...Object.keys(expected), ...Object.keys(got)])].flatMap((key) => paths(`${at}.${key}`, expected[key], got[key]));
 }

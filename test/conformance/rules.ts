@@ -2,7 +2,7 @@
  * Deliberate differences from upstream, as named rules (docs/parity.md says why): the statement that is departed from, and a predicate on the
  * vector's input and the difference. Never a vector's id: a rule holds on vectors that nobody here has seen.
  */
-import { labelEndpointsManagedBy, labelHeadless, annotationTriggerTime } from '#shared/kube/names.ts';
+import { annotationTriggerTime, labelEndpointsManagedBy, labelHeadless } from '#shared/kube/names.ts';
 import type { Difference } from './compare.ts';
 import type { EndpointsView, Vector } from './vector.ts';
 import { canonical } from './view.ts';
@@ -53,7 +53,10 @@ const addressCount = ({ subsets }: EndpointsView): number =>
   );
 
 /** The differences that no rule excuses, and the names of the rules that were used. */
-export function applyRules(vector: Vector, differences: readonly Difference[]): { readonly left: readonly Difference[]; readonly used: ReadonlySet<string> } {
+export function applyRules(
+  vector: Vector,
+  differences: readonly Difference[],
+): { readonly left: readonly Difference[]; readonly used: ReadonlySet<string> } {
   const used = new Set<string>();
   const left = differences.filter((d) => {
     const rule = rules.find((r) => r.excuses(vector, d));

@@ -55,9 +55,13 @@ export function sliceGroups(store: Store, hintsByCount: boolean): SliceGroupView
 }
 
 export const eventViews = (store: Store): EventView[] =>
-  (store.list('Event') as unknown as readonly (RawObject & { type: string; reason: string; involvedObject: { kind: string; namespace?: string; name: string } })[]).map(
-    ({ type, reason, involvedObject: { kind, namespace = '', name } }) => ({ type, reason, kind, namespace, name }),
-  );
+  (
+    store.list('Event') as unknown as readonly (RawObject & {
+      type: string;
+      reason: string;
+      involvedObject: { kind: string; namespace?: string; name: string };
+    })[]
+  ).map(({ type, reason, involvedObject: { kind, namespace = '', name } }) => ({ type, reason, kind, namespace, name }));
 
 /** JSON with sorted keys; null, empty and absent lists, maps and node names are the same. */
 export const canonical = (value: unknown): string => JSON.stringify(normal(value)) ?? 'null';

@@ -2,14 +2,15 @@
  * A cluster and the hub in memory and in virtual time: the embedded API server's rules, the real ingest, sync and sweep, and a relay
  * without a network that sends what the real one projects. Everything happens in the order of its time; nothing waits for a clock.
  */
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
-import { Store } from '#infra/local/apiserver/store.ts';
+
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { deletedInput, inputEntry, isInput, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -121,7 +122,18 @@ export class World {
       const rv = o.metadata.resourceVersion ?? '0';
       return isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, 'metadata');
     });
-    await this.#send({ ...this.#header, type: 'list', kind, asOf, listId: `${kind}-1`, i: 0, last: true, from: '', to: '', entries } as EventsMessage);
+    await this.#send({
+      ...this.#header,
+      type: 'list',
+      kind,
+      asOf,
+      listId: `${kind}-1`,
+      i: 0,
+      last: true,
+      from: '',
+      to: '',
+      entries,
+    } as EventsMessage);
   }
 
   async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
