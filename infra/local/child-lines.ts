@@ -62,5 +62,7 @@ function text(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };
   if (typeof message !== 'string') return JSON.stringify(value);
-  return JSON.stringify(cause === undefined ? message : `${message}: ${text(cause)}`);
+  const because = (cause as { readonly message?: unknown } | undefined)?.message;
+  // Many an error already tells its cause.
+  return JSON.stringify(typeof because !== 'string' || message.includes(because) ? message : `${message}: ${because}`);
 }

@@ -2,6 +2,7 @@
 import { hubEnv, relayEnv } from '#shared/contract/env.ts';
 import type { QueueUrls } from '#shared/snapshot/meta.ts';
 import { childEnv } from './child.ts';
+import { compileCache } from './compile-cache.ts';
 import type { ConnectionFiles } from './connection-files.ts';
 import type { ChildSpec } from './supervisor.ts';
 
@@ -76,6 +77,7 @@ function child(env: Env): Env {
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_EC2_METADATA_DISABLED: 'true',
     NODE_NO_WARNINGS: '1',
+    NODE_COMPILE_CACHE: compileCache,
     ...env,
   };
 }

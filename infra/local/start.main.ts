@@ -1,18 +1,8 @@
 /** `npm start`: the whole system on this machine. */
-import { parseOptions, UsageError } from './options.ts';
-import { run } from './run.ts';
-import { terminal } from './terminal.ts';
+import { enableCompileCache } from 'node:module';
+import { compileCache } from './compile-cache.ts';
 
-const stopping = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
-
-try {
-  const options = parseOptions(process.argv.slice(2), process.env);
-  await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
-  // A socket or timer that is left must not keep us here.
-  process.exit(0);
-} catch (e) {
-  if (stopping.signal.aborted) process.exit(0);
-  console.error(e instanceof UsageError ? `error: ${e.message}` : e);
-  process.exit(1);
-}
+// Before anything large is loaded.
+enableCompileCache(compileCache);
+const { main } = await import('./main.ts');
+await main();

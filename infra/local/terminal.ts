@@ -15,8 +15,9 @@ export function terminal(out: { readonly isTTY?: boolean; readonly columns?: num
     print: (line) => void out.write(`${erase}${line}\n${shown}`),
     live(line) {
       // A line that wraps could not be erased.
-      shown = line.slice(0, (out.columns ?? 80) - 1);
-      out.write(erase + shown);
+      const next = line.slice(0, (out.columns || 80) - 1);
+      if (next !== shown) out.write(erase + next);
+      shown = next;
     },
   };
 }

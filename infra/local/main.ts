@@ -1,0 +1,20 @@
+import { parseOptions, UsageError } from './options.ts';
+import { run } from './run.ts';
+import { terminal } from './terminal.ts';
+
+/** From the command line to the exit code. */
+export async function main(): Promise<never> {
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env);
+    await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
+  } catch (e) {
+    if (!stopping.signal.aborted) {
+      console.error(e instanceof UsageError ? `error: ${e.message}` : e);
+      process.exit(1);
+    }
+  }
+  // A socket or timer that is left must not keep us here.
+  process.exit(0);
+}
