@@ -25,7 +25,7 @@ queueContract('memory', async () => {
   let time = 0;
   const now = () => time;
   const dead = memoryQueue({ now });
-  const queue = memoryQueue({ now, visibilitySeconds: 1, redrive: { to: dead, maxReceiveCount: 2 } });
+  const queue = memoryQueue({ now, visibilitySeconds: 2, redrive: { to: dead, maxReceiveCount: 2 } });
   return {
     queue,
     receive: async (max) => queue.receive(max),
@@ -42,7 +42,7 @@ queueContract('SQS (fauxqs)', async () => {
   const id = queues++;
   const dead = (await sqs.send(new CreateQueueCommand({ QueueName: `dead-${id}` }))).QueueUrl as string;
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:eu-west-1:000000000000:dead-${id}`, maxReceiveCount: 2 });
-  const url = (await sqs.send(new CreateQueueCommand({ QueueName: `q-${id}`, Attributes: { VisibilityTimeout: '1', RedrivePolicy } })))
+  const url = (await sqs.send(new CreateQueueCommand({ QueueName: `q-${id}`, Attributes: { VisibilityTimeout: '2', RedrivePolicy } })))
     .QueueUrl as string;
   const receive = async (QueueUrl: string, max: number) => {
     const command = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: max, MessageSystemAttributeNames: ['All'] });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { MessageQueue } from '#shared/queue/port.ts';
 
 export interface QueueUnderTest {
-  /** An empty queue: visibility 1 s, redrive after 2 receives. */
+  /** An empty queue: visibility 2 s, redrive after 2 receives. */
   readonly queue: MessageQueue;
   receive(max: number): Promise<readonly { readonly body: string; readonly receiptHandle: string; readonly receiveCount: number }[]>;
   delete(receiptHandle: string): Promise<void>;
@@ -57,11 +57,11 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
 
     test('delivers a delayed message after its delay and not before', async () => {
       await q.queue.send([
-        { body: 'later', delaySeconds: 1 },
+        { body: 'later', delaySeconds: 2 },
         { body: 'now', delaySeconds: 0 },
       ]);
       expect(await drain()).toEqual(['now']);
-      await q.elapse(1_050);
+      await q.elapse(2_050);
       expect(await drain()).toEqual(['later']);
     });
 
@@ -69,9 +69,9 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       await q.queue.send([{ body: 'poison' }]);
       expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 1 }]);
       expect(await q.receive(10)).toEqual([]);
-      await q.elapse(1_050);
+      await q.elapse(2_050);
       expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 2 }]);
-      await q.elapse(1_050);
+      await q.elapse(2_050);
       expect(await q.receive(10)).toEqual([]);
       expect(await q.receiveDead()).toEqual(['poison']);
     });

@@ -89,7 +89,7 @@ test('shows warnings and errors of the processes as short lines, and differences
   log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', missing: ['10.0.0.1'], extra: [] });
   take('relay a', '{"broken');
   expect(lines).toEqual([
-    'sync: circuit open a waitMs=300 error="connect: \\"refused\\""',
+    'sync: circuit open a waitMs=300 error="connect: refused"',
     'difference: a shop/web missing=["10.0.0.1"] extra=[]',
     'relay a: {"broken',
   ]);
