@@ -27,7 +27,7 @@ import { versionOf } from '#shared/snapshot/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
-import { type AppliedPart, applyInputPart, applyOutputPart } from './list-part.ts';
+import { applyInputPart, applyOutputPart } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
