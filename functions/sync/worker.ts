@@ -156,6 +156,8 @@ async function runOnce(
       },
     };
     const outcomes = new Map(await concurrently(2, parts, async (p) => [p, await runPart(run, p)] as const));
+    const slices = outcomes.get('sl');
+    if (slices && meta.settings.slices) observeSync(run, slices);
     return await save(run, held, outcomes);
   } catch (error) {
     return { ...nothing, meta, outcomes: same(await outcomeOf(deps, meta, error)) };
@@ -166,9 +168,7 @@ async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
   const { settings } = run.meta;
   if (part === 'ep' ? !settings.endpoints : !settings.slices) return ok;
   try {
-    const outcome = await (part === 'ep' ? runEndpoints(run) : runSlices(run));
-    if (part === 'sl') observeSync(run, outcome);
-    return outcome;
+    return await (part === 'ep' ? runEndpoints(run) : runSlices(run));
   } catch (error) {
     if (error instanceof NotNow || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
     // A fault of ours with this key's objects must not hold its lease and come back for ever: it is tried, then parked.

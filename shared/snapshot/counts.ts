@@ -1,0 +1,53 @@
+/**
+ * What upstream's gauges count of each service (ME-3..5, ME-9), kept by sync and added up by sweep: a function has no memory that could
+ * hold them. One small record a service, in one partition a cluster, so that adding up is one Query.
+ */
+import { countsKey, countsOf } from './keys.ts';
+import type { Table } from './table.ts';
+import type { ServiceKey } from './work.ts';
+
+/** Both address types together: upstream counts the one that it looked at last (ME-10). */
+export interface Counts {
+  readonly endpointsDesired: number;
+  readonly slicesActual: number;
+  readonly slicesDesired: number;
+  /** "": none applies. */
+  readonly trafficDistribution: string;
+}
+
+export async function readCounts(table: Table, s: ServiceKey): Promise<Counts | undefined> {
+  const item = await table.get(countsKey(s.cluster, s.namespace, s.name));
+  return item && decode(item['c'] as string);
+}
+
+/** Writes only what is new; undefined: the service is gone. */
+export async function saveCounts(table: Table, s: ServiceKey, counts: Counts | undefined, saved: Counts | undefined): Promise<void> {
+  const key = countsKey(s.cluster, s.namespace, s.name);
+  if (counts && encode(counts) !== (saved && encode(saved))) await table.put({ ...key, c: encode(counts) });
+  else if (!counts && saved) await table.delete(key);
+}
+
+export interface Totals extends Omit<Counts, 'trafficDistribution'> {
+  /** Services by traffic distribution, those that have one. */
+  readonly services: { readonly [trafficDistribution: string]: number };
+}
+
+export async function totalCounts(table: Table, cluster: string): Promise<Totals> {
+  const all = (await table.query(countsOf(cluster))).map((item) => decode(item['c'] as string));
+  const sum = (of: (c: Counts) => number): number => all.reduce((total, c) => total + of(c), 0);
+  const services: { [value: string]: number } = {};
+  for (const { trafficDistribution: value } of all) if (value !== '') services[value] = (services[value] ?? 0) + 1;
+  return {
+    endpointsDesired: sum((c) => c.endpointsDesired),
+    slicesActual: sum((c) => c.slicesActual),
+    slicesDesired: sum((c) => c.slicesDesired),
+    services,
+  };
+}
+
+const encode = (c: Counts): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;
+
+function decode(text: string): Counts {
+  const [endpoints = '0', slices = '0', desired = '0', trafficDistribution = ''] = text.split(' ');
+  return { endpointsDesired: Number(endpoints), slicesActual: Number(slices), slicesDesired: Number(desired), trafficDistribution };
+}
