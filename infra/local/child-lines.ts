@@ -12,6 +12,8 @@ export interface LineOptions {
 /** Of one message of one process so many lines are shown in ten seconds. */
 const shownPerWindow = 3;
 const windowMs = 10_000;
+/** Of one service. */
+const shownDifferences = 10;
 
 export function childLines({ store, print, now, verbose }: LineOptions): (child: string, line: string) => void {
   const seen = new Map<string, { since: number; count: number }>();
@@ -35,7 +37,11 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
     if (store.add(fields)) return;
     const { time: _time, level, message, stage: _stage, ...rest } = fields;
     if (message === 'shadow difference') {
-      print(`difference: ${describe(rest)}`);
+      const { differences, ...where } = rest;
+      print(`difference: ${describe(where)}`);
+      const lines = Array.isArray(differences) ? (differences as readonly unknown[]) : [];
+      for (const difference of lines.slice(0, shownDifferences)) print(`  ${text(difference)}`);
+      if (lines.length > shownDifferences) print(`  and ${lines.length - shownDifferences} more`);
     } else if (verbose || level === 'warn' || level === 'error') {
       if (!isRepetition(`${child}: ${message}`)) print(`${child}: ${message} ${describe(rest)}`.trimEnd());
     }

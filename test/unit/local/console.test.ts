@@ -86,11 +86,12 @@ test('shows warnings and errors of the processes as short lines, and differences
   const { lines, log, take } = shown();
   log.info('service synced', { cluster: 'a' });
   log.warn('circuit open', { cluster: 'a', waitMs: 300, error: new Error('connect', { cause: new Error('refused') }) });
-  log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', missing: ['10.0.0.1'], extra: [] });
+  log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', differences: ['Endpoints: missing in the cluster: 10.0.0.1'] });
   take('relay a', '{"broken');
   expect(lines).toEqual([
     'sync: circuit open a waitMs=300 error="connect: refused"',
-    'difference: a shop/web missing=["10.0.0.1"] extra=[]',
+    'difference: a shop/web',
+    '  Endpoints: missing in the cluster: 10.0.0.1',
     'relay a: {"broken',
   ]);
 });
