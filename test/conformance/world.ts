@@ -32,6 +32,8 @@ export interface WorldOptions {
   /** Puts itself between sync and the cluster: faults, counts. */
   readonly api?: (api: ClusterApi) => ClusterApi;
   readonly log?: Log;
+  /** Sees every observation, with its dimensions; `World.metrics` has the sums. */
+  readonly metrics?: Metrics;
 }
 
 export class World {
@@ -56,7 +58,12 @@ export class World {
     const memory = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
     const api = options.api?.(memory) ?? memory;
     const log = options.log ?? silent;
-    const metrics: Metrics = { put: (name, value) => this.metrics.set(name, (this.metrics.get(name) ?? 0) + value) };
+    const metrics: Metrics = {
+      put: (name, value, dimensions) => {
+        this.metrics.set(name, (this.metrics.get(name) ?? 0) + value);
+        options.metrics?.put(name, value, dimensions);
+      },
+    };
     let leases = 0;
     this.#deps = {
       table: this.table,

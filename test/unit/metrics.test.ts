@@ -1,0 +1,236 @@
+/** The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync and sweep. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
+import { World, type WorldOptions } from '#test/conformance/world.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const startAt = Date.parse('2026-01-02T00:00:00Z');
+const createdAt = '2026-01-01T00:00:00Z';
+
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } };
+
+function aService(spec: object = {}, name = 'svc'): RawObject {
+  const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp: createdAt },
+    spec: { selector: { app: 'a' }, clusterIP: '10.0.0.1', ipFamilies: ['IPv4'], ports, ...spec },
+  } as RawObject;
+}
+
+function aPod(i: number): RawObject {
+  const ips = [`10.1.0.${i + 1}`, `fd00::${i + 1}`];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${i}`, namespace: 'default', uid: `pod-${i}`, labels: { app: 'a' }, creationTimestamp: createdAt },
+    spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'i' }] },
+    status: {
+      phase: 'Running',
+      podIP: ips[0],
+      podIPs: ips.map((ip) => ({ ip })),
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: createdAt }],
+    },
+  } as RawObject;
+}
+
+const pods = (count: number): readonly RawObject[] => Array.from({ length: count }, (_, i) => aPod(i));
+
+class Observed implements Metrics {
+  #values: { readonly name: string; readonly value: number; readonly labels: Dimensions }[] = [];
+
+  put(name: string, value: number, { cluster: _, ...labels }: Dimensions = {}): void {
+    const short = name.replace('endpoint_slice_controller_', '');
+    if (short !== name) this.#values.push({ name: short, value, labels });
+  }
+
+  /** Every value so far. */
+  of(name: string, labels: Dimensions = {}): readonly number[] {
+    return this.#values.filter((v) => v.name === name && JSON.stringify(v.labels) === JSON.stringify(labels)).map((v) => v.value);
+  }
+
+  forget(): void {
+    this.#values = [];
+  }
+}
+
+async function started(given: readonly RawObject[], options: Partial<WorldOptions> = {}) {
+  const observed = new Observed();
+  const world = await World.start({ given: [node as RawObject, ...given], startAt, settings: {}, metrics: observed, ...options });
+  const pass = (seconds: number) => world.runUntil(world.now + seconds * 1000);
+  await pass(8);
+  return { world, observed, pass };
+}
+
+describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () => {
+  it('count 20 endpoints added, then 10 removed', async () => {
+    const { world, observed, pass } = await started([aService(), ...pods(20)]);
+    expect(observed.of('endpoints_added_per_sync')).toEqual([20]);
+    expect(observed.of('endpoints_removed_per_sync')).toEqual([0]);
+    expect(observed.of('changes', { operation: 'create' })).toEqual([1]);
+    expect(observed.of('endpointslices_changed_per_sync', { topology: 'Disabled' })).toEqual([1]);
+    expect(observed.of('syncs', { result: 'success' })).toEqual([1]);
+
+    observed.forget();
+    for (let i = 0; i < 10; i++) world.store.remove('Pod', 'default', `pod-${i}`);
+    await pass(60);
+    const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+    expect(sum(observed.of('endpoints_removed_per_sync'))).toBe(10);
+    expect(sum(observed.of('endpoints_added_per_sync'))).toBe(0);
+    expect(observed.of('changes', { operation: 'create' })).toEqual([]);
+    expect(sum(observed.of('changes', { operation: 'update' }))).toBeGreaterThan(0);
+    expect(observed.of('endpoints_desired').at(-1)).toBe(10);
+    expect(observed.of('num_endpoint_slices').at(-1)).toBe(1);
+    expect(observed.of('desired_endpoint_slices').at(-1)).toBe(1);
+  });
+
+  it('are observed with 0 where nothing is to be written', async () => {
+    const { world, observed, pass } = await started([aService(), ...pods(2)]);
+    observed.forget();
+    world.store.apply({ ...aService(), status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } } } as RawObject);
+    await pass(8);
+    expect(observed.of('endpoints_added_per_sync')).toEqual([0]);
+    expect(observed.of('endpointslices_changed_per_sync', { topology: 'Disabled' })).toEqual([0]);
+    expect(observed.of('syncs', { result: 'success' })).toEqual([1]);
+  });
+
+  it('say which traffic distribution or topology mode applies', async () => {
+    const auto = aService({}, 'auto');
+    const annotated = { ...auto, metadata: { ...auto.metadata, annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } } } as RawObject;
+    const { observed } = await started([aService({ trafficDistribution: 'PreferClose' }), annotated, ...pods(2)]);
+    const name = 'endpointslices_changed_per_sync';
+    expect(observed.of(name, { topology: 'Disabled', traffic_distribution: 'PreferClose' })).toEqual([1]);
+    expect(observed.of(name, { topology: 'Auto' })).toEqual([1]);
+  });
+
+  it('tell a failed sync and one that was decided again from one that succeeded', async () => {
+    let refuse: ClusterApiError | undefined = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
+    const { world, observed, pass } = await started([aService(), ...pods(2)], {
+      api: (inner) => ({
+        ...inner,
+        create: async (kind, object) => {
+          if (kind === 'EndpointSlice' && refuse) throw refuse;
+          return inner.create(kind, object);
+        },
+      }),
+    });
+    expect(observed.of('syncs', { result: 'error' }).length).toBeGreaterThan(0);
+    expect(observed.of('syncs', { result: 'success' })).toEqual([]);
+    expect(observed.of('changes', { operation: 'create' })).toEqual([]);
+    expect(observed.of('endpointslices_changed_per_sync', { topology: 'Disabled' })).toEqual([]);
+
+    refuse = undefined;
+    await pass(60);
+    expect(observed.of('syncs', { result: 'success' }).length).toBeGreaterThan(0);
+    observed.forget();
+    const [slice] = world.store.list('EndpointSlice', 'default');
+    world.store.apply({ ...slice, endpoints: [] } as RawObject);
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(8);
+    expect(observed.of('syncs', { result: 'stale' })).toEqual([1]);
+    expect(observed.of('syncs', { result: 'success' }).length).toBeGreaterThan(0);
+  });
+});
+
+describe('the gauges', () => {
+  it('count both address types of a dual-stack service (unlike ME-10)', async () => {
+    const { observed, pass } = await started([aService({ ipFamilies: ['IPv4', 'IPv6'] }), ...pods(3)], { settings: { maxEndpointsPerSlice: 2 } });
+    await pass(60);
+    expect(observed.of('endpoints_desired').at(-1)).toBe(6);
+    expect(observed.of('num_endpoint_slices').at(-1)).toBe(4);
+    expect(observed.of('desired_endpoint_slices').at(-1)).toBe(4);
+  });
+
+  it('count services by traffic distribution, through changes and deletion [UT-107]', async () => {
+    const { world, observed, pass } = await started([aService({ trafficDistribution: 'PreferClose' }), aService({}, 'other'), ...pods(1)]);
+    const now = async () => {
+      await pass(60);
+      return ['PreferClose', 'PreferSameZone', 'PreferSameNode'].map((v) =>
+        observed.of('services_count_by_traffic_distribution', { traffic_distribution: v }).at(-1),
+      );
+    };
+    expect(await now()).toEqual([1, 0, 0]);
+    world.store.apply(aService({ trafficDistribution: 'PreferSameNode' }));
+    world.store.apply(aService({ trafficDistribution: 'PreferSameZone' }, 'other'));
+    expect(await now()).toEqual([0, 1, 1]);
+    world.store.remove('Service', 'default', 'svc');
+    expect(await now()).toEqual([0, 1, 0]);
+    expect(observed.of('num_endpoint_slices').at(-1)).toBe(1);
+  });
+
+  it('keep what was counted of a service that is not reconciled any more, as its slices stay', async () => {
+    const { world, observed, pass } = await started([aService(), ...pods(3)]);
+    world.store.apply(aService({ selector: undefined }));
+    await pass(60);
+    expect(observed.of('endpoints_desired').at(-1)).toBe(3);
+  });
+});
+
+describe('the counts of services', () => {
+  const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
+  const many: Counts = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
+  const few: Counts = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
+
+  it('add up through updates and a deletion [UT-107 TestNumEndpointsAndSlices]', async () => {
+    const table = memoryTable();
+    const totals = async () => {
+      const { slicesDesired, slicesActual, endpointsDesired } = await totalCounts(table, 'c');
+      return [slicesDesired, slicesActual, endpointsDesired];
+    };
+    const save = async (name: string, counts: Counts | undefined) => saveCounts(table, key(name), counts, await readCounts(table, key(name)));
+    await save('a', many);
+    expect(await totals()).toEqual([2, 13, 30]);
+    await save('b', few);
+    expect(await totals()).toEqual([4, 15, 110]);
+    await save('c', many);
+    expect(await totals()).toEqual([6, 28, 140]);
+    await save('c', few);
+    expect(await totals()).toEqual([6, 17, 190]);
+    await save('a', undefined);
+    expect(await totals()).toEqual([4, 4, 160]);
+    expect((await totalCounts(table, 'c')).services).toEqual({ PreferClose: 2 });
+    expect((await totalCounts(table, 'other')).services).toEqual({});
+  });
+
+  it('are written only when they change', async () => {
+    const table = memoryTable();
+    await saveCounts(table, key('a'), many, undefined);
+    const sealed = { ...table, put: () => Promise.reject(new Error('written')), delete: () => Promise.reject(new Error('deleted')) };
+    await saveCounts(sealed, key('a'), { ...many }, await readCounts(table, key('a')));
+    await saveCounts(sealed, key('gone'), undefined, undefined);
+    await expect(saveCounts(sealed, key('a'), few, many)).rejects.toThrow('written');
+  });
+});
+
+describe('upstream names', () => {
+  it('are in EMF lines with their labels, for the fleet and for the cluster', () => {
+    const lines: Record<string, unknown>[] = [];
+    const metrics = emfMetrics(
+      (line) => lines.push(JSON.parse(line)),
+      () => 0,
+    );
+    metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
+    metrics.put('endpoint_slice_controller_endpoints_desired', 4, { cluster: 'a' });
+    metrics.flush();
+    expect(lines).toMatchObject([
+      { _aws: { CloudWatchMetrics: [{ Dimensions: [['operation'], ['cluster', 'operation']], Metrics: [{ Unit: 'Count' }] }] }, operation: 'create' },
+      { _aws: { CloudWatchMetrics: [{ Dimensions: [[], ['cluster']] }] }, endpoint_slice_controller_endpoints_desired: 4 },
+    ]);
+  });
+
+  it('are those of upstream, buckets with histograms only', () => {
+    expect(Object.keys(upstreamMetrics)).toHaveLength(9);
+    for (const [name, metric] of Object.entries(upstreamMetrics)) {
+      expect(name).toMatch(/^endpoint_slice_controller_/);
+      expect('buckets' in metric).toBe(metric.type === 'histogram');
+    }
+    const { buckets } = upstreamMetrics.endpoint_slice_controller_endpoints_added_per_sync;
+    expect([buckets[0], buckets.at(-1), buckets.length]).toEqual([2, 32768, 15]);
+  });
+});
