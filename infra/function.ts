@@ -76,6 +76,8 @@ export class HubFunction extends Construct {
         format: OutputFormat.ESM,
         target: 'node24',
         minify: true,
+        // Names of functions and errors are in the logs.
+        keepNames: true,
         sourceMap: true,
         sourcesContent: false,
         // The SDK that was tested is the one that runs, and a bundled one starts faster.

@@ -7,4 +7,4 @@ it('has no finding of cdk-nag that is not acknowledged beside its resource', () 
   const { app } = fleetOf();
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
   expect(() => app.synth({ force: true })).not.toThrow();
-});
+}, 60_000);
