@@ -1,6 +1,5 @@
 /** Where the clusters of a local run come from: embedded ones in a process of their own, or one that a kubeconfig names. */
 import type { Connections } from './connection-files.ts';
-import { kubeconfigCluster } from './kubeconfig.ts';
 import { clustersProcess } from './processes.ts';
 import type { Child, ChildSpec } from './supervisor.ts';
 
@@ -20,6 +19,8 @@ export function embeddedClusters(count: number): ClusterSource {
 const renewalMs = 10_000;
 
 export async function clusterOfKubeconfig(options: { readonly file: string; readonly context: string | undefined }): Promise<ClusterSource> {
+  // A hundred megabytes of client-node, which embedded clusters have no use for.
+  const { kubeconfigCluster } = await import('./kubeconfig.ts');
   const cluster = await kubeconfigCluster(options.file, options.context);
   const id = clusterId(cluster.context);
   const connections = async (): Promise<Connections> => ({ [id]: await cluster.connection() });
