@@ -1,5 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { hubEnv } from '#shared/contract/env.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table.ts';
 import { fleetOf } from './fleet.ts';
 
@@ -65,6 +66,12 @@ describe('the functions', () => {
   it('run in the VPC where one is given, and only those that talk to clusters', () => {
     const inside = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } });
     expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
+  });
+
+  it('are given what they read from their environment', () => {
+    for (const { Properties } of Object.values(hubTemplate.findResources('AWS::Lambda::Function'))) {
+      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(['NODE_OPTIONS', hubEnv.tableName]);
+    }
   });
 
   it('keep their logs for as long as is configured', () => {
