@@ -27,7 +27,12 @@ const writers: { readonly [who: string]: { readonly controllers: string; start(c
     controllers: others,
     async start({ kubeconfig }) {
       const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
-      await run.line(/^ready/);
+      try {
+        await run.line(/^ready/);
+      } catch (e) {
+        await run.stop();
+        throw e;
+      }
       return run.stop;
     },
   },
