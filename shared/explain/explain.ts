@@ -1,0 +1,200 @@
+/** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
+import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import { annotationOverCapacity } from '#shared/kube/names.ts';
+import type { Node, Pod, Service } from '#shared/kube/types.ts';
+import { addressTypesOf } from '#shared/slices/address-types.ts';
+import type { Hints } from '#shared/snapshot/hints.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { Triggers } from '#shared/snapshot/triggers.ts';
+import type { WorkItem } from '#shared/snapshot/work.ts';
+import { isClean } from '#shared/workqueue/item.ts';
+import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
+import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
+import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
+import { endpointsPlaces, type SavedOutputs, savedAddresses, slicePlaces } from './saved.ts';
+
+/** A pod of the namespace as the snapshot holds it. */
+export interface KnownPod {
+  readonly name: string;
+  /** Undefined: it is gone. */
+  readonly pod: Pod | undefined;
+  /** Label sets it has had whose services are not told yet. */
+  readonly past: readonly Labels[];
+}
+
+export interface ExplainInput {
+  readonly meta: ClusterMeta;
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined: there is no such service (any more). */
+  readonly service: Service | undefined;
+  readonly pods: readonly KnownPod[];
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly work: WorkItem;
+  readonly triggers: Triggers;
+  readonly hints: Hints | undefined;
+  /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
+  readonly saved: SavedOutputs;
+  /** Shadow mode: what differs, and whether it was still there ten seconds later. */
+  readonly difference: { readonly text: string; readonly since: number; readonly confirmed: boolean } | undefined;
+  /** A pod that is explained even if it has nothing to do with the service. */
+  readonly asked?: string;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+export function explainService(input: ExplainInput): Explanation {
+  const pods = explainPods(input);
+  return {
+    cluster: input.meta.id,
+    namespace: input.namespace,
+    name: input.name,
+    summary: summaryOf(input, pods),
+    groups: [
+      ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input.hints) }] : []),
+      { title: 'Work', facts: workFacts(input) },
+      { title: 'Saved', facts: savedFacts(input) },
+      { title: 'Cluster', facts: clusterFacts(input.meta, input.now) },
+    ],
+    saved: savedAddresses(input.saved),
+    pods,
+    differences: input.difference ? (JSON.parse(input.difference.text) as readonly string[]) : [],
+  };
+}
+
+export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'meta' | 'asked'>;
+
+/** Every pod that the service selects, nearly selects, did select or still lists. */
+export function explainPods(input: PodsInput): readonly PodExplanation[] {
+  const { service, saved, asked } = input;
+  const selector = selectorOf(service);
+  const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(saved.slices) };
+  const listed = new Set([...world.inEndpoints.keys(), ...[...world.inSlices.values()].flatMap((places) => [...places.keys()])]);
+  const capacity = service && selector ? capacityOf(input, service, selector) : undefined;
+  const explained = new Map<string, PodExplanation>();
+  for (const known of input.pods) {
+    const relation = relationOf(known, selector, listed) ?? (known.pod && known.name === asked ? 'near' : undefined);
+    if (relation) explained.set(known.name, explainPod(world, known, relation, selector, capacity));
+  }
+  for (const name of listed) {
+    if (!explained.has(name)) explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', selector, undefined));
+  }
+  return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
+}
+
+/** With where the pods are in what is saved. */
+interface World extends PodsInput {
+  readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
+  readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;
+}
+
+const order = { selected: 0, left: 1, near: 2 } as const;
+
+/** The selector that the controllers go by; undefined for a service whose endpoints are not theirs. */
+const selectorOf = (service: Service | undefined): Labels | undefined =>
+  service?.spec?.type === 'ExternalName' ? undefined : (service?.spec?.selector ?? undefined);
+
+function relationOf(
+  { name, pod, past }: KnownPod,
+  selector: Labels | undefined,
+  listed: ReadonlySet<string>,
+): PodExplanation['relation'] | undefined {
+  if (pod && selectorMatches(selector, pod.metadata.labels)) return 'selected';
+  if (listed.has(name) || past.some((labels) => selectorMatches(selector, labels))) return 'left';
+  return pod && selector && isNear(selector, pod.metadata.labels) ? 'near' : undefined;
+}
+
+function explainPod(
+  world: World,
+  { name, pod, past }: KnownPod,
+  relation: PodExplanation['relation'],
+  selector: Labels | undefined,
+  capacity: Capacity | undefined,
+): PodExplanation {
+  const { service, nodes, meta, inEndpoints, inSlices } = world;
+  const families = service ? addressTypesOf(service) : [];
+  const shadow = meta.mode === 'shadow';
+  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, on: boolean): Verdict<P> => withPending(verdict, at, on, shadow);
+  const common = { pod: name, relation };
+
+  if (relation !== 'selected' || !service || !pod) {
+    const why = whyUnselected(service, selector, pod, past);
+    const absent = { place: 'absent', why, addresses: [] } as const;
+    return {
+      ...common,
+      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), meta.settings.endpoints),
+      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), meta.settings.slices) })),
+    };
+  }
+  const verdict = endpointsVerdict(pod, service);
+  const fits = verdict.place === 'absent' || !capacity || capacity.places.has(name);
+  const endpoints: Verdict<EndpointsPlace> = fits ? verdict : { place: 'absent', why: capacity.why, addresses: [] };
+  return {
+    ...common,
+    endpoints: place(endpoints, inEndpoints.get(name), meta.settings.endpoints),
+    slices: families.map((family) => ({
+      family,
+      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), meta.settings.slices),
+    })),
+  };
+}
+
+function whyUnselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]): string {
+  if (!service) return 'there is no such service';
+  if (service.spec?.type === 'ExternalName') return 'the service is an ExternalName: it has no endpoints';
+  if (!selector) return 'the service has no selector: its endpoints are somebody else’s';
+  if (!pod) return 'the pod is gone';
+  const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
+  return `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`;
+}
+
+interface Capacity {
+  /** The pods that are left when Endpoints are cut to what they may hold. */
+  readonly places: ReadonlyMap<string, EndpointsPlace>;
+  readonly why: string;
+}
+
+/** Undefined when all addresses fit. */
+function capacityOf({ namespace, name, pods }: PodsInput, service: Service, selector: Labels): Capacity | undefined {
+  const selected = pods.flatMap(({ pod }) => (pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : []));
+  const { write } = decideEndpoints({ namespace, name, service, pods: selected, current: undefined, triggerTimes: undefined });
+  if (write?.verb !== 'create' || write.object.metadata.annotations?.[annotationOverCapacity] === undefined) return undefined;
+  const places = endpointsPlaces(write.object);
+  const wanted = selected.filter((pod) => endpointsVerdict(pod, service).place !== 'absent').length;
+  return { places, why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first` };
+}
+
+function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined, on: boolean, shadow: boolean): Verdict<P> {
+  const is = saved ?? 'absent';
+  if (!on || is === verdict.place) return verdict;
+  const pending = is === 'absent' ? 'not listed' : `listed (${is})`;
+  return {
+    ...verdict,
+    pending: shadow ? `the cluster’s own controller has it ${pending}` : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
+  };
+}
+
+function summaryOf({ service, work, meta, difference, now }: ExplainInput, pods: readonly PodExplanation[]): string {
+  if (!service) return `There is no such service${pods.length > 0 ? '; what is left of its endpoints goes with the next run' : ''}.`;
+  if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
+  if (!service.spec?.selector) return 'No selector: its endpoints are somebody else’s to write.';
+  const selected = pods.filter((p) => p.relation === 'selected');
+  const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
+  const count =
+    selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
+  return `${count}; ${stateOf({ work, meta, difference, now })}.`;
+}
+
+function stateOf({ work, meta, difference, now }: Pick<ExplainInput, 'work' | 'meta' | 'difference' | 'now'>): string {
+  if (meta.mode === 'shadow') {
+    if (!difference) return isClean(work) ? 'the cluster’s own controllers say the same' : 'a comparison is under way';
+    return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
+  }
+  if (meta.mode !== 'active') return `nothing is written: the cluster is ${meta.mode}`;
+  if (isClean(work)) return 'everything is written';
+  if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;
+  const failing = Math.max(work.parts.ep.tries, work.parts.sl.tries);
+  if (failing > 0) return `a run is owed after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`;
+  return work.lease && work.lease.until > now ? 'a run is under way' : 'a run is owed';
+}

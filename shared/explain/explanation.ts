@@ -1,0 +1,58 @@
+/** What `explain` answers: words for people, and enough structure for a page to lay them out. */
+
+/** Where a pod is to be in Endpoints. */
+export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
+/** Where a pod is to be in the slices of one family: by its conditions. */
+export type SlicePlace = 'ready' | 'not ready' | 'absent';
+
+export interface Verdict<Place extends string> {
+  readonly place: Place;
+  /** Why, in words. */
+  readonly why: string;
+  /** The addresses it is listed with; none if it is absent. */
+  readonly addresses: readonly string[];
+  /** How it differs from what is saved: undefined when it doesn't. */
+  readonly pending?: string;
+}
+
+export interface PodExplanation {
+  readonly pod: string;
+  /** `selected`: the selector matches. `left`: it did match, or is still listed. `near`: it has labels of the selector's keys, or was asked for. */
+  readonly relation: 'selected' | 'near' | 'left';
+  readonly endpoints: Verdict<EndpointsPlace>;
+  /** One for each family that the service has slices of. */
+  readonly slices: readonly (Verdict<SlicePlace> & { readonly family: string })[];
+}
+
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+}
+
+export interface FactGroup {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
+/** An address as it is saved: what sync proved to be on the server, or in shadow mode what the cluster's own controllers wrote. */
+export interface SavedAddress {
+  readonly object: string;
+  readonly address: string;
+  readonly pod: string;
+  readonly state: string;
+  readonly ports: string;
+}
+
+export interface Explanation {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly groups: readonly FactGroup[];
+  readonly saved: readonly SavedAddress[];
+  /** Selected ones first, then those that left, then near ones. */
+  readonly pods: readonly PodExplanation[];
+  /** Of a shadow cluster: what differs now. */
+  readonly differences: readonly string[];
+}

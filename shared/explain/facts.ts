@@ -1,0 +1,100 @@
+/** The service, its work, what is saved and its cluster, as labelled lines. */
+import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
+import { type Kind, kinds, type Service } from '#shared/kube/types.ts';
+import { addressTypesOf } from '#shared/slices/address-types.ts';
+import type { Hints } from '#shared/snapshot/hints.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { PartState, WorkRecord } from '#shared/workqueue/item.ts';
+import type { ExplainInput } from './explain.ts';
+import type { Fact } from './explanation.ts';
+import { endpointsPlaces } from './saved.ts';
+
+const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
+
+export function serviceFacts({ metadata, spec = {} }: Service, hints: Hints | undefined): readonly Fact[] {
+  const selector = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  const ports = (spec.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`);
+  const zones = Object.entries(hints?.zones ?? {}).map(([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`);
+  return [
+    ...fact('Type', spec.clusterIP === 'None' ? `${spec.type ?? 'ClusterIP'}, headless` : (spec.type ?? 'ClusterIP')),
+    ...fact('Selector', spec.selector ? selector.join(', ') || 'empty: every pod of the namespace' : 'none'),
+    ...fact('Ports', ports.join(', ') || 'none'),
+    ...fact('Families', addressTypesOf({ metadata, spec }).join(', ')),
+    ...fact('Not-ready addresses', spec.publishNotReadyAddresses ? 'published as if they were ready' : undefined),
+    ...fact('Topology hints', zones.join(', ')),
+    ...fact('Created', metadata.creationTimestamp),
+    ...fact('Being deleted', metadata.deletionTimestamp && `since ${metadata.deletionTimestamp}: no new slices are made`),
+  ];
+}
+
+export function workFacts({ work, triggers, now, meta, difference }: ExplainInput): readonly Fact[] {
+  const newest = Math.max(0, ...[triggers.ep, triggers.sl].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
+  return [
+    ...fact('Generation', work.gen === 0 ? 'never woken' : String(work.gen)),
+    ...fact('Endpoints', partText(work, work.parts.ep, meta.settings.endpoints, now)),
+    ...fact('EndpointSlices', partText(work, work.parts.sl, meta.settings.slices, now)),
+    ...fact('Owed since', work.dirtyAt === undefined ? undefined : timeText(work.dirtyAt, now)),
+    ...fact('Lease', leaseText(work, now)),
+    ...fact('Reads live', work.live > Math.min(work.parts.ep.done, work.parts.sl.done) ? `until generation ${work.live} is done` : undefined),
+    ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),
+    ...fact('Difference', difference && `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.since, now)}`),
+  ];
+}
+
+function partText({ gen }: WorkRecord, part: PartState, on: boolean, now: number): string {
+  if (!on) return 'switched off for this cluster';
+  if (gen === 0) return 'nothing to do yet';
+  if (part.done >= gen) return `done (generation ${part.done})`;
+  const tries = part.tries > 0 ? `, ${part.tries} failed ${part.tries === 1 ? 'try' : 'tries'} of 16` : '';
+  const next = part.rg > part.done && part.at > 0 ? `, next try ${timeText(part.at, now)}` : '';
+  return `owed: generation ${part.done} of ${gen} is done${tries}${next}`;
+}
+
+function leaseText({ lease }: WorkRecord, now: number): string {
+  if (!lease) return 'free';
+  return lease.until > now ? `held until ${timeText(lease.until, now)}` : `left behind, ran out ${timeText(lease.until, now)}`;
+}
+
+export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput): readonly Fact[] {
+  const places = [...endpointsPlaces(endpoints).values()];
+  const ready = places.filter((p) => p === 'addresses').length;
+  const annotations = endpoints?.metadata.annotations;
+  const count = slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+  const times = slices.flatMap((s) => s.metadata.annotations?.[annotationTriggerTime] ?? []).sort();
+  return [
+    ...fact('Written by', meta.mode === 'shadow' ? 'the cluster’s own controllers' : 'us'),
+    ...fact('Endpoints', endpoints ? `${ready} ready, ${places.length - ready} not ready` : 'none'),
+    ...fact('Over capacity', annotations?.[annotationOverCapacity]),
+    ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints`),
+    ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
+    ...fact('Trigger time, slices', times.at(-1)),
+  ];
+}
+
+export function clusterFacts(meta: ClusterMeta, now: number): readonly Fact[] {
+  const missing = kinds.filter((k: Kind) => meta.synced[k] !== meta.incarnation);
+  const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
+  return [
+    ...fact('Mode', meta.mode),
+    ...fact('Circuit', meta.circuit ? `open (${meta.circuit.reason}), next probe ${timeText(meta.circuit.until, now)}` : 'closed'),
+    ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
+    ...fact('Relay', meta.heartbeatAt === 0 ? 'not heard of yet' : `heard ${timeText(meta.heartbeatAt, now)}`),
+    ...fact('Mode switch', meta.wakeAll ? 'under way: not every service has been woken for it' : undefined),
+    ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
+    ...fact('Slices of at most', `${maxEndpointsPerSlice} endpoints`),
+  ];
+}
+
+/** "2026-03-01T10:00:00Z (3 s ago)". */
+export function timeText(ms: number, now: number): string {
+  const seconds = Math.round(Math.abs(now - ms) / 1000);
+  const span =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7200
+        ? `${Math.round(seconds / 60)} min`
+        : seconds < 172_800
+          ? `${Math.round(seconds / 3600)} h`
+          : `${Math.round(seconds / 86_400)} days`;
+  return `${new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
+}

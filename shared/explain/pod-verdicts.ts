@@ -1,0 +1,99 @@
+/**
+ * Why a pod is, or is not, an address of a service: the rules of the two controllers in words, one pod at a time. A property test holds them
+ * to what decideEndpoints and decideSlices really do.
+ */
+import { addressFamily, podAddress } from '#shared/endpoints/address.ts';
+import type { Labels } from '#shared/kube/labels.ts';
+import { findPort, isPodReady, isPodTerminal, readyCondition, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import { hasClusterIPNone } from '#shared/kube/services.ts';
+import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
+import { podToEndpoint } from '#shared/slices/endpoint.ts';
+import type { EndpointsPlace, SlicePlace, Verdict } from './explanation.ts';
+
+type EndpointsVerdict = Verdict<EndpointsPlace>;
+type SliceVerdict = Verdict<SlicePlace>;
+
+const absent = (why: string) => ({ place: 'absent', why, addresses: [] }) as const;
+
+/** For a pod that the selector matches; capacity is looked at by whoever knows the other pods. */
+export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
+  const publish = service.spec?.publishNotReadyAddresses ?? false;
+  if (!shouldPodBeInEndpoints(pod, publish)) return absent(whyUnfit(pod));
+  const family = addressFamily(service);
+  const address = podAddress(pod, service, family);
+  if (!address) return absent(`no ${family ?? 'matching'} address, and Endpoints have one family only`);
+  const ports = service.spec?.ports ?? [];
+  const missing = missingPorts(pod, ports);
+  if (missing.length === ports.length && !(ports.length === 0 && hasClusterIPNone(service))) {
+    return absent(ports.length === 0 ? 'the service has no ports and is not headless' : `left out of Endpoints: ${noSuchPort(missing)}`);
+  }
+  const ready = publish || isPodReady(pod);
+  const without = missing.length > 0 ? `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}` : '';
+  return {
+    place: ready ? 'addresses' : 'notReadyAddresses',
+    why: `${readiness(pod, publish)}${without}`,
+    addresses: [address.ip],
+  };
+}
+
+/** For a pod that the selector matches, in the slices of one family. */
+export function sliceVerdict(pod: Pod, service: Service, family: AddressType, nodes: ReadonlyMap<string, Node>): SliceVerdict {
+  const publish = Boolean(service.spec?.publishNotReadyAddresses);
+  if (!shouldPodBeInEndpoints(pod, true)) return absent(whyUnfit(pod));
+  const nodeName = pod.spec?.nodeName ?? '';
+  const node = nodes.get(nodeName);
+  if (!node && !publish) return absent(nodeName ? `node ${nodeName} is not known: left out of slices until it is` : 'it is on no node yet');
+  const endpoint = podToEndpoint(pod, node, service, family);
+  if (!endpoint) return absent(`no ${family} address`);
+  const ports = service.spec?.ports ?? [];
+  const missing = missingPorts(pod, ports);
+  const without =
+    missing.length === 0
+      ? ''
+      : missing.length === ports.length
+        ? `; listed without ports: ${noSuchPort(missing)}`
+        : `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}`;
+  const { serving, terminating } = endpoint.conditions ?? {};
+  const ready = endpoint.conditions?.ready === true;
+  const ending = terminating ? `terminating since ${pod.metadata.deletionTimestamp}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
+  return {
+    place: ready ? 'ready' : 'not ready',
+    why: `${ending ? (ready ? `${ending}, and published as ready all the same` : ending) : readiness(pod, publish)}${without}`,
+    addresses: endpoint.addresses,
+  };
+}
+
+/** Why the selector does not match: the pairs that the labels lack. Empty when it matches. */
+export function mismatches(selector: Labels, labels: Labels | undefined): readonly string[] {
+  return Object.entries(selector).flatMap(([key, value]) => {
+    const has = labels?.[key];
+    if (has === value) return [];
+    return [
+      has === undefined ? `selector ${key}=${value}: the pod has no label ${key}` : `selector ${key}=${value} does not match label ${key}=${has}`,
+    ];
+  });
+}
+
+/** It shares some pair of the selector, or has one of its keys with another value: somebody may have meant it to be selected. */
+export const isNear = (selector: Labels, labels: Labels | undefined): boolean => Object.keys(selector).some((key) => labels?.[key] !== undefined);
+
+/** SH-3, the first reason that holds. */
+function whyUnfit(pod: Pod): string {
+  if (isPodTerminal(pod)) return `phase ${pod.status?.phase}: it has run to its end`;
+  if (!pod.status?.podIP && !pod.status?.podIPs?.length) return 'it has no IP address yet';
+  return `terminating since ${pod.metadata.deletionTimestamp}`;
+}
+
+function readiness(pod: Pod, publish: boolean): string {
+  const condition = readyCondition(pod);
+  const since = condition?.lastTransitionTime ? ` since ${condition.lastTransitionTime}` : '';
+  const state = condition ? `its Ready condition is ${condition.status}${since}` : 'it has no Ready condition';
+  return publish && condition?.status !== 'True' ? `${state}, and the service publishes addresses that are not ready` : state;
+}
+
+const missingPorts = (pod: Pod, ports: readonly ServicePort[]): readonly ServicePort[] => ports.filter((port) => findPort(pod, port) === undefined);
+
+const noSuchPort = (ports: readonly ServicePort[]): string =>
+  `no container port named ${ports.map((p) => `${p.targetPort}/${p.protocol ?? 'TCP'}`).join(', ')}`;
+
+const portName = (port: ServicePort): string => `port ${port.name || port.port}`;

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { explainService } from '#shared/explain/explain.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { emptyWork } from '#shared/snapshot/work.ts';
+import { cleanPart } from '#shared/workqueue/item.ts';
+import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
+import { explainPod, factsOf, input, meta, now, onlyPod } from './fixtures.ts';
+
+const since = '2026-02-28T09:00:00Z';
+const withReady = (status: string): Pod => {
+  const p = pod(1);
+  return { ...p, status: { ...p.status, conditions: [{ type: 'Ready', status, lastTransitionTime: since }] } };
+};
+
+describe('why a pod is no address', () => {
+  it.each<[string, Pod, string, string]>([
+    ['has ended', pod(1, { phase: 'Succeeded' }), 'phase Succeeded: it has run to its end', 'phase Succeeded: it has run to its end'],
+    ['has no IP', pod(1, { ips: [] }), 'it has no IP address yet', 'it has no IP address yet'],
+    ['is on an unknown node', pod(1, { node: 'n-3' }), 'its Ready condition is True', 'node n-3 is not known: left out of slices until it is'],
+    ['has the other family only', pod(1, { ips: ['fd00::1'] }), 'no IPv4 address, and Endpoints have one family only', 'no IPv4 address'],
+    ['ends', pod(1, { deleted: true }), 'terminating since 2024-01-01T00:01:00Z', 'terminating since 2024-01-01T00:01:00Z, still serving'],
+    ['is not ready', withReady('False'), `its Ready condition is False since ${since}`, `its Ready condition is False since ${since}`],
+  ])('that %s', (_, p, inEndpoints, inSlices) => {
+    const { endpoints, slices } = explainPod(p);
+    expect([endpoints.why, slices[0]?.why]).toEqual([inEndpoints, inSlices]);
+  });
+
+  it('whose container has no port of that name', () => {
+    const { endpoints, slices } = explainPod(pod(1), service({ ports: [{ port: 80, targetPort: 'http', protocol: 'TCP' }] }));
+    expect(endpoints).toEqual({ place: 'absent', why: 'left out of Endpoints: no container port named http/TCP', addresses: [] });
+    expect(slices[0]).toMatchObject({ place: 'ready', why: 'its Ready condition is True; listed without ports: no container port named http/TCP' });
+  });
+
+  it('whose labels match the selector in part', () => {
+    const p = pod(1);
+    const other = { ...p, metadata: { ...p.metadata, labels: { app: 'api' } } };
+    const { relation, endpoints } = explainPod(other);
+    expect([relation, endpoints.why]).toEqual(['near', 'selector app=a does not match label app=api']);
+    const stranger = { ...p, metadata: { ...p.metadata, labels: { x: 'y' } } };
+    expect(explainService(input({ pods: [stranger] })).pods).toEqual([]);
+    const asked = onlyPod(explainService(input({ pods: [stranger], asked: p.metadata.name })));
+    expect(asked.endpoints.why).toBe('selector app=a: the pod has no label app');
+  });
+
+  it('that was selected, or is gone and still listed', () => {
+    const p = pod(1);
+    const moved = { name: p.metadata.name, pod: { ...p, metadata: { ...p.metadata, labels: { app: 'b' } } }, past: [{ app: 'a' }] };
+    const explanation = explainService({
+      ...input({ saved: { endpoints: undefined, slices: [slice('foo-1', [endpoint(1), endpoint(2)])] } }),
+      pods: [moved],
+    });
+    expect(explanation.pods.map(({ pod, relation, slices }) => [pod, relation, slices[0]?.why, slices[0]?.pending])).toEqual([
+      ['pod0001', 'left', 'selector app=a does not match label app=b; its labels matched before', 'as saved it is still listed (ready)'],
+      ['pod0002', 'left', 'the pod is gone', 'as saved it is still listed (ready)'],
+    ]);
+  });
+});
+
+describe('what is saved', () => {
+  const wrongly = {
+    endpoints: undefined,
+    slices: [slice('foo-1', [endpoint(1, { conditions: { ready: false, serving: false, terminating: false } })])],
+  };
+
+  it('is told where it differs from what is to be', () => {
+    const { endpoints, slices } = explainPod(pod(1), service(), { saved: wrongly });
+    expect([endpoints.pending, slices[0]?.pending]).toEqual(['as saved it is not listed yet', 'as saved it is still listed (not ready)']);
+    const shadow = explainPod(pod(1), service(), { saved: wrongly, meta: meta({ mode: 'shadow' }) });
+    expect(shadow.slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
+  });
+
+  it('is not compared for a controller that is switched off', () => {
+    const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true } });
+    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...emptyWork, gen: 1 } }));
+    expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
+    expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
+  });
+
+  it('is laid out by address', () => {
+    expect(explainService(input({ saved: wrongly })).saved).toEqual([
+      { object: 'IPv4 slice foo-1', address: '10.1.0.2', pod: 'pod0001', state: 'not ready', ports: 'http 80/TCP' },
+    ]);
+  });
+});
+
+describe('the summary', () => {
+  const done = { ...emptyWork, gen: 3, parts: { ep: { ...cleanPart, done: 3 }, sl: { ...cleanPart, done: 3 } } };
+
+  it.each([
+    ['everything is written', input({ work: done }), '1 of 1 selected pods is ready to be reached; everything is written.'],
+    ['a run is owed', input({ work: { ...done, gen: 4 } }), '1 of 1 selected pods is ready to be reached; a run is owed.'],
+    [
+      'tries failed',
+      input({ work: { ...done, gen: 4, parts: { ...done.parts, ep: { ...done.parts.ep, tries: 2 } } } }),
+      '1 of 1 selected pods is ready to be reached; a run is owed after 2 failed tries.',
+    ],
+    [
+      'the circuit is open',
+      input({ work: { ...done, gen: 4 }, meta: meta({ circuit: { reason: 'unreachable', until: now + 5_000, failures: 1 } }) }),
+      '1 of 1 selected pods is ready to be reached; a run is owed, but the cluster can’t be asked (unreachable).',
+    ],
+    [
+      'the cluster is paused',
+      input({ work: done, meta: meta({ mode: 'paused' }) }),
+      '1 of 1 selected pods is ready to be reached; nothing is written: the cluster is paused.',
+    ],
+    ['nothing is selected', input({ work: done, pods: [] }), 'It selects no pod; everything is written.'],
+    ['there is no selector', input({ service: service({ selector: undefined }) }), 'No selector: its endpoints are somebody else’s to write.'],
+    ['the service is gone', input({ service: undefined, pods: [] }), 'There is no such service.'],
+  ])('says that %s', (_, world, summary) => {
+    expect(explainService(world).summary).toBe(summary);
+  });
+
+  it('says what a shadow cluster’s own controllers say', () => {
+    const shadow = input({ work: done, meta: meta({ mode: 'shadow' }) });
+    expect(explainService(shadow).summary).toMatch(/the cluster’s own controllers say the same\.$/);
+    const differing = explainService({ ...shadow, difference: { text: '["Endpoints: missing"]', since: now - 60_000, confirmed: true } });
+    expect(differing.summary).toMatch(/say something else\.$/);
+    expect([differing.differences, factsOf(differing, 'Work')['Difference']]).toEqual([
+      ['Endpoints: missing'],
+      'confirmed, since 2026-03-01T09:59:00Z (60 s ago)',
+    ]);
+  });
+});
+
+it('tells the state of work, service and cluster', () => {
+  const parts = { ep: { done: 4, tries: 2, seq: 3, rg: 5, at: now + 4_000 }, sl: { ...cleanPart, done: 5 } };
+  const work = { ...emptyWork, gen: 5, live: 5, dirtyAt: now - 90_000, lease: { id: 'l', until: now + 30_000 }, parts };
+  const triggers = { ep: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, sl: undefined };
+  const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
+  expect(factsOf(explanation, 'Work')).toEqual({
+    Generation: '5',
+    Endpoints: 'owed: generation 4 of 5 is done, 2 failed tries of 16, next try 2026-03-01T10:00:04Z (in 4 s)',
+    EndpointSlices: 'done (generation 5)',
+    'Owed since': '2026-03-01T09:58:30Z (90 s ago)',
+    Lease: 'held until 2026-03-01T10:00:30Z (in 30 s)',
+    'Reads live': 'until generation 5 is done',
+    'Newest change seen': '2026-03-01T09:59:55Z (5 s ago)',
+  });
+  expect(factsOf(explanation, 'Service')).toMatchObject({ Type: 'ClusterIP', Selector: 'app=a', Ports: 'http 80/TCP → 80', Families: 'IPv4' });
+  expect(factsOf(explanation, 'Cluster')).toEqual({
+    Mode: 'active',
+    Circuit: 'closed',
+    'First lists': 'complete',
+    Relay: 'heard 2026-03-01T09:59:58Z (2 s ago)',
+    'Slices of at most': '100 endpoints',
+  });
+});

@@ -1,0 +1,46 @@
+import { type ExplainInput, explainService } from '#shared/explain/explain.ts';
+import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+import { emptyWork } from '#shared/snapshot/work.ts';
+import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
+
+export const now = Date.parse('2026-03-01T10:00:00Z');
+
+/** An active cluster whose first lists are complete. */
+export function meta(more: Partial<ClusterMeta> = {}): ClusterMeta {
+  const known = decodeMeta('a', { pk: '', sk: '', mode: 'active', inc: 1 });
+  return { ...known, synced: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 }, heartbeatAt: now - 2_000, ...more };
+}
+
+/** Service ns/foo with selector app=a, one ready pod, nothing saved. */
+export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pods?: readonly Pod[] } = {}): ExplainInput {
+  const { pods = [pod(1)], ...rest } = more;
+  return {
+    meta: meta(),
+    namespace: 'ns',
+    name: 'foo',
+    service: service(),
+    pods: pods.map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
+    nodes: nodes(node('node-1', 'zone-a')),
+    work: emptyWork,
+    triggers: { ep: undefined, sl: undefined },
+    hints: undefined,
+    saved: { endpoints: undefined, slices: [] },
+    difference: undefined,
+    now,
+    ...rest,
+  };
+}
+
+/** The one pod that there is to explain. */
+export function onlyPod(explanation: Explanation): PodExplanation {
+  if (explanation.pods.length !== 1) throw new Error(`expected one pod, got ${explanation.pods.map((p) => p.pod)}`);
+  return explanation.pods[0] as PodExplanation;
+}
+
+export const explainPod = (p: Pod, s: Service = service(), more: Partial<Omit<ExplainInput, 'pods' | 'service'>> = {}): PodExplanation =>
+  onlyPod(explainService(input({ ...more, pods: [p], service: s })));
+
+export const factsOf = (explanation: Explanation, title: string): { readonly [label: string]: string } =>
+  Object.fromEntries(explanation.groups.filter((g) => g.title === title).flatMap((g) => g.facts.map((f) => [f.label, f.text])));
