@@ -1,0 +1,75 @@
+/** What `npm run bench` times: both controllers on one service, its pods as sync has them (projected), everything settled but for the change. */
+import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+
+export type Change = 'none' | 'pod';
+
+export interface Case {
+  readonly pods: number;
+  readonly change: Change;
+  readonly endpoints: () => unknown;
+  readonly slices: () => unknown;
+}
+
+/** The same service and pods as test/control-plane/bench. */
+export function decideCase(count: number, change: Change): Case {
+  const settledPods = Array.from({ length: count }, (_, i) => pod(i, 'True'));
+  const pods = change === 'none' ? settledPods : settledPods.with(0, pod(0, 'False'));
+  const common = { namespace: 'ns', name: 's', service };
+
+  const first = decideEndpoints({ ...common, pods: settledPods, current: undefined, triggerTimes: undefined });
+  const current = served(first.write?.verb === 'create' ? first.write.object : undefined) as Endpoints;
+  const endpointsInput = { ...common, pods, current, triggerTimes: first.triggerTimes };
+
+  const slicesCommon = { ...common, nodes, nodesSeen: true, hints: undefined, maxEndpointsPerSlice: 100 };
+  const made = decideSlices({ ...slicesCommon, pods: settledPods, slices: [], triggerTimes: undefined });
+  const names = new Set<string>();
+  const slices = made.addressTypes
+    .flatMap((t) => t.create)
+    .map((draft) => {
+      const slice = assignName(draft, 'u', names);
+      names.add(slice.metadata.name);
+      return served(slice) as EndpointSlice;
+    });
+  const slicesInput = { ...slicesCommon, pods, slices, triggerTimes: made.triggerTimes };
+
+  // Above 1,000 pods Endpoints are truncated and a pod's change may not show in them, so the slices say whether the case is what it is called.
+  const outcome = decideSlices(slicesInput).outcome;
+  if (outcome !== (change === 'none' ? 'unchanged' : 'write')) throw new Error(`${count} pods, change ${change}: ${outcome}`);
+  return { pods: count, change, endpoints: () => decideEndpoints(endpointsInput), slices: () => decideSlices(slicesInput) };
+}
+
+const service: Service = project('Service', {
+  metadata: { name: 's', namespace: 'ns', uid: 'u', creationTimestamp: '2023-11-14T22:00:00Z' },
+  spec: {
+    selector: { app: 'a' },
+    clusterIP: '10.0.0.1',
+    ipFamilies: ['IPv4'],
+    ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
+  },
+} as Service);
+
+const nodes: ReadonlyMap<string, Node> = new Map([['node-0', project('Node', { metadata: { name: 'node-0' } } as Node)]]);
+
+function pod(i: number, ready: 'True' | 'False'): Pod {
+  const ip = `10.${Math.floor(i / 62500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`;
+  return project('Pod', {
+    metadata: { name: `pod-${i}`, namespace: 'ns', uid: `uid-${i}`, labels: { app: 'a' } },
+    spec: { nodeName: 'node-0', containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }] },
+    status: {
+      phase: 'Running',
+      podIP: ip,
+      podIPs: [{ ip }],
+      conditions: [{ type: 'Ready', status: ready, lastTransitionTime: ready === 'True' ? '2023-11-14T22:13:20Z' : '2023-11-14T22:14:00Z' }],
+    },
+  } as Pod);
+}
+
+/** As it comes back from the table, from the API's answer. */
+function served(object: Endpoints | EndpointSlice | undefined): unknown {
+  if (!object) throw new Error('nothing was created');
+  return JSON.parse(JSON.stringify({ ...object, metadata: { ...object.metadata, uid: 'o', resourceVersion: '1', generation: 1 } }));
+}
