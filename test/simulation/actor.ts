@@ -1,0 +1,127 @@
+import type { Item } from '#shared/snapshot/table.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface Surroundings {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  /** Share of the calls that are slow. */
+  readonly slow: () => number;
+  /** Undefined when nobody reads it. */
+  readonly trace: ((who: string, what: string) => void) | undefined;
+}
+
+/** What goes wrong with one call. */
+export interface Flaw {
+  readonly error: Error;
+  /** Before the effect, after it, or: the effect twice and no error, as when a client repeats a call whose answer got lost. */
+  readonly when: 'before' | 'after' | 'twice';
+}
+
+/** What becomes of a process at its n-th call. */
+export interface Fate {
+  readonly atCall: number;
+  readonly what: 'crash' | 'pause';
+  readonly pauseMs: number;
+  /** Does the call still reach the other side, in time? */
+  readonly reaches: boolean;
+}
+
+/** One process: its calls to the outside take time, and it may die or stand still at any of them. */
+export class Actor {
+  readonly name: string;
+  /** What it has read of the snapshot, by key or partition: every answer. */
+  readonly known = new Map<string, (readonly Item[])[]>();
+  dead = false;
+  /** Has it ever stood still for longer than a lease lasts? */
+  paused = false;
+  /** Met by no faults: its messages have no more lives. */
+  readonly lucky: boolean;
+  readonly #world: Surroundings;
+  readonly #fate: Fate | undefined;
+  readonly #onDeath: () => void;
+  #calls = 0;
+  #frozenUntil = 0;
+
+  constructor(name: string, world: Surroundings, options: { readonly fate?: Fate | undefined; readonly lucky?: boolean; readonly onDeath?: () => void } = {}) {
+    this.name = name;
+    this.#world = world;
+    this.#fate = options.fate;
+    this.lucky = options.lucky ?? false;
+    this.#onDeath = options.onDeath ?? (() => {});
+  }
+
+  get now(): number {
+    return this.#world.scheduler.now;
+  }
+
+  die(why: string): void {
+    if (this.dead) return;
+    this.dead = true;
+    this.trace(why);
+    this.#onDeath();
+  }
+
+  trace(what: string): void {
+    this.#world.trace?.(this.name, what);
+  }
+
+  /** The effect happens at some later moment, and what awaits it goes on then or later still. */
+  call<T>(what: () => string, msToReach: number, effect: () => Promise<T>, flaw?: Flaw | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.dead) return;
+      const { scheduler, random } = this.#world;
+      const isFated = ++this.#calls === this.#fate?.atCall;
+      const reaches = !isFated || (this.#fate?.reaches ?? true);
+      let ms = !this.lucky && random.chance(this.#world.slow()) ? random.between(50, 3000) : random.between(1, msToReach);
+      if (isFated && this.#fate?.what === 'pause') {
+        this.paused = true;
+        this.#frozenUntil = scheduler.now + this.#fate.pauseMs;
+        if (!reaches) ms = this.#fate.pauseMs;
+        this.trace(`PAUSED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
+      }
+      if (isFated && this.#fate?.what === 'crash') {
+        this.die(`CRASHED ${reaches ? 'after' : 'before'} ${what()}`);
+        if (!reaches) return;
+      }
+      const wasDead = this.dead;
+      scheduler.after(ms, () => {
+        // What a process had sent before it died may or may not have got through.
+        if (this.dead && !wasDead && random.chance(0.5)) return;
+        if (flaw?.when === 'before') {
+          this.trace(`${what()} → ${flaw.error.message}`);
+          return this.#whenAwake(() => reject(flaw.error));
+        }
+        const done = (value: T): void => {
+          if (this.#world.trace) this.trace(`${what()} → ${show(value)}${flaw ? ` (${flaw.when})` : ''}`);
+          if (flaw?.when === 'after') this.#whenAwake(() => reject(flaw.error));
+          else this.#whenAwake(() => resolve(value));
+        };
+        const refused = (error: unknown): void => {
+          this.trace(`${what()} → ${String(error)}`);
+          this.#whenAwake(() => reject(error));
+        };
+        if (flaw?.when === 'twice') effect().then(effect).then(done, refused);
+        else effect().then(done, refused);
+      });
+    });
+  }
+
+  /** Something that the process itself does later. */
+  later(ms: number, run: () => void): void {
+    this.#world.scheduler.after(ms, () => this.#whenAwake(run));
+  }
+
+  #whenAwake(run: () => void): void {
+    if (this.dead) return;
+    const { scheduler } = this.#world;
+    if (this.#frozenUntil > scheduler.now) scheduler.at(this.#frozenUntil + 1, () => this.#whenAwake(run));
+    else run();
+  }
+}
+
+function show(value: unknown): string {
+  if (value === undefined || typeof value === 'boolean') return String(value);
+  const text = JSON.stringify(value, (_key, v: unknown) => (v instanceof Uint8Array ? `<${v.length} bytes>` : v instanceof Set ? [...v] : v));
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -1,0 +1,117 @@
+/** Watches every write of an output: who makes it, and whether it takes away what is alive. */
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { decodeProjection } from '#shared/kube/projection.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
+import { objectKey, objectsOf, workKey } from '#shared/snapshot/keys.ts';
+import type { Item, Table } from '#shared/snapshot/table.ts';
+import type { Actor } from './actor.ts';
+import type { Profile } from './profile.ts';
+import type { Writing } from './ports.ts';
+import { isEndpoint, podByUid, shownPods } from './truth.ts';
+
+export interface Monitor {
+  readonly writing: Writing;
+  /** Remembers what a process reads of the snapshot. */
+  readonly witness: (actor: Actor, table: Table) => Table;
+  readonly writes: () => number;
+  /** How long what a late worker took away was missing, in ms. */
+  readonly lateRemovals: () => readonly number[];
+}
+
+export function monitor(cluster: string, store: Store, table: Table, profile: Profile, fail: (what: string) => void): Monitor {
+  let writes = 0;
+  const missing = new Map<string, number>();
+  const lateRemovals: number[] = [];
+  /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
+  const restless = new Set<string>();
+  let settled = false;
+  store.watch('Node', ({ object }) => void (settled && restless.add(object.metadata.name)));
+  queueMicrotask(() => {
+    settled = true;
+  });
+
+  const witness = (actor: Actor, inner: Table): Table => {
+    const remember = (key: string, items: readonly Item[]): void => {
+      actor.known.set(key, [...(actor.known.get(key) ?? []), items]);
+    };
+    return {
+      ...inner,
+      async get(key) {
+        const item = await inner.get(key);
+        if (key.pk.includes('#SVC#')) remember(`${key.pk}|${key.sk}`, item ? [item] : []);
+        return item;
+      },
+      async query(pk, range) {
+        const items = await inner.query(pk, range);
+        if (pk.includes('#POD#')) remember(pk, items);
+        return items;
+      },
+    };
+  };
+
+  const writing: Writing = async (actor, kind, namespace, service) => {
+    writes++;
+    const work = await table.get(workKey(cluster, namespace, service));
+    const holder = work?.['lease'] as string | undefined;
+    if (!holder?.startsWith(`${actor.name}/`) && !actor.paused && service !== '') {
+      fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
+    }
+    const before = shownPods(store, kind, namespace, service);
+    return () => {
+      const after = shownPods(store, kind, namespace, service);
+      for (const uid of after) restored(`${kind} ${namespace}/${service} ${uid}`);
+      const gone = [...before].filter((uid) => !after.has(uid));
+      const braked = before.size >= 10 && after.size < before.size / 2;
+      for (const uid of gone) removed(actor, kind, namespace, service, uid, braked);
+    };
+  };
+
+  function restored(key: string): void {
+    const since = missing.get(key);
+    if (since === undefined) return;
+    missing.delete(key);
+    lateRemovals.push(now() - since);
+  }
+
+  let clock: Actor | undefined;
+  const now = (): number => clock?.now ?? 0;
+
+  function removed(actor: Actor, kind: string, namespace: string, name: string, uid: string, braked: boolean): void {
+    clock = actor;
+    const pod = podByUid(store, namespace, uid);
+    const service = store.find('Service', namespace, name) as unknown as Service | undefined;
+    if (!pod || !isEndpoint(pod, service)) return;
+    if (kind !== 'Endpoints' && restless.has(pod.spec?.nodeName ?? '')) return;
+    if (actor.paused) {
+      missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
+      return;
+    }
+    // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
+    if (profile.shrunkenLists ? !braked : !knewBetter(actor, namespace, name, pod, service as Service)) return;
+    fail(`${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`);
+  }
+
+  /** It had no word, however old, that the pod is no endpoint of the service. */
+  function knewBetter(actor: Actor, namespace: string, name: string, pod: Pod, service: Service): boolean {
+    const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
+    const services = actor.known.get(`${pk}|${sk}`) ?? [];
+    const podReads = actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? [];
+    const servicesKnown = services.map(([item]) => (item && typeof item['o'] === 'string' ? decodeProjection('Service', namespace, name, item['o']) : item));
+    for (const known of servicesKnown) {
+      // A tombstone, or a service of that name from before.
+      if (known && !('metadata' in known)) return false;
+      if (known && (known as Service).metadata.uid !== service.metadata.uid) return false;
+    }
+    for (const items of podReads) {
+      const item = items.find((i) => i.sk === pod.metadata.name);
+      if (!item) continue;
+      if (typeof item['o'] !== 'string') return false;
+      const seen = decodeProjection('Pod', namespace, pod.metadata.name, item['o']);
+      if (seen.metadata.uid !== pod.metadata.uid) return false;
+      if (servicesKnown.some((s) => s && !isEndpoint(seen, s as Service))) return false;
+    }
+    return true;
+  }
+
+  return { writing, witness, writes: () => writes, lateRemovals: () => lateRemovals };
+}

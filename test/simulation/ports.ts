@@ -1,0 +1,114 @@
+/** The ports of one process: memory behind them, time and faults in front. */
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Key, Table } from '#shared/snapshot/table.ts';
+import type { Actor, Flaw } from './actor.ts';
+import type { Profile } from './profile.ts';
+import type { Queue } from './queue.ts';
+import type { Random } from './random.ts';
+
+export interface Faults {
+  readonly profile: Profile;
+  readonly random: Random;
+  /** Nothing goes wrong any more after the last fault. */
+  readonly isOver: () => boolean;
+  readonly outage: () => ClusterApiError | undefined;
+  /** The service of whose Endpoints the API server refuses writes. */
+  readonly refusedService: string | undefined;
+}
+
+export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
+  const flaw = (writes: boolean): Flaw | undefined => {
+    if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
+    if (writes && faults.random.chance(0.5)) return { error: new Error('the answer of the table got lost'), when: faults.random.pick(['after', 'twice']) };
+    return { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
+  };
+  const name = ({ pk, sk }: Key): string => `${pk} | ${sk}`;
+  const text = (x: unknown): string => JSON.stringify(x, (_k, v: unknown) => (v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v));
+  return {
+    get: (key) => actor.call(() => `get ${name(key)}`, 12, () => table.get(key), flaw(false)),
+    query: (pk, range) => actor.call(() => `query ${pk} ${range ? text(range) : ''}`, 15, () => table.query(pk, range), flaw(false)),
+    put: (item, condition) => actor.call(() => `put ${text(item)} IF ${text(condition)}`, 12, () => table.put(item, condition), flaw(true)),
+    update: (key, change, condition) =>
+      actor.call(() => `update ${name(key)} ${text(change)} IF ${text(condition)}`, 12, () => table.update(key, change, condition), flaw(true)),
+    delete: (key, condition) => actor.call(() => `delete ${name(key)} IF ${text(condition)}`, 12, () => table.delete(key, condition), flaw(true)),
+    queryDirty: (partition, until, limit) =>
+      actor.call(
+        () => `queryDirty ${partition}`,
+        15,
+        async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
+        flaw(false),
+      ),
+  };
+}
+
+export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQueue {
+  return {
+    send(messages) {
+      let flaw: Flaw | undefined;
+      if (!actor.lucky && !faults.isOver() && faults.random.chance(faults.profile.refusals)) {
+        flaw = { error: new Error('the queue did not answer'), when: faults.random.pick(['before', 'after', 'twice']) };
+      }
+      return actor.call(
+        () => `send to ${queue.options.name}: ${messages.map((m) => `${m.body.slice(0, 260)}${m.delaySeconds ? ` in ${m.delaySeconds} s` : ''}`).join(' + ')}`,
+        20,
+        async () => {
+          for (const m of messages) queue.add(m);
+        },
+        flaw,
+      );
+    },
+  };
+}
+
+/** `writing` is told of each write of an output just before its effect, and gets to know when it is done. */
+export type Writing = (actor: Actor, kind: string, namespace: string, service: string) => Promise<() => void>;
+
+export function apiPort(actor: Actor, api: ClusterApi, faults: Faults, writing: Writing, serviceOf: (kind: string, namespace: string, name: string) => string): ClusterApi {
+  const flaw = (writes: boolean): Flaw | undefined => {
+    if (faults.isOver()) return undefined;
+    const down = faults.outage();
+    if (down) return { error: down, when: 'before' };
+    if (actor.lucky || !faults.random.chance(faults.profile.apiFailures)) return undefined;
+    const error = faults.random.pick(errors)();
+    return { error, when: writes && error.status === 0 && faults.random.chance(0.5) ? 'after' : 'before' };
+  };
+  const call = <T>(what: string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
+    const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
+    return actor.call(
+      () => `api ${what}`,
+      40,
+      async () => {
+        if (refused) throw new ClusterApiError('admission webhook "no" denied the request', { status: 403, reason: 'Forbidden' });
+        if (service === undefined || kind === 'Event') return effect();
+        const done = await writing(actor, kind, namespace, service);
+        const result = await effect();
+        done();
+        return result;
+      },
+      flaw(service !== undefined),
+    );
+  };
+  const label = (o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } }, kind: string): string =>
+    kind === 'Endpoints' ? (o.metadata.name ?? '') : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
+  return {
+    get: (kind, ns, name) => call(`get ${kind} ${ns}/${name}`, kind, ns, undefined, () => api.get(kind, ns, name)),
+    list: (kind, ns, selector) => call(`list ${kind} ${ns} ${JSON.stringify(selector)}`, kind, ns, undefined, () => api.list(kind, ns, selector)),
+    create: (kind, o) =>
+      call(`create ${kind} ${JSON.stringify(o)}`, kind, o.metadata.namespace ?? '', label(o as never, kind), () => api.create(kind, o)),
+    replace: (kind, o) => call(`replace ${kind} ${JSON.stringify(o)}`, kind, o.metadata.namespace ?? '', label(o, kind), () => api.replace(kind, o)),
+    patch: (kind, ns, name, patch) => call(`patch ${kind} ${ns}/${name}`, kind, ns, '', () => api.patch(kind, ns, name, patch)),
+    delete: (kind, ns, name, preconditions) =>
+      call(`delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`, kind, ns, serviceOf(kind, ns, name), () => api.delete(kind, ns, name, preconditions)),
+    identity: () => call('identity', 'Namespace', '', undefined, () => api.identity()),
+  };
+}
+
+const errors: readonly (() => ClusterApiError)[] = [
+  () => new ClusterApiError('connection reset', { status: 0 }),
+  () => new ClusterApiError('connection reset', { status: 0 }),
+  () => new ClusterApiError('the object has been modified', { status: 409, reason: 'Conflict' }),
+  () => new ClusterApiError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 3 }),
+  () => new ClusterApiError('internal error', { status: 500, reason: 'InternalError' }),
+];

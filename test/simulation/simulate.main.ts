@@ -1,0 +1,59 @@
+/** npm run simulate -- --seeds N --from S [--jobs N] [--trace]: the last line is "N passed, N failed". */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { simulate } from './simulate.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    from: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '1' },
+    /** The whole trace, also of what passes. */
+    trace: { type: 'boolean', default: false },
+  },
+});
+const [seeds, from, jobs] = [Number(values.seeds), Number(values.from), Number(values.jobs)];
+const startedAt = performance.now();
+const [passed, failed] = jobs > 1 ? await inProcesses() : await here();
+console.log(`${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function here(): Promise<readonly [number, number]> {
+  let wrong = 0;
+  for (let seed = from; seed < from + seeds; seed++) {
+    const { failures } = await simulate({ seed });
+    if (failures.length > 0) wrong++;
+    if (failures.length > 0 || values.trace) await replay(seed, failures);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return [seeds - wrong, wrong];
+}
+
+/** The same world again, this time in words. */
+async function replay(seed: number, failures: readonly string[]): Promise<void> {
+  const lines: string[] = [];
+  const again = await simulate({ seed, trace: (line) => lines.push(line) });
+  if (seeds === 1 || values.trace) for (const line of lines) console.log(line);
+  for (const failure of failures) console.log(`seed ${seed}: ${failure}`);
+  if (failures.length > 0 && seeds > 1) console.log(`seed ${seed} failed; its ${lines.length} lines of trace: npm run simulate -- --seeds 1 --from ${seed}`);
+  if (JSON.stringify(again.failures) !== JSON.stringify(failures)) throw new Error(`seed ${seed} did not replay exactly`);
+}
+
+async function inProcesses(): Promise<readonly [number, number]> {
+  const share = Math.ceil(seeds / jobs);
+  const results = await Promise.all(
+    Array.from({ length: jobs }, (_, i) => {
+      const [first, count] = [from + i * share, Math.min(share, seeds - i * share)];
+      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let last = '0 passed, 0 failed';
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (/^\d+ passed, \d+ failed$/.test(line)) last = line;
+        else console.log(line);
+      });
+      return new Promise<readonly number[]>((resolve) => child.once('close', () => resolve(last.match(/\d+/g)?.map(Number) ?? [])));
+    }),
+  );
+  return [results.reduce((n, [p = 0]) => n + p, 0), results.reduce((n, [, f = 0]) => n + f, 0)];
+}

@@ -1,0 +1,143 @@
+import { readMeta } from '#shared/snapshot/meta.ts';
+import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import { decodeWork } from '#shared/snapshot/work.ts';
+import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import { isClean } from '#shared/workqueue/item.ts';
+import { differences, hasSilentEnd } from './truth.ts';
+import { cluster, World, type WorldOptions } from './world.ts';
+
+export interface Outcome {
+  readonly seed: number;
+  /** Empty: everything held that is promised. */
+  readonly failures: readonly string[];
+  readonly world: World;
+  /** From the last fault until nothing was under way any more, virtual ms. */
+  readonly settledMs: number;
+  /** A list was needed to put the snapshot right (protocol.md 9). */
+  readonly healedByList: boolean;
+}
+
+/** Lives through a seed's faults, lets the world settle, and holds it against what is promised. */
+export async function simulate(options: WorldOptions): Promise<Outcome> {
+  const world = new World(options);
+  let settledMs = 0;
+  let healedByList = false;
+  try {
+    await world.liveThroughFaults();
+    await settle(world, 'the last fault');
+    settledMs = world.scheduler.now - world.faultsEnd;
+    const wrong = snapshotErrors(world);
+    if (wrong.length > 0) {
+      world.tell('world', `the snapshot is wrong until the next list: ${wrong.join('; ')}`);
+      const known = wrong.every((w) => (w.startsWith('missing') ? world.abandoned : world.profile.pauses + world.profile.slow > 0));
+      if (!known && !world.profile.shrunkenLists) world.fail(`the snapshot is wrong: ${wrong.join('; ')}`);
+      healedByList = true;
+      world.relist();
+      await settle(world, 'the healing list');
+      const still = snapshotErrors(world);
+      if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
+    }
+    checkClean(world);
+    checkCluster(world, false);
+    await resync(world);
+    await settle(world, 'the resync');
+    checkClean(world);
+    checkCluster(world, true);
+  } catch (e) {
+    world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
+  }
+  return { seed: options.seed, failures: world.failures, world, settledMs, healedByList };
+}
+
+const settleMs = 120_000;
+const stepMs = 6_000;
+
+/** Until nothing is under way and nothing has changed for a while. */
+async function settle(world: World, after: string): Promise<void> {
+  const { scheduler, store } = world;
+  const from = scheduler.now;
+  let quietSince = Number.POSITIVE_INFINITY;
+  let version = -1;
+  for (;;) {
+    await scheduler.runUntil(scheduler.now + stepMs);
+    const idle = world.isIdle() && store.resourceVersion === version;
+    version = store.resourceVersion;
+    if (!idle) quietSince = Number.POSITIVE_INFINITY;
+    else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
+    else return;
+    const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + settleMs;
+    if (scheduler.now > limit) {
+      const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map((m) => m.body.slice(0, 300));
+      world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
+      return;
+    }
+  }
+}
+
+/** Where the snapshot is not what the cluster holds. */
+function snapshotErrors(world: World): readonly string[] {
+  const wrong: string[] = [];
+  for (const [partition, kind] of [
+    ['#SVC#', 'Service'],
+    ['#POD#', 'Pod'],
+  ] as const) {
+    const held = new Map<string, string>();
+    for (const item of world.table.dump()) {
+      const at = item.pk.indexOf(partition);
+      if (at < 0 || item['o'] === undefined) continue;
+      held.set(`${item.pk.slice(at + partition.length)}/${item.sk}`, item['v'] as string);
+    }
+    for (const { metadata } of world.store.list(kind)) {
+      const key = `${metadata.namespace}/${metadata.name}`;
+      if (!held.delete(key)) wrong.push(`missing: ${kind} ${key}`);
+    }
+    for (const key of held.keys()) wrong.push(`ghost: ${kind} ${key}`);
+  }
+  return wrong;
+}
+
+function checkClean(world: World): void {
+  for (const item of world.table.dump()) {
+    if (item.pk.includes('#WORK#')) {
+      const work = decodeWork(item);
+      if (!isClean(work)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+      else if (work.dirtyAt !== undefined) world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
+    }
+    if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
+  }
+  const { events, syncs, quarantine, parked } = world.queues;
+  for (const q of [events, syncs]) for (const m of q.dead) world.fail(`dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
+  for (const q of [quarantine, parked]) for (const m of q.messages.values()) world.fail(`in ${q.options.name}: ${m.body.slice(0, 300)}`);
+}
+
+function checkCluster(world: World, resynced: boolean): void {
+  for (const { service, text } of differences(world.store, world.profile.maxEndpointsPerSlice)) {
+    const [namespace = '', name = ''] = service.split('/');
+    const found = world.store.find('Service', namespace, name);
+    // Upstream's own: nothing wakes a service when a pod has run to its end and stays Ready.
+    if (!resynced && found && hasSilentEnd(world.store, found)) continue;
+    world.fail(`${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`);
+  }
+}
+
+async function resync(world: World): Promise<void> {
+  const meta = await readMeta(world.table, cluster);
+  if (meta?.mode !== 'active') world.fail(`the cluster was left in mode ${meta?.mode}`);
+  if (meta?.wakeAll) world.fail('the last switch of mode was not finished');
+  const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
+  for (const { pk } of world.table.dump()) {
+    if (!pk.includes('#WORK#')) continue;
+    const { namespace, service } = parseWorkKey(pk);
+    services.add(`${namespace}/${service}`);
+  }
+  const wakeUps = [...services].map((key) => {
+    const [namespace = '', service = ''] = key.split('/');
+    return { namespace, service, delaySeconds: 0, live: false, seen: undefined };
+  });
+  const syncs = {
+    send: async (messages: readonly { readonly body: string }[]) => {
+      for (const m of messages) world.queues.syncs.add(m);
+    },
+  };
+  await sendWakeUps(world.table, syncs, cluster, wakeUps, world.scheduler.now);
+}

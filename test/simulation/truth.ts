@@ -1,0 +1,104 @@
+/** What is so in the cluster itself, and what upstream's rules make of it. */
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { Endpoints, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+
+const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
+  store.list(kind, namespace) as readonly unknown[] as readonly T[];
+
+/** Is the pod a ready endpoint of the service by what is known of both? */
+export function isEndpoint(pod: Pod, service: Service | undefined): boolean {
+  return (
+    service !== undefined &&
+    service.spec?.type !== 'ExternalName' &&
+    selectorMatches(service.spec?.selector, pod.metadata.labels) &&
+    shouldPodBeInEndpoints(pod, false) &&
+    isPodReady(pod)
+  );
+}
+
+export interface Plans {
+  readonly endpoints: ReturnType<typeof decideEndpoints>;
+  readonly slices: ReturnType<typeof decideSlices>;
+}
+
+/** What the two controllers would write if they saw the cluster as it is. */
+export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number): Plans {
+  const found = store.find('Service', namespace, name) as unknown as Service | undefined;
+  const service = found && project('Service', found);
+  const pods = objects<Pod>(store, 'Pod', namespace)
+    .filter((p) => selectorMatches(service?.spec?.selector, p.metadata.labels))
+    .map((p) => project('Pod', p));
+  const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
+  const current = store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+  const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
+    (s) => s.metadata.labels?.[labelServiceName] === name && s.metadata.labels?.[labelSliceManagedBy] === slicesManagedBy,
+  );
+  return {
+    endpoints: decideEndpoints({ namespace, name, service, pods, current, triggerTimes: undefined }),
+    slices: decideSlices({
+      namespace,
+      name,
+      service,
+      pods,
+      nodes,
+      nodesSeen: true,
+      slices,
+      triggerTimes: undefined,
+      hints: undefined,
+      maxEndpointsPerSlice,
+    }),
+  };
+}
+
+/** Every service that is, and what is left of those that are not: differences from a live recomputation, as lines. */
+export function differences(store: Store, maxEndpointsPerSlice: number): readonly { readonly service: string; readonly text: string }[] {
+  const keys = new Set([...store.list('Service'), ...store.list('Endpoints')].map((o) => `${o.metadata.namespace}/${o.metadata.name}`));
+  const found: { service: string; text: string }[] = [];
+  for (const key of [...keys].sort()) {
+    const [namespace = '', name = ''] = key.split('/');
+    const { endpoints, slices } = recompute(store, namespace, name, maxEndpointsPerSlice);
+    const exists = store.find('Service', namespace, name) !== undefined;
+    if (endpoints.write && (exists || store.find('Endpoints', namespace, name))) {
+      found.push({ service: key, text: `Endpoints ${key}: ${JSON.stringify(endpoints.write)} over ${JSON.stringify(store.find('Endpoints', namespace, name)?.['subsets'])}` });
+    }
+    if (slices.outcome === 'write') found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
+  }
+  return found;
+}
+
+/** UIDs of the pods that the service's outputs show as ready, by output kind. */
+export function shownPods(store: Store, kind: string, namespace: string, service: string): Set<string> {
+  const uids = new Set<string>();
+  const add = (uid: string | undefined): void => {
+    if (uid) uids.add(uid);
+  };
+  if (kind === 'Endpoints') {
+    const endpoints = store.find('Endpoints', namespace, service) as unknown as Endpoints | undefined;
+    for (const s of endpoints?.subsets ?? []) for (const a of s.addresses ?? []) add(a.targetRef?.uid);
+  } else {
+    for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
+      const { labels = {} } = s.metadata;
+      if (labels[labelServiceName] !== service || labels[labelSliceManagedBy] !== slicesManagedBy) continue;
+      for (const e of s.endpoints ?? []) if (e.conditions?.ready !== false) add(e.targetRef?.uid);
+    }
+  }
+  return uids;
+}
+
+export const podByUid = (store: Store, namespace: string, uid: string): Pod | undefined =>
+  objects<Pod>(store, 'Pod', namespace).find((p) => p.metadata.uid === uid);
+
+/** Services with a pod that has run to its end and is still Ready (PK-8). */
+export function hasSilentEnd(store: Store, service: RawObject): boolean {
+  const { selector } = (service.spec ?? {}) as { selector?: { readonly [k: string]: string } };
+  return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
+    (p) => selectorMatches(selector, p.metadata.labels) && isPodReady(p) && (p.status?.phase === 'Succeeded' || p.status?.phase === 'Failed'),
+  );
+}

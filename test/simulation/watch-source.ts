@@ -1,0 +1,95 @@
+/** What a relay sees of the store: consistent pages, and each kind's events with a delay of their own. */
+import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/watch-source.ts';
+import type { StoreEvent } from '#infra/local/apiserver/history.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { Actor } from './actor.ts';
+import type { Faults } from './ports.ts';
+
+export interface Watched extends WatchSource {
+  /** To be called when the relay is killed. */
+  close(): void;
+}
+
+export function watchSource(actor: Actor, store: Store, faults: Faults): Watched {
+  const { random, profile } = faults;
+  const stops = new Set<() => void>();
+  const isFlawed = (): boolean => !faults.isOver() && random.chance(profile.apiFailures);
+  const lost = new ClusterApiError('connection reset', { status: 0 });
+  const flaw = () => (isFlawed() ? { error: lost, when: 'before' as const } : undefined);
+
+  return {
+    close: () => {
+      for (const stop of stops) stop();
+    },
+    identity: () => actor.call(() => 'identity', 30, async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '', flaw()),
+    list: (kind, page) =>
+      actor.call(
+        () => `list ${kind} ${page.continue ?? ''}`,
+        40,
+        async () => {
+          const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
+          const all = (store.list(kind, '', Number(at)) as unknown as KubeObject[]).filter((o) => keyOf(o) > after);
+          const items = all.slice(0, page.limit);
+          const last = items.at(-1);
+          const more = last && all.length > items.length ? { continue: `${at} ${keyOf(last)}` } : {};
+          // The server leaves out most of a page without a word.
+          const shrunken = profile.shrunkenLists && kind === 'Pod' && !faults.isOver() && random.chance(0.4);
+          return { resourceVersion: at, items: shrunken ? items.slice(0, 0) : items, ...more };
+        },
+        flaw(),
+      ),
+    async *watch(kind, from, signal) {
+      const pending: WatchEvent[] = [];
+      let wake = (): void => {};
+      let last = 0;
+      let broken = false;
+      let ended = false;
+      const arrive = (event: WatchEvent): void => {
+        // In their order, each some time after it happened.
+        const delay = random.chance(0.2) ? random.between(1, profile.watchDelayMs) : random.between(1, 40);
+        last = Math.max(last, actor.now + delay);
+        actor.later(last - actor.now, () => {
+          pending.push(event);
+          wake();
+        });
+      };
+      if (!faults.isOver() && profile.relayKills > 0 && random.chance(0.05)) throw new ClusterApiError('too old resource version', { status: 410, reason: 'Expired' });
+      const stop = store.watch(
+        kind,
+        (event) => {
+          if (broken || ended) return;
+          if (!isFlawed()) return arrive(eventOf(event));
+          broken = true;
+          actor.later(random.between(1, 500), () => wake());
+        },
+        Number(from),
+      );
+      stops.add(stop);
+      const bookmarks = (): void => {
+        if (ended || broken) return;
+        arrive({ type: 'BOOKMARK', resourceVersion: String(store.resourceVersion) });
+        actor.later(60_000, bookmarks);
+      };
+      actor.later(60_000, bookmarks);
+      signal.addEventListener('abort', () => wake(), { once: true });
+      try {
+        for (;;) {
+          for (let event = pending.shift(); event; event = pending.shift()) yield event;
+          if (broken || signal.aborted) throw lost;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      } finally {
+        ended = true;
+        stop();
+        stops.delete(stop);
+      }
+    },
+  };
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+const eventOf = ({ type, object }: StoreEvent): WatchEvent => ({ type, object: object as unknown as KubeObject });
