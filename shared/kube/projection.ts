@@ -82,18 +82,42 @@ function decodeService(namespace: string, name: string, [uid, created, labels, a
   };
 }
 
+/** Pods are what a snapshot is made of, and each sync reads all of its namespace: their text is as short as it can plainly be. */
+type Uid = string;
+
+/** A UUID as 22 characters of base64 instead of 36; any other text as it is, after a "-" where it could be taken for one. */
+function encodeUid(uid: string): Uid {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid)) {
+    const bytes = uid.replaceAll('-', '').match(/../g) ?? [];
+    return btoa(String.fromCharCode(...bytes.map((b) => Number.parseInt(b, 16)))).slice(0, 22);
+  }
+  return uid.length === 22 || uid.startsWith('-') ? `-${uid}` : uid;
+}
+
+function decodeUid(text: Uid): string {
+  if (text.startsWith('-')) return text.slice(1);
+  if (text.length !== 22) return text;
+  const hex = [...atob(text)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** A known phase by its place, another by its name. */
+type Phase = number | string;
+const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+const encodePhase = (phase: string): Phase => (phases.includes(phase) ? phases.indexOf(phase) : phase);
+
 /** `[name, number]` is a TCP port. */
 type PortTuple = readonly [name: string, port: number, protocol?: string];
 type PodTuple = readonly [
-  uid: string,
+  uid: Uid,
   labels: Labels,
   /** Named ports of the regular containers, in order: only a name has to be resolved. */
   ports: readonly PortTuple[],
   nodeName: string,
-  phase: string,
+  phase: Phase,
   podIPs: readonly string[],
-  /** Status of the first Ready condition; "" without one. */
-  ready: string,
+  /** Status of the first Ready condition: 1 for True, 0 for False, "" without one. */
+  ready: 0 | 1 | string,
   readySince: Time,
   rest?: {
     readonly d?: Time;
@@ -120,25 +144,27 @@ function encodePod(p: Pod): PodTuple {
     ...(side.length > 0 && { side }),
   };
   const tuple = [
-    p.metadata.uid ?? '',
+    encodeUid(p.metadata.uid ?? ''),
     p.metadata.labels ?? {},
     namedPorts(p.spec?.containers ?? []),
     p.spec?.nodeName ?? '',
-    p.status?.phase ?? '',
+    encodePhase(p.status?.phase ?? ''),
     podIPs,
-    ready?.status ?? '',
+    ready?.status === 'True' ? 1 : ready?.status === 'False' ? 0 : (ready?.status ?? ''),
     encodeTime(ready?.lastTransitionTime),
   ] as const;
   return Object.keys(rest).length > 0 ? [...tuple, rest] : tuple;
 }
 
 function decodePod(namespace: string, name: string, t: PodTuple): Pod {
-  const [uid, labels, ports, nodeName, phase, podIPs, ready, readySince, rest] = t;
+  const [uid, labels, ports, nodeName, phaseCode, podIPs, readyCode, readySince, rest] = t;
+  const phase = typeof phaseCode === 'number' ? phases[phaseCode] : phaseCode;
+  const ready = readyCode === 1 ? 'True' : readyCode === 0 ? 'False' : readyCode;
   const podIP = rest?.ip ?? podIPs[0] ?? '';
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace, uid, labels, ...time('deletionTimestamp', rest?.d ?? 0) },
+    metadata: { name, namespace, uid: decodeUid(uid), labels, ...time('deletionTimestamp', rest?.d ?? 0) },
     spec: {
       ...(nodeName && { nodeName }),
       ...(rest?.h && { hostname: rest.h }),

@@ -15,7 +15,7 @@ export interface ObjectRecord {
   readonly projection: string | undefined;
   /** Label sets whose services were not told yet; undefined when nothing is owed. Empty is not absent. */
   readonly past: readonly Labels[] | undefined;
-  /** When the record was written, ms since the epoch. */
+  /** When a tombstone was written, ms since the epoch; not kept for what is alive. */
   readonly at: number;
 }
 
@@ -40,8 +40,8 @@ export function putObject(table: Table, cluster: string, kind: InputKind, record
   const item = {
     ...objectKey(cluster, kind, record.namespace, record.name),
     v: record.version,
-    at: record.at,
-    ...(record.projection !== undefined && { o: record.projection }),
+    // Only a tombstone's age is ever asked for.
+    ...(record.projection !== undefined ? { o: record.projection } : { at: record.at }),
     ...(record.past && { past: JSON.stringify(record.past) }),
   };
   return table.put(item, unchanged(before));

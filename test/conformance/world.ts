@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly log?: Log;
   /** Sees every observation, with its dimensions; `World.metrics` has the sums. */
   readonly metrics?: Metrics;
+  /** Told of each batch that a function takes off a queue, for counting. */
+  readonly onBatch?: (stage: 'ingest' | 'sync', messages: number) => void;
 }
 
 export class World {
@@ -46,9 +48,11 @@ export class World {
   #nextSweep: number;
   #header: EventsHeader;
   #uids = 0;
+  #onBatch: NonNullable<WorldOptions['onBatch']>;
 
   private constructor(options: WorldOptions) {
     this.now = options.startAt;
+    this.#onBatch = options.onBatch ?? (() => {});
     this.#nextSweep = this.now + sweepEveryMs;
     this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#uids}`, suffix: () => (++this.#uids).toString(36).padStart(5, 'x') });
     this.store.load(options.given);
@@ -106,8 +110,14 @@ export class World {
         await sweep(this.#deps);
         continue;
       }
-      await this.#deliver(events, (records) => ingestBatch(this.#deps, cluster, records));
-      await this.#deliver(syncs, (records) => syncBatch(this.#deps, defaultLimits, cluster, records, this.now + 30_000));
+      await this.#deliver(events, (records) => {
+        this.#onBatch('ingest', records.length);
+        return ingestBatch(this.#deps, cluster, records);
+      });
+      await this.#deliver(syncs, (records) => {
+        this.#onBatch('sync', records.length);
+        return syncBatch(this.#deps, defaultLimits, cluster, records, this.now + 30_000);
+      });
     }
     this.now = end;
   }
