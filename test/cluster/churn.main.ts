@@ -17,11 +17,15 @@ const loads: readonly ChurnLoad[] = [
 ];
 const others = 'namespace-controller,garbage-collector-controller';
 
-/** Each resolves with how to end what it started. */
-const writers: { readonly [who: string]: { readonly controllers: string; start(controlPlane: ControlPlane): Promise<() => Promise<unknown>> } } = {
+interface Writer {
+  /** What it has said: shown when flips are lost. */
+  readonly lines: readonly string[];
+  stop(): Promise<unknown>;
+}
+const writers: { readonly [who: string]: { readonly controllers: string; start(controlPlane: ControlPlane): Promise<Writer> } } = {
   kcm: {
     controllers: `endpoints-controller,endpointslice-controller,endpointslice-mirroring-controller,${others}`,
-    start: async () => async () => {},
+    start: async () => ({ lines: [], stop: async () => {} }),
   },
   ours: {
     controllers: others,
@@ -33,7 +37,7 @@ const writers: { readonly [who: string]: { readonly controllers: string; start(c
         await run.stop();
         throw e;
       }
-      return run.stop;
+      return run;
     },
   },
 };
@@ -43,11 +47,13 @@ async function measure(who: string, load: ChurnLoad): Promise<ChurnResult> {
   if (!writer) throw new Error(`--only ${who}: kcm or ours`);
   const controlPlane = await startControlPlane({ controllers: writer.controllers });
   try {
-    const stop = await writer.start(controlPlane);
+    const running = await writer.start(controlPlane);
     try {
-      return await runChurn(controlPlane.binary, controlPlane.kubeconfig, load);
+      const result = await runChurn(controlPlane.binary, controlPlane.kubeconfig, load);
+      if (result.endpoints.lost + result.slices.lost > 0) console.error(running.lines.slice(-40).join('\n'));
+      return result;
     } finally {
-      await stop();
+      await running.stop();
     }
   } finally {
     await controlPlane.stop();

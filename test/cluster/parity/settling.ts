@@ -1,0 +1,85 @@
+/** Knows when whoever writes has done all that the changes so far ask of it. */
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { Api } from '#test/e2e/api.ts';
+import type { Observed } from '#test/e2e/observed.ts';
+import { httpPort, newWorld, type World } from '#test/e2e/world.ts';
+
+export interface Outputs {
+  readonly endpoints: readonly Endpoints[];
+  readonly slices: readonly EndpointSlice[];
+}
+
+export interface Settling {
+  /**
+   * Resolves with everything written, when changes made later have shown and nothing has been written since: to a pod and to a service,
+   * and then to a slice, which both controllers answer after a second and so after all that they do for earlier ones.
+   */
+  outputs(): Promise<Outputs>;
+  /** The first two alone: proves that somebody writes. */
+  shown(): Promise<void>;
+}
+
+export const settlingNamespace = 'settling';
+const mark = 'mark';
+const labels = { app: mark };
+const patience = 120_000;
+
+/** `owed` tells what whoever writes knows itself to have left to do; it must come to be empty. */
+export async function settling(api: Api, observed: Observed, owed: () => Promise<readonly string[]>): Promise<Settling> {
+  await api.create('Namespace', '', { metadata: { name: settlingNamespace } });
+  await api.create('Node', '', { metadata: { name: 'settling' } });
+  const world = newWorld(api, observed, settlingNamespace, ['settling', 'settling']);
+  await world.service(mark, { selector: labels, ports: [httpPort] });
+  await world.pod(mark, { labels });
+  let round = 0;
+
+  async function shown(): Promise<void> {
+    const number = String(++round);
+    const ready = round % 2 === 0;
+    await Promise.all([
+      world.podStatus(mark, { ready }),
+      api.patch('Service', settlingNamespace, mark, { metadata: { labels: { round: number } } }),
+    ]);
+    await world.eventually(() => {
+      const [subset] = world.endpoints(mark)?.subsets ?? [];
+      const slices = world.slices(mark);
+      const as = [ready ? subset?.addresses : subset?.notReadyAddresses].every((list) => list?.length === 1);
+      if (!as || slices[0]?.endpoints?.[0]?.conditions?.ready !== ready) throw new Error(`a pod's readiness has not shown (${number})`);
+      const rounds = [world.endpoints(mark), ...slices].map((o) => o?.metadata.labels?.['round']);
+      if (rounds.some((r) => r !== number)) throw new Error(`a service's label has not shown (${number})`);
+    }, patience);
+  }
+
+  return {
+    shown,
+    async outputs() {
+      await shown();
+      for (const limit = Date.now() + patience; ; ) {
+        const before = versions(await written(api));
+        await sliceComesBack(world);
+        const after = await written(api);
+        const left = await owed();
+        if (left.length === 0 && versions(after) === before) return after;
+        if (Date.now() > limit) throw new Error(left.length > 0 ? `still owed: ${left.join(', ')}` : 'it does not stop writing');
+      }
+    },
+  };
+}
+
+async function sliceComesBack(world: World): Promise<void> {
+  const gone = world.slices(mark).map((s) => s.metadata.uid);
+  for (const slice of world.slices(mark)) await world.api.delete('EndpointSlice', settlingNamespace, slice.metadata.name);
+  await world.eventually(() => {
+    const now = world.slices(mark).map((s) => s.metadata.uid);
+    if (now.length === 0 || now.some((uid) => gone.includes(uid))) throw new Error('a deleted slice has not come back');
+  }, patience);
+}
+
+/** In all namespaces but that of the marks. */
+export async function written(api: Api): Promise<Outputs> {
+  const others = ({ metadata }: Endpoints | EndpointSlice): boolean => metadata.namespace !== settlingNamespace;
+  const [endpoints, slices] = await Promise.all([api.list('Endpoints', ''), api.list('EndpointSlice', '')]);
+  return { endpoints: endpoints.items.filter(others), slices: slices.items.filter(others) };
+}
+
+const versions = ({ endpoints, slices }: Outputs): string => [...endpoints, ...slices].map((o) => `${o.metadata.uid} ${o.metadata.resourceVersion}`).sort().join();
