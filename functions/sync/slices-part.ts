@@ -132,7 +132,7 @@ async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text
 
 /**
  * Names are made from the service and the ordinal, so a create that was sent before a crash meets AlreadyExists, and the slice it made is
- * adopted. A slice that is not this service's, of another type or on its way out leaves its name alone.
+ * adopted. One of another service, type or controller, or on its way out, is left alone, and another name is taken.
  */
 async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
   const { api, saves, key } = run;
@@ -160,6 +160,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
 
 const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean =>
   slice.addressType === draft.addressType &&
+  isOurs(run.key.name)(slice) &&
   !slice.metadata.deletionTimestamp &&
   (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
 

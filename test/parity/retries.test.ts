@@ -1,0 +1,142 @@
+/** What becomes of a sync that fails, and how the records of protocol.md do what upstream's work queues, stale checks and slice tracker do. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { backoffSeconds, maxRetries } from '#shared/workqueue/backoff.ts';
+import { cleanPart, failed, isExhausted, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/item.ts';
+import { aPod, aService, pods, smallCluster } from './small-cluster.ts';
+
+const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
+const events = (world: { store: { list: (kind: 'Event') => readonly RawObject[] } }) =>
+  world.store.list('Event').map((e) => (e as unknown as { reason: string }).reason);
+
+describe('a key that keeps failing', () => {
+  it.each([
+    ['create EndpointSlice', [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]],
+    ['create Endpoints', [1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]],
+  ] as const)('%s: runs 16 times with upstream’s waits in whole seconds, then is parked and told [Q-16, Q-17, Q-18]', async (call, waits) => {
+    const refused: number[] = [];
+    const c = await smallCluster([aService(), ...pods(1)], {
+      refuse: async (asked) => {
+        if (asked !== call) return;
+        refused.push(c?.world.now ?? 0);
+        throw invalid;
+      },
+    });
+    await c.pass(3 * 3600);
+    expect(refused).toHaveLength(maxRetries + 1);
+    for (const [i, wait] of waits.entries()) {
+      const waited = ((refused[i + 1] ?? 0) - (refused[i] ?? 0)) / 1000;
+      expect(waited).toBeGreaterThanOrEqual(wait);
+      expect(waited).toBeLessThanOrEqual(wait + 2);
+    }
+    expect(events(c.world)).toContain('RetryBudgetExceeded');
+    expect(c.world.queues.parked.receive(10)).toHaveLength(1);
+
+    refused.length = 0;
+    c.world.store.apply({ ...aService(), status: { loadBalancer: {} } } as RawObject);
+    await c.pass(10);
+    expect(refused.length).toBeGreaterThan(1);
+  });
+
+  it('does not hold the other controller back', async () => {
+    const c = await smallCluster([aService(), ...pods(1)], {
+      refuse: async (asked) => {
+        if (asked === 'create EndpointSlice') throw invalid;
+      },
+    });
+    await c.pass(30);
+    expect(c.world.store.list('Endpoints', 'default')).toHaveLength(1);
+    expect(c.world.store.list('EndpointSlice', 'default')).toHaveLength(0);
+    expect(events(c.world)).toContain('FailedToUpdateEndpointSlices');
+  });
+});
+
+describe('a write that meets something newer', () => {
+  it('is decided again from a live read at once, without an event [UT-27, UT-32, UT-67 TestSyncServiceStaleInformer] (unlike EP-65)', async () => {
+    const c = await smallCluster([aService(), ...pods(2)]);
+    await c.pass(10);
+    for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
+      const [object] = c.world.store.list(kind, 'default');
+      c.world.store.apply({ ...object, metadata: { ...object?.metadata, labels: { ...object?.metadata.labels, theirs: 'x' } } } as RawObject);
+    }
+    c.world.store.apply(aPod(0, { ready: false }));
+    await c.pass(0.5);
+    const [endpoints] = c.world.store.list('Endpoints', 'default') as unknown as {
+      subsets: { addresses: object[]; notReadyAddresses: object[] }[];
+    }[];
+    expect(endpoints?.subsets).toMatchObject([{ addresses: [{ ip: '10.1.0.2' }], notReadyAddresses: [{ ip: '10.1.0.1' }] }]);
+    expect(c.world.metrics.get('SyncsConflict')).toBe(2);
+    expect(events(c.world)).toEqual([]);
+  });
+
+  it.each(['Endpoints', 'EndpointSlice'] as const)('%s whose create was accepted but not answered is not made twice [EP-54, UT-59]', async (kind) => {
+    let lost = 1;
+    const c = await smallCluster([aService(), ...pods(2)], {
+      refuse: async (asked, run) => {
+        if (asked !== `create ${kind}` || lost-- <= 0) return;
+        await run();
+        throw new ClusterApiError('socket hang up', { status: 0, reason: '' });
+      },
+    });
+    await c.pass(1800);
+    expect(c.world.store.list(kind, 'default')).toHaveLength(1);
+    expect(events(c.world)).toEqual([]);
+    expect(c.world.queues.parked.receive(10)).toEqual([]);
+  });
+});
+
+describe('the cluster out of reach', () => {
+  it('costs no retry and no event, and nothing is lost when it is back (unlike Q-20)', async () => {
+    let away = true;
+    const c = await smallCluster([aService(), ...pods(2)], {
+      refuse: async (asked) => {
+        if (away && !asked.endsWith(' Event')) throw new ClusterApiError('connect ECONNREFUSED', { status: 0, reason: '' });
+      },
+    });
+    await c.pass(3 * 3600);
+    expect(c.world.metrics.get('Parked')).toBeUndefined();
+    away = false;
+    await c.pass(900);
+    expect(c.world.store.list('Endpoints', 'default')).toHaveLength(1);
+    expect(c.world.store.list('EndpointSlice', 'default')).toHaveLength(1);
+    expect(events(c.world)).toEqual([]);
+  });
+});
+
+describe('the record of a key does what its work queue does upstream [UT-120, UT-121, UT-122]', () => {
+  const fresh = (gen: number) => ({ gen, seq: { ep: 0, sl: 0 } });
+
+  it('many wake-ups before a run are one run, and those during a run one more [Q-1, Q-3: Collapse, CollapseWhileProcessing]', () => {
+    const captured = 3;
+    const done = { ep: succeeded(cleanPart, captured), sl: succeeded(cleanPart, captured) };
+    for (const gen of [1, 2, 3]) expect(partsToRun(fresh(gen), { ...noWork, gen: 3, parts: done })).toEqual([]);
+    expect(partsToRun(fresh(4), { ...noWork, gen: 5, parts: done })).toEqual(['ep', 'sl']);
+    const again = { ep: succeeded(done.ep, 5), sl: succeeded(done.sl, 5) };
+    expect(partsToRun(fresh(5), { ...noWork, gen: 5, parts: again })).toEqual([]);
+  });
+
+  it('a delayed wake-up that comes after what it stood for is dropped [Q-6, Q-8: Deduping]', () => {
+    const work = { ...noWork, gen: 2, parts: { ep: succeeded(cleanPart, 2), sl: succeeded(cleanPart, 2) } };
+    expect(partsToRun(fresh(1), work)).toEqual([]);
+  });
+
+  it('waits double up to the cap, without overflow, and start afresh after a success [Q-11, Q-13, Q-14, Q-15, Q-19]', () => {
+    expect([0, 1, 2, 9, 10, 60].map((n) => backoffSeconds('sl', n))).toEqual([1, 2, 4, 512, 1000, 1000]);
+    expect([0, 7, 8, 14, 60].map((n) => backoffSeconds('ep', n))).toEqual([1, 1, 2, 82, 1000]);
+    let part = cleanPart;
+    for (let i = 0; i < 5; i++) part = failed(part, 1, i + 1, 0);
+    expect(part.tries).toBe(5);
+    expect(succeeded(part, 1).tries).toBe(0);
+    expect(parked(part, 1).tries).toBe(0);
+  });
+
+  it('is exhausted by the sixteenth failure', () => {
+    let part = cleanPart;
+    for (let tries = 1; tries <= maxRetries; tries++) {
+      expect(isExhausted(part)).toBe(false);
+      part = failed(part, 1, tries, 0);
+    }
+    expect(isExhausted(part)).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+/** A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole behaviours start from. */
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
+import { World, type WorldOptions } from '#test/conformance/world.ts';
+
+export const startAt = Date.parse('2026-01-02T00:00:00Z');
+const createdAt = '2026-01-01T00:00:00Z';
+
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } } as RawObject;
+
+/** Selects app=a, port 80 → 8080. */
+export function aService(spec: object = {}, name = 'svc'): RawObject {
+  const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp: createdAt },
+    spec: { selector: { app: 'a' }, clusterIP: '10.0.0.1', ipFamilies: ['IPv4'], ports, ...spec },
+  } as RawObject;
+}
+
+/** Pod number i, dual-stack, on the one node. */
+export function aPod(i: number, { app = 'a', ready = true }: { readonly app?: string; readonly ready?: boolean } = {}): RawObject {
+  const ips = [`10.1.0.${i + 1}`, `fd00::${i + 1}`];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${i}`, namespace: 'default', uid: `pod-${i}`, labels: { app }, creationTimestamp: createdAt },
+    spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'i' }] },
+    status: {
+      phase: 'Running',
+      podIP: ips[0],
+      podIPs: ips.map((ip) => ({ ip })),
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: createdAt }],
+    },
+  } as RawObject;
+}
+
+export const pods = (count: number): readonly RawObject[] => Array.from({ length: count }, (_, i) => aPod(i));
+
+export type Call = `${'create' | 'replace' | 'delete'} ${ApiKind}`;
+
+export interface SmallCluster {
+  readonly world: World;
+  /** Writes that sync has asked for, Events apart, and when (ms since the start). */
+  readonly calls: { readonly call: Call; readonly at: number }[];
+  readonly pass: (seconds: number) => Promise<void>;
+}
+
+/** `refuse`: throws instead of a call, or does nothing. */
+export async function smallCluster(
+  given: readonly RawObject[],
+  options: Partial<WorldOptions> & { readonly refuse?: (call: Call, inner: () => Promise<unknown>) => Promise<void> } = {},
+): Promise<SmallCluster> {
+  const calls: { call: Call; at: number }[] = [];
+  let world: World | undefined;
+  const through = async <T>(call: Call, run: () => Promise<T>): Promise<T> => {
+    if (!call.endsWith(' Event')) calls.push({ call, at: (world?.now ?? startAt) - startAt });
+    await options.refuse?.(call, run);
+    return run();
+  };
+  const api = (inner: ClusterApi): ClusterApi => ({
+    ...inner,
+    create: (kind, object) => through(`create ${kind}`, () => inner.create(kind, object)),
+    replace: (kind, object) => through(`replace ${kind}`, () => inner.replace(kind, object)),
+    delete: (kind, ...rest) => through(`delete ${kind}`, () => inner.delete(kind, ...rest)),
+  });
+  const { refuse: _, ...worldOptions } = options;
+  const started = await World.start({ given: [node, ...given], startAt, settings: {}, api, ...worldOptions });
+  world = started;
+  return { world: started, calls, pass: (seconds) => started.runUntil(started.now + seconds * 1000) };
+}
