@@ -6,7 +6,7 @@ import { World, type WorldOptions } from '#test/conformance/world.ts';
 export const startAt = Date.parse('2026-01-02T00:00:00Z');
 const createdAt = '2026-01-01T00:00:00Z';
 
-const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } } as RawObject;
+export const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } } as RawObject;
 
 /** Selects app=a, port 80 → 8080. */
 export function aService(spec: object = {}, name = 'svc'): RawObject {
