@@ -22,6 +22,8 @@ export interface VersionedEntry {
   /** Undefined: the object does not exist. */
   readonly projection: string | undefined;
   readonly seen: number | undefined;
+  /** It comes from a list: as of `asOf` this is the object's state, whatever else was told of it. */
+  readonly listed?: boolean;
 }
 
 /** Something that services have to be told of, before `record.past` may go. */
@@ -43,7 +45,8 @@ export async function announce(
 ): Promise<Owed | undefined> {
   let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
   for (;;) {
-    if (before && entry.version <= before.version) {
+    const version = versionAgainst(before, entry);
+    if (before && version <= before.version) {
       deps.metrics.put('EventsStale', 1, { cluster });
       return before.past ? { kind, record: before, podChange: undefined, seen: entry.seen } : undefined;
     }
@@ -57,7 +60,7 @@ export async function announce(
     const record: ObjectRecord = {
       namespace: entry.namespace,
       name: entry.name,
-      version: entry.version,
+      version,
       projection: entry.projection,
       past: owesNothing ? undefined : pastOf(kind, before, entry),
       at: deps.now(),
@@ -70,6 +73,16 @@ export async function announce(
     }
     before = await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
   }
+}
+
+/**
+ * An object that was gone at a version and is there at a later one was made in between, so its own version is the newest. Where a list
+ * says otherwise, what told of its end was wrong (a list that left it out): the entry then counts from when it was seen, or the tombstone
+ * would win until the object next changes.
+ */
+function versionAgainst(before: ObjectRecord | undefined, { version, asOf, projection, listed }: VersionedEntry): Version {
+  const contradicts = listed && projection !== undefined && before !== undefined && !isAlive(before) && version <= before.version;
+  return contradicts && asOf > before.version ? asOf : version;
 }
 
 /** `same`: nobody has to be told (upstream's rules, not "the projection is equal": semantics.md 1). */

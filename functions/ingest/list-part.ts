@@ -44,7 +44,7 @@ export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarn
       deps,
       meta.id,
       part.kind,
-      { namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), asOf: version, projection: e.o, seen: undefined },
+      { namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), asOf: version, projection: e.o, seen: undefined, listed: true },
       { record: held.get(`${e.ns}/${e.name}`) },
     ),
   );
@@ -77,7 +77,7 @@ export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarn
   const untold = notListed
     .filter((r) => r.past && !missing.includes(r))
     .map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined }));
-  await purge(deps, meta.id, part.kind, notListed, version);
+  await purge(deps, meta, part.kind, notListed, version);
 
   return {
     owed: [...owed, ...gone, ...untold].filter((o) => o !== undefined),
@@ -94,8 +94,8 @@ export async function applyOutputPart(
 ): Promise<AppliedPart> {
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(deps.table, meta.id, part.kind, version);
-  const gone = await goneFromRange(deps, meta, part, version);
-  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...gone], wakeUps);
+  const unlisted = await unlistedOutputs(deps, meta, part, version);
+  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...unlisted], wakeUps);
   if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, part.entries, wakeUps);
   return { owed: [], note: () => note(deps, meta, incarnation, part, version) };
 }
@@ -126,9 +126,12 @@ function rangeWithin(namespace: string, from: string, to: string): { readonly fr
   };
 }
 
-/** Outputs that we know to be there and the list does not, as entries that say so. */
-async function goneFromRange(deps: IngestDeps, meta: ClusterMeta, part: OutputPart, version: Version): Promise<readonly OutputEntry[]> {
-  const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
+/**
+ * What the list says of outputs that we know to be there, and its entries do not say by themselves: that one is gone, or that it belongs to
+ * another service now (the relay remembers the former one only as long as it lives).
+ */
+async function unlistedOutputs(deps: IngestDeps, meta: ClusterMeta, part: OutputPart, version: Version): Promise<readonly OutputEntry[]> {
+  const listed = new Map(part.entries.map((e) => [`${e.ns}/${e.name}`, e]));
   const namespaces = await namespacesInRange(deps.table, meta.id, part.from, part.to);
   const shelf = meta.mode === 'shadow' ? 'SEEN' : 'OUT';
   const perNamespace = await concurrently(8, namespaces, async (ns) => {
@@ -140,19 +143,23 @@ async function goneFromRange(deps: IngestDeps, meta: ClusterMeta, part: OutputPa
     return outputs
       .flat()
       .filter(({ record }) => record.kind === part.kind && record.object && record.version < version)
-      .filter(({ record }) => !listed.has(`${ns}/${record.name}`) && inRange(`${ns}/${record.name}`, part.from, part.to))
-      .map(
-        ({ service, record }): OutputEntry => ({ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }),
-      );
+      .filter(({ record }) => inRange(`${ns}/${record.name}`, part.from, part.to))
+      .flatMap(({ service, record }): OutputEntry[] => {
+        const entry = listed.get(`${ns}/${record.name}`);
+        if (!entry) return [{ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }];
+        return entry.svc === service || shelf === 'SEEN' ? [] : [{ ...entry, oldSvc: service }];
+      });
   });
   return perNamespace.flat();
 }
 
 const inRange = (key: string, from: string, to: string): boolean => key > from && (to === '' || key <= to);
 
-async function purge(deps: IngestDeps, cluster: string, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
+async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
+  // Services that went while nothing is written are still to be woken by the switch back.
+  if (kind === 'Service' && (meta.wakeAll || (meta.mode !== 'active' && meta.mode !== 'shadow'))) return;
   const redundant = records.filter((r) => !isAlive(r) && !r.past && r.version <= fence && deps.now() - r.at > tombstoneMs);
-  await concurrently(16, redundant, (r) => purgeTombstone(deps.table, cluster, kind, r));
+  await concurrently(16, redundant, (r) => purgeTombstone(deps.table, meta.id, kind, r));
 }
 
 /** Noted only if no newer list has begun: that one may have refused entries of this one as suspect (protocol.md 4, D:N7). */

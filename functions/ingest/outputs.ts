@@ -8,7 +8,9 @@ import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { type OutputObject, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
+import { readWork } from '#shared/snapshot/work.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
+import { isClean } from '#shared/workqueue/item.ts';
 import type { IngestDeps } from './deps.ts';
 import { isExplained } from './explain.ts';
 
@@ -41,7 +43,13 @@ export async function applyOutputs(
     for (const name of services) {
       const service = { cluster: meta.id, namespace: entry.ns, name };
       const saved = await readOutput(deps.table, service, kind, entry.name);
-      if (isExplained(kind, saved, entry, version)) continue;
+      if (isExplained(kind, saved, entry, version)) {
+        // A crash after an earlier second look may have raised the generation and sent nothing: then nobody else sends it.
+        if (entry.again && !isClean(await readWork(deps.table, service))) {
+          wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: false, seen: entry.seen });
+        }
+        continue;
+      }
       if (!entry.again) {
         unexplained.push({ ...entry, again: 1 });
         break;

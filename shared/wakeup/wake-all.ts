@@ -4,7 +4,7 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
-import { isAlive, namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
+import { namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { sendWakeUps } from './wake-ups.ts';
@@ -18,7 +18,8 @@ export interface WakeAllDeps {
 
 export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta): Promise<number> {
   const namespaces = await namespacesInRange(deps.table, meta.id, '', '');
-  const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat().filter(isAlive);
+  // Deleted ones too: what went while nothing was written left its Endpoints behind.
+  const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat();
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps.table, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps, deps.now());
   // Another switch since then owes a waking of its own.

@@ -59,9 +59,9 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     const before = shownPods(store, kind, namespace, service);
     return () => {
       const after = shownPods(store, kind, namespace, service);
-      for (const uid of after) restored(`${kind} ${namespace}/${service} ${uid}`);
-      const gone = [...before].filter((uid) => !after.has(uid));
-      const braked = before.size >= 10 && after.size < before.size / 2;
+      for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
+      const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
+      const braked = before.all >= 10 && after.all < before.all / 2;
       for (const uid of gone) removed(actor, kind, namespace, service, uid, braked);
     };
   };
@@ -87,12 +87,13 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
       return;
     }
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
-    if (profile.shrunkenLists ? !braked : !knewBetter(actor, namespace, name, pod, service as Service)) return;
+    if (profile.shrunkenLists && !braked) return;
+    if (!knewBetter(actor, namespace, name, pod, service as Service, profile.shrunkenLists)) return;
     fail(`${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`);
   }
 
   /** It had no word, however old, that the pod is no endpoint of the service. */
-  function knewBetter(actor: Actor, namespace: string, name: string, pod: Pod, service: Service): boolean {
+  function knewBetter(actor: Actor, namespace: string, name: string, pod: Pod, service: Service, liedTo: boolean): boolean {
     const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
     const services = actor.known.get(`${pk}|${sk}`) ?? [];
     const podReads = actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? [];
@@ -104,7 +105,7 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     }
     for (const items of podReads) {
       const item = items.find((i) => i.sk === pod.metadata.name);
-      if (!item) continue;
+      if (!item || (liedTo && typeof item['o'] !== 'string')) continue;
       if (typeof item['o'] !== 'string') return false;
       const seen = decodeProjection('Pod', namespace, pod.metadata.name, item['o']);
       if (seen.metadata.uid !== pod.metadata.uid) return false;

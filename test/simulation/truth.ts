@@ -4,7 +4,7 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Endpoints, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
@@ -73,32 +73,37 @@ export function differences(store: Store, maxEndpointsPerSlice: number): readonl
   return found;
 }
 
-/** UIDs of the pods that the service's outputs show as ready, by output kind. */
-export function shownPods(store: Store, kind: string, namespace: string, service: string): Set<string> {
+/** UIDs of the pods that the service's outputs of one kind show as ready, and how many they show in all. */
+export function shownPods(store: Store, kind: string, namespace: string, service: string): { readonly ready: ReadonlySet<string>; readonly all: number } {
   const uids = new Set<string>();
+  let all = 0;
   const add = (uid: string | undefined): void => {
     if (uid) uids.add(uid);
   };
   if (kind === 'Endpoints') {
     const endpoints = store.find('Endpoints', namespace, service) as unknown as Endpoints | undefined;
-    for (const s of endpoints?.subsets ?? []) for (const a of s.addresses ?? []) add(a.targetRef?.uid);
+    for (const s of endpoints?.subsets ?? []) {
+      all += (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length;
+      for (const a of s.addresses ?? []) add(a.targetRef?.uid);
+    }
   } else {
     for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
       const { labels = {} } = s.metadata;
       if (labels[labelServiceName] !== service || labels[labelSliceManagedBy] !== slicesManagedBy) continue;
+      all += (s.endpoints ?? []).length;
       for (const e of s.endpoints ?? []) if (e.conditions?.ready !== false) add(e.targetRef?.uid);
     }
   }
-  return uids;
+  return { ready: uids, all };
 }
 
 export const podByUid = (store: Store, namespace: string, uid: string): Pod | undefined =>
   objects<Pod>(store, 'Pod', namespace).find((p) => p.metadata.uid === uid);
 
-/** Services with a pod that has run to its end and is still Ready (PK-8). */
+/** Services with a pod that has run to its end, which may wake nobody (PK-8). */
 export function hasSilentEnd(store: Store, service: RawObject): boolean {
   const { selector } = (service.spec ?? {}) as { selector?: { readonly [k: string]: string } };
   return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
-    (p) => selectorMatches(selector, p.metadata.labels) && isPodReady(p) && (p.status?.phase === 'Succeeded' || p.status?.phase === 'Failed'),
+    (p) => selectorMatches(selector, p.metadata.labels) && isPodTerminal(p),
   );
 }

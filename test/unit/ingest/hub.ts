@@ -1,0 +1,76 @@
+/** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
+import { type EventsRecord, ingestBatch } from '#functions/ingest/batch.ts';
+import type { IngestDeps } from '#functions/ingest/deps.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
+import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
+import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
+import { registerCluster } from '#shared/snapshot/meta.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+export const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
+
+export async function ingestHub() {
+  const clock = { now: 1_000_000 };
+  const table = memoryTable();
+  const queues = memoryClusterQueues(() => clock.now);
+  const metrics = new Map<string, number>();
+  const deps: IngestDeps = {
+    table,
+    queues: () => queues,
+    metrics: { put: (name, value) => void metrics.set(name, (metrics.get(name) ?? 0) + value) },
+    log: silent,
+    now: () => clock.now,
+    selectors: new Map(),
+    knownNamespaces: new Set(),
+  };
+  await registerCluster(table, { id: 'c', mode: 'active' });
+  const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', base: '1' };
+  let lists = 0;
+  let ids = 0;
+
+  return {
+    clock,
+    table,
+    queues,
+    metrics,
+    deps,
+    header,
+    /** The ids of the messages that are to come back. */
+    async ingest(...messages: readonly (object | string)[]): Promise<readonly string[]> {
+      const records = messages.map((m): EventsRecord => ({ messageId: `m${++ids}`, body: typeof m === 'string' ? m : encodeMessage(m) }));
+      return ingestBatch(deps, 'c', records);
+    },
+    live: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({ ...header, type: 'live', kind, asOf: String(asOf), entries }),
+    list: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({
+      ...header,
+      type: 'list',
+      kind,
+      asOf: String(asOf),
+      listId: `l${++lists}`,
+      i: 0,
+      last: true,
+      from: '',
+      to: '',
+      entries,
+    }),
+    /** Wake-ups that were sent since the last time, by service. */
+    woken(): readonly SyncMessage[] {
+      const sent = queues.syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);
+      queues.syncs.purge();
+      return sent.sort((a, b) => (a.service < b.service ? -1 : 1));
+    },
+    async emptyLists(asOf: number): Promise<void> {
+      await this.ingest(...kinds.map((kind) => this.list(kind, asOf)));
+    },
+  };
+}
+export type IngestHub = Awaited<ReturnType<typeof ingestHub>>;
+
+/** An entry of an input kind at a version; without the object, of its end. */
+export function entry<K extends InputKind>(kind: K, rv: number, object: ObjectOfKind[K] | undefined, name = object?.metadata.name ?? ''): InputEntry {
+  const ns = kind === 'Node' ? '' : (object?.metadata.namespace ?? 'ns');
+  return { ns, name, rv: String(rv), ...(object && { o: encodeProjection(kind, object) }) };
+}

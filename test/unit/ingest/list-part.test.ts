@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
+import { saveOutput } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { pod, service } from '../kube/objects.ts';
+import { entry, ingestHub } from './hub.ts';
+
+const svc = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const minutes = 60_000;
+
+describe('a list part of an input kind', () => {
+  it('brings back what an earlier list had left out although it was there', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())), hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
+    await hub.ingest(hub.list('Pod', 10));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    hub.woken();
+
+    await hub.ingest(hub.list('Pod', 20, entry('Pod', 6, pod('p'))));
+    expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toMatchObject({ version: versionOf(1, '20'), projection: expect.any(String) });
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  });
+
+  it('does not bring back what was deleted after it', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')));
+    await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+  });
+
+  it('drops what comes late from before it and is not in it', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.list('Pod', 10));
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
+    expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toBeUndefined();
+    expect(hub.metrics.get('EventsSuspect')).toBe(1);
+  });
+
+  it('leaves what was made after it', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Pod', 12, entry('Pod', 12, pod('p'))));
+    await hub.ingest(hub.list('Pod', 10));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeDefined();
+  });
+
+  it('does not take away more than 20 objects and a fifth of them before sweep has looked', async () => {
+    const hub = await ingestHub();
+    const pods = Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)));
+    await hub.ingest(hub.list('Pod', 10, ...pods));
+    const shrunken = hub.list('Pod', 20);
+    await hub.ingest(shrunken);
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
+    expect((await readMeta(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+
+    await hub.ingest({ ...shrunken, confirmed: true, listId: 'ours' });
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
+  });
+
+  it('purges a tombstone that it makes redundant once it is 15 minutes old, and none before', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
+    hub.clock.now += 14 * minutes;
+    await hub.ingest(hub.list('Pod', 20));
+    expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toBeDefined();
+    hub.clock.now += 2 * minutes;
+    await hub.ingest(hub.list('Pod', 30));
+    expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toBeUndefined();
+  });
+
+  it('keeps the tombstones of services while nothing is written, for the switch back to wake', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Service', 6, entry('Service', 6, service())));
+    await switchMode(hub.table, 'c', 'paused');
+    await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
+    hub.clock.now += 60 * minutes;
+    await hub.ingest(hub.list('Service', 20));
+    expect(await readObject(hub.table, 'c', 'Service', 'ns', 'svc')).toBeDefined();
+  });
+});
+
+describe('a list part of an output kind', () => {
+  const slice = (name: string): EndpointSlice => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace: 'ns', uid: 'u', resourceVersion: '7', generation: 1, labels: { 'kubernetes.io/service-name': 'svc', 'endpointslice.kubernetes.io/managed-by': slicesManagedBy } },
+    addressType: 'IPv4',
+    endpoints: [],
+  });
+  const known = async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())));
+    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '7'), generation: 1, object: slice('svc-x') });
+    hub.woken();
+    return hub;
+  };
+  /** What was put off until the second look, as it comes back. */
+  const secondLook = (hub: Awaited<ReturnType<typeof known>>) => {
+    const bodies = hub.queues.events.waiting().map((m) => m.body);
+    hub.queues.events.purge();
+    return hub.ingest(...bodies);
+  };
+
+  it('finds a slice that was given to another service while nobody watched, at the second look', async () => {
+    const hub = await known();
+    await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: '', by: slicesManagedBy }));
+    expect(hub.woken()).toEqual([]);
+    await secondLook(hub);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
+  });
+
+  it('finds a slice that is gone', async () => {
+    const hub = await known();
+    await hub.ingest(hub.list('EndpointSlice', 20));
+    await secondLook(hub);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  });
+
+  it('wakes nobody for what is as it was saved', async () => {
+    const hub = await known();
+    await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '7', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
+    expect(hub.queues.events.waiting()).toEqual([]);
+    expect(hub.woken()).toEqual([]);
+  });
+
+  it('sends for a generation that a crash left raised and unsent, although the entry is explained by now', async () => {
+    const hub = await known();
+    await hub.ingest(hub.live('EndpointSlice', 12, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: 'svc', by: slicesManagedBy }));
+    // The second look raises, and its worker dies before it sends.
+    const bodies = hub.queues.events.waiting().map((m) => m.body);
+    const send = hub.queues.syncs.send;
+    hub.queues.syncs.send = async () => {
+      throw new Error('died');
+    };
+    await hub.ingest(...bodies);
+    hub.queues.syncs.send = send;
+    // A run that was under way meanwhile has read the slice.
+    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '12'), generation: 2, object: slice('svc-x') });
+    await hub.ingest(...bodies);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  });
+});
