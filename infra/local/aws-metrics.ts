@@ -8,7 +8,7 @@ export interface AwsMetrics {
 
 const units: { readonly [name: string]: string } = { Duration: 'Milliseconds', ApproximateAgeOfOldestMessage: 'Seconds' };
 
-export function awsMetrics(namespace: 'AWS/Lambda' | 'AWS/SQS', write: (line: string) => void, now: () => number): AwsMetrics {
+export function awsMetrics(namespace: 'AWS/Lambda' | 'AWS/SQS' | 'AWS/DynamoDB', write: (line: string) => void, now: () => number): AwsMetrics {
   const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: { [name: string]: number[] } }>();
   return {
     put(dimensions, name, value) {

@@ -22,19 +22,30 @@ export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurr
   const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
   const queues = JSON.parse(process.env[hubEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
+  let running = 0;
+  const counted: SqsFunction = async (event, context) => {
+    metrics.put({ FunctionName: name }, 'ConcurrentExecutions', ++running);
+    try {
+      return await handler(event, context);
+    } finally {
+      running--;
+    }
+  };
   const mappings = Object.values(queues).map((urls) =>
     startEventSourceMapping({
       sqs,
       queueUrl: urls[queue],
       queueArn: `arn:aws:sqs:${process.env['AWS_REGION']}:000000000000:${urls[queue].split('/').at(-1)}`,
       functionName: name,
-      handler,
+      handler: counted,
       timeoutMs,
       maximumConcurrency,
       log,
       onInvocation({ ms, failed }) {
         metrics.put({ FunctionName: name }, 'Invocations', 1);
         metrics.put({ FunctionName: name }, 'Errors', failed ? 1 : 0);
+        // A mapping that is at its concurrency waits: nothing is ever throttled here.
+        metrics.put({ FunctionName: name }, 'Throttles', 0);
         metrics.put({ FunctionName: name }, 'Duration', ms);
       },
     }),

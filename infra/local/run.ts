@@ -6,10 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
+import type { Table } from '#shared/snapshot/table.ts';
 import { childLines } from './child-lines.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { type Connections, connectionFiles } from './connection-files.ts';
+import { apiRoutes, onlookersTable } from './console/api.ts';
 import { metricsStore } from './console/metrics-store.ts';
+import { pageRoutes } from './console/page.ts';
 import { startConsole } from './console/server.ts';
 import { type LocalHub, prepareHub } from './hub.ts';
 import { type Options, UsageError } from './options.ts';
@@ -48,7 +51,10 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     return child;
   };
   let ready = false;
+  let consoleTable: Table | undefined;
   const console = await startConsole(options.port, {
+    ...pageRoutes(),
+    ...apiRoutes({ store, table: () => consoleTable, now: Date.now }),
     '/healthz': () => ({ type: 'application/json', body: `${JSON.stringify(health(ready, children))}\n` }),
     '/metrics': () => ({ type: 'text/plain; version=0.0.4; charset=utf-8', body: store.prometheus() }),
   });
@@ -68,6 +74,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     source.onRenewal?.((renewed) => files.write(renewed));
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
+    consoleTable = onlookersTable(urls.tableUrl);
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
     await leaveAddresses(addresses);
     const told = { ...urls, queues: hub.queues, connections: files };

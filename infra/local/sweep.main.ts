@@ -20,6 +20,7 @@ async function run(): Promise<void> {
     if (error) log.error('function failed', { functionName: 'sweep', error });
     metrics.put({ FunctionName: 'sweep' }, 'Invocations', 1);
     metrics.put({ FunctionName: 'sweep' }, 'Errors', error ? 1 : 0);
+    metrics.put({ FunctionName: 'sweep' }, 'Throttles', 0);
     metrics.put({ FunctionName: 'sweep' }, 'Duration', performance.now() - start);
     metrics.flush();
     await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});

@@ -2,12 +2,15 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
-import { childEnv, onStop, portOf, report } from './child.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
+import { meterTable } from './table-meter.ts';
 
 const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
+const meter = meterTable(server, writeLine);
 await once(server.listen(portOf(0), '127.0.0.1'), 'listening');
 report({ ports: [(server.address() as AddressInfo).port] });
 onStop(async () => {
+  meter.stop();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });

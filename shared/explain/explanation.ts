@@ -17,7 +17,7 @@ export interface Verdict<Place extends string> {
 
 export interface PodExplanation {
   readonly pod: string;
-  /** `selected`: the selector matches. `left`: it did match, or is still listed. `near`: it has labels of the selector's keys, or was asked for. */
+  /** `selected`: the selector matches. `left`: it did match, or is still listed. `near`: it shares a pair of the selector, or was asked for. */
   readonly relation: 'selected' | 'near' | 'left';
   readonly endpoints: Verdict<EndpointsPlace>;
   /** One for each family that the service has slices of. */

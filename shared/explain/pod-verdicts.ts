@@ -74,8 +74,9 @@ export function mismatches(selector: Labels, labels: Labels | undefined): readon
   });
 }
 
-/** It shares some pair of the selector, or has one of its keys with another value: somebody may have meant it to be selected. */
-export const isNear = (selector: Labels, labels: Labels | undefined): boolean => Object.keys(selector).some((key) => labels?.[key] !== undefined);
+/** It shares some pair of the selector: somebody may have meant it to be selected. */
+export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
+  Object.entries(selector).some(([key, value]) => labels?.[key] === value);
 
 /** SH-3, the first reason that holds. */
 function whyUnfit(pod: Pod): string {

@@ -1,4 +1,6 @@
-/** The local run's CloudWatch: takes EMF lines in, keeps totals and recent values, gives them out as Prometheus text. */
+/** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points to draw. */
+import type { Statistic } from '#infra/series.ts';
+import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';
 
 export interface MetricsStore {
   /** Takes a parsed line; false if it holds no metrics. */
@@ -8,9 +10,24 @@ export interface MetricsStore {
   /** Of the recent values of a duration over all clusters; undefined without any. */
   quantile(metric: string, q: number): number | undefined;
   prometheus(): string;
+  /** One value a period, oldest first; undefined where nothing was observed. */
+  points(query: Query): readonly (number | undefined)[];
+  /** Time of the oldest line, seconds since the epoch; undefined before the first. */
+  readonly since: number | undefined;
 }
 
-type Dimensions = { readonly [name: string]: string };
+export interface Query {
+  readonly namespace: string;
+  readonly metric: string;
+  readonly where?: (dimensions: Dimensions) => boolean;
+  readonly statistic: Statistic | 'SampleCount';
+  /** Seconds since the epoch, and seconds. */
+  readonly from: number;
+  readonly period: number;
+  readonly count: number;
+}
+
+export type Dimensions = { readonly [name: string]: string };
 
 interface Series {
   readonly namespace: string;
@@ -22,6 +39,7 @@ interface Series {
   last: number;
   /** The newest values of a duration, a ring. */
   readonly recent: number[];
+  readonly history: TimeSeries;
 }
 
 interface Directive {
@@ -38,14 +56,15 @@ const window = 1_000;
 
 export function metricsStore(): MetricsStore {
   const all = new Map<string, Series>();
+  let since: number | undefined;
   const named = (metric: string) => [...all.values()].filter((s) => s.name === metric);
 
-  function observe({ Namespace, Dimensions }: Directive, metric: Directive['Metrics'][number], line: { readonly [field: string]: unknown }): void {
+  function observe({ Namespace, Dimensions }: Directive, metric: Directive['Metrics'][number], line: Line, at: number): void {
     // The finest set alone: a sum over it is what the coarser ones say.
     const names = Dimensions.reduce((a, b) => (b.length > a.length ? b : a), []);
     const dimensions = Object.fromEntries(names.map((n) => [n, String(line[n])]));
     const key = JSON.stringify([Namespace, metric.Name, dimensions]);
-    const series = all.get(key) ?? { namespace: Namespace, name: metric.Name, unit: metric.Unit, dimensions, count: 0, sum: 0, last: 0, recent: [] };
+    const series = all.get(key) ?? newSeries(Namespace, metric, dimensions);
     all.set(key, series);
     for (const value of [line[metric.Name]].flat()) {
       if (typeof value !== 'number') continue;
@@ -53,14 +72,20 @@ export function metricsStore(): MetricsStore {
       series.count++;
       series.sum += value;
       series.last = value;
+      series.history.add(at, value);
     }
   }
 
   return {
     add(line) {
-      const directives = (line['_aws'] as { readonly CloudWatchMetrics?: readonly Directive[] } | undefined)?.CloudWatchMetrics;
+      const { CloudWatchMetrics: directives, Timestamp = 0 } = (line['_aws'] ?? {}) as {
+        readonly CloudWatchMetrics?: readonly Directive[];
+        readonly Timestamp?: number;
+      };
       if (!Array.isArray(directives)) return false;
-      for (const directive of directives as readonly Directive[]) for (const metric of directive.Metrics) observe(directive, metric, line);
+      const at = Timestamp / 1000;
+      since = Math.min(since ?? at, at);
+      for (const directive of directives as readonly Directive[]) for (const metric of directive.Metrics) observe(directive, metric, line, at);
       return true;
     },
     total: (metric, where = () => true) =>
@@ -73,7 +98,26 @@ export function metricsStore(): MetricsStore {
         q,
       ),
     prometheus: () => prometheus([...all.values()]),
+    points({ namespace, metric, where = () => true, statistic, from, period, count }) {
+      const series = named(metric).filter((s) => s.namespace === namespace && where(s.dimensions));
+      return Array.from({ length: count }, (_, i) => {
+        const start = from + i * period;
+        return statisticOf(
+          series.flatMap((s) => s.history.between(start, start + period)),
+          statistic,
+        );
+      });
+    },
+    get since() {
+      return since;
+    },
   };
+}
+
+type Line = { readonly [field: string]: unknown };
+
+function newSeries(namespace: string, { Name: name, Unit: unit }: Directive['Metrics'][number], dimensions: Dimensions): Series {
+  return { namespace, name, unit, dimensions, count: 0, sum: 0, last: 0, recent: [], history: timeSeries(unit === 'Milliseconds') };
 }
 
 function quantile(values: readonly number[], q: number): number | undefined {

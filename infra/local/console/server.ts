@@ -1,4 +1,4 @@
-/** The console of a local run: for now health and metrics. */
+/** The console of a local run: its routes on a port of the loopback interface. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,11 +9,26 @@ export interface Console {
   close(): void;
 }
 
+export interface Answer {
+  readonly type: string;
+  readonly body: string;
+  readonly status?: number;
+}
+
 /** Content by path. */
-export type Routes = { readonly [path: string]: () => { readonly type: string; readonly body: string } };
+export type Routes = { readonly [path: string]: (query: URLSearchParams) => Answer | Promise<Answer> };
+
+/** The page needs nothing from anywhere else, and nobody may frame it. */
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
 
 export async function startConsole(port: number, routes: Routes): Promise<Console> {
-  const server = createServer((request, response) => answer(routes, request, response));
+  const server = createServer((request, response) => void answer(routes, request, response));
   server.listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
@@ -31,15 +46,21 @@ export async function startConsole(port: number, routes: Routes): Promise<Consol
   };
 }
 
-function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): void {
-  const path = (request.url ?? '/').split('?')[0] as string;
+async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [path = '/', search] = (request.url ?? '/').split('?', 2);
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.writeHead(405, { allow: 'GET, HEAD' }).end();
-  } else if (!route) {
-    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end(`not found; there are ${Object.keys(routes).join(', ')}\n`);
-  } else {
-    const { type, body } = route();
-    response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(request.method === 'HEAD' ? undefined : body);
+  const send = ({ status = 200, type, body }: Answer) =>
+    response.writeHead(status, { ...headers, 'content-type': type }).end(request.method === 'HEAD' ? undefined : body);
+  const text = 'text/plain; charset=utf-8';
+  if (!isOurs(request.headers.host)) return void send({ status: 421, type: text, body: 'this is the console of 127.0.0.1 and localhost only\n' });
+  if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+  if (!route) return void send({ status: 404, type: text, body: `not found; there are ${Object.keys(routes).join(', ')}\n` });
+  try {
+    send(await route(new URLSearchParams(search)));
+  } catch (e) {
+    send({ status: 500, type: text, body: `${(e as Error).message}\n` });
   }
 }
+
+/** A name that another site has pointed at this machine is refused: its scripts could read what is shown here. */
+const isOurs = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');

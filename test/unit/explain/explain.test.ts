@@ -33,9 +33,9 @@ describe('why a pod is no address', () => {
 
   it('whose labels match the selector in part', () => {
     const p = pod(1);
-    const other = { ...p, metadata: { ...p.metadata, labels: { app: 'api' } } };
-    const { relation, endpoints } = explainPod(other);
-    expect([relation, endpoints.why]).toEqual(['near', 'selector app=a does not match label app=api']);
+    const other = { ...p, metadata: { ...p.metadata, labels: { app: 'a', tier: 'api' } } };
+    const { relation, endpoints } = explainPod(other, service({ selector: { app: 'a', tier: 'web' } }));
+    expect([relation, endpoints.why]).toEqual(['near', 'selector tier=web does not match label tier=api']);
     const stranger = { ...p, metadata: { ...p.metadata, labels: { x: 'y' } } };
     expect(explainService(input({ pods: [stranger] })).pods).toEqual([]);
     const asked = onlyPod(explainService(input({ pods: [stranger], asked: p.metadata.name })));

@@ -1,0 +1,47 @@
+/** What the console's API answers, for both sides of it. */
+import type { Dashboard } from '#infra/dashboards.ts';
+
+export interface DashboardsAnswer {
+  readonly dashboards: readonly Dashboard[];
+  readonly clusters: readonly string[];
+}
+
+export interface SeriesAnswer {
+  /** Start of the first value, seconds since the epoch; then one value each `period` seconds. */
+  readonly from: number;
+  readonly period: number;
+  /** For each widget, in the dashboard's order, its series in theirs. */
+  readonly widgets: readonly (readonly SeriesValues[])[];
+}
+
+export interface SeriesValues {
+  readonly values: readonly (number | null)[];
+  readonly newest: number | null;
+}
+
+export interface FleetRow {
+  readonly cluster: string;
+  readonly mode: string;
+  /** Seconds; null: not heard of yet. */
+  readonly heartbeatAge: number | null;
+  /** Age in seconds of the oldest work that is owed; 0 for none. */
+  readonly oldestDirty: number;
+  /** Milliseconds from seen to written, of the last five minutes. */
+  readonly p50: number | null;
+  readonly p99: number | null;
+  /** Runs that failed and work that was parked, in the last five minutes. */
+  readonly errors: number;
+  /** `closed`, or why it is open; before that, what the first lists lack. */
+  readonly circuit: string;
+  readonly differences: number;
+}
+
+export interface ServiceEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface Failure {
+  readonly error: string;
+}

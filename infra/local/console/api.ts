@@ -1,0 +1,74 @@
+/** The console's API: what its page asks for, as JSON. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dashboards } from '#infra/dashboards.ts';
+import { explain, listServices } from '#infra/operate/explain-service.ts';
+import { UsageError } from '#infra/operate/hub.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { listClusters } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { region, tableName } from '../processes.ts';
+import { onlooker } from '../table-meter.ts';
+import type { DashboardsAnswer } from './answers.ts';
+import { draw } from './drawing.ts';
+import { fleetRows } from './fleet.ts';
+import type { MetricsStore } from './metrics-store.ts';
+import type { Routes } from './server.ts';
+
+export interface ApiDeps {
+  readonly store: MetricsStore;
+  /** Undefined until it is there. */
+  readonly table: () => Table | undefined;
+  readonly now: () => number;
+}
+
+/** The table as the console reads it, which is not counted. */
+export function onlookersTable(tableUrl: string): Table {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return dynamoTable(new DynamoDBClient({ region, credentials, endpoint: tableUrl, customUserAgent: onlooker }), tableName);
+}
+
+export function apiRoutes({ store, table, now }: ApiDeps): Routes {
+  const started = (): Table => {
+    const there = table();
+    if (!there) throw new Starting('the table is not there yet');
+    return there;
+  };
+  return {
+    '/api/dashboards': json(async (): Promise<DashboardsAnswer> => ({ dashboards, clusters: await listClusters(started()) })),
+    '/api/series': json((query) => {
+      const dashboard = dashboards.find((d) => d.id === query.get('dashboard'));
+      if (!dashboard) throw new UsageError(`no dashboard ${query.get('dashboard')}: there are ${dashboards.map((d) => d.id).join(', ')}`);
+      const minutes = Number(query.get('minutes') ?? 5);
+      if (![5, 15, 30].includes(minutes)) throw new UsageError(`minutes=${query.get('minutes')}: 5, 15 or 30`);
+      return draw(store, dashboard, query.get('cluster') ?? undefined, { now: now() / 1000, minutes });
+    }),
+    '/api/fleet': json(() => fleetRows(started(), store, now())),
+    '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),
+    '/api/explain': json((query) => {
+      const key = { cluster: named(query, 'cluster'), namespace: named(query, 'namespace'), name: named(query, 'service') };
+      return explain(started(), key, now(), query.get('pod') ?? undefined);
+    }),
+  };
+}
+
+class Starting extends Error {
+  override readonly name = 'Starting';
+}
+
+function named(query: URLSearchParams, name: string): string {
+  const value = query.get(name);
+  if (!value) throw new UsageError(`${name}=… is missing`);
+  return value;
+}
+
+const json =
+  (answer: (query: URLSearchParams) => unknown): Routes[string] =>
+  async (query) => {
+    const type = 'application/json; charset=utf-8';
+    try {
+      return { type, body: `${JSON.stringify(await answer(query))}\n` };
+    } catch (e) {
+      const status = e instanceof UsageError ? 404 : e instanceof Starting ? 503 : 500;
+      return { type, status, body: `${JSON.stringify({ error: (e as Error).message })}\n` };
+    }
+  };

@@ -1,0 +1,81 @@
+/** The dashboards' series, from what the local run has emitted. */
+import type { Dashboard, Widget } from '#infra/dashboards.ts';
+import type { QueueRole, Source } from '#infra/series.ts';
+import { metricsNamespace } from '#shared/contract/metrics.ts';
+import type { SeriesAnswer, SeriesValues } from './answers.ts';
+import type { Dimensions, MetricsStore, Query } from './metrics-store.ts';
+
+export interface Span {
+  /** Seconds since the epoch. */
+  readonly now: number;
+  readonly minutes: number;
+}
+
+/** Without a cluster: of the fleet. */
+export function draw(store: MetricsStore, { rows }: Dashboard, cluster: string | undefined, { now, minutes }: Span): SeriesAnswer {
+  const period = periodOf(minutes);
+  const count = (minutes * 60) / period + 1;
+  // The last one is the period that is under way.
+  const from = (Math.floor(now / period) + 1 - count) * period;
+  const widgets = rows.flatMap((row) => row.widgets.map((w) => w.series.map((s) => valuesOf(store, s, cluster, { from, period, count }))));
+  return { from, period, widgets };
+}
+
+/** So many points that a chart is full and not crowded. */
+export const periodOf = (minutes: number): number => (minutes <= 5 ? 5 : minutes <= 15 ? 10 : 30);
+
+function valuesOf(
+  store: MetricsStore,
+  series: Widget['series'][number],
+  cluster: string | undefined,
+  span: Pick<Query, 'from' | 'period' | 'count'>,
+): SeriesValues {
+  const source = sourceOf(series, cluster);
+  const points = store.points({ ...source, statistic: series.statistic, ...span });
+  const values = series.statistic === 'Sum' ? sums(points, span, store.since) : points.map((p) => p ?? null);
+  return { values, newest: values.findLast((v) => v !== null) ?? null };
+}
+
+/** Nothing counted is 0 from the run's start on; a period that is not over says nothing yet. */
+function sums(
+  points: readonly (number | undefined)[],
+  { from, period }: Pick<Query, 'from' | 'period'>,
+  since: number | undefined,
+): (number | null)[] {
+  return points.map((p, i) => {
+    if (i === points.length - 1 || since === undefined || from + (i + 1) * period <= since) return null;
+    return p ?? 0;
+  });
+}
+
+/** Where the series of a dashboard is in the store. */
+export function sourceOf(series: Source, cluster: string | undefined): Pick<Query, 'namespace' | 'metric' | 'where'> {
+  if ('metric' in series) {
+    return {
+      namespace: metricsNamespace,
+      metric: series.metric,
+      ...(cluster !== undefined && { where: (d: Dimensions) => d['cluster'] === cluster }),
+    };
+  }
+  const common = { namespace: series.aws, metric: series.name };
+  switch (series.aws) {
+    case 'AWS/SQS':
+      return { ...common, where: ({ QueueName = '' }) => isQueue(QueueName, series.queue, cluster) };
+    case 'AWS/Lambda':
+      return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
+    case 'AWS/DynamoDB':
+      return common;
+  }
+}
+
+const suffixes: { readonly [R in QueueRole]: string } = {
+  events: '-events',
+  syncs: '-syncs',
+  'dead-events': '-events-dead',
+  'dead-syncs': '-syncs-dead',
+  parked: '-parked',
+  quarantine: '-quarantine',
+};
+
+const isQueue = (name: string, role: QueueRole, cluster: string | undefined): boolean =>
+  cluster === undefined ? name.endsWith(suffixes[role]) : name === cluster + suffixes[role];

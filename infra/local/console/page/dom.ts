@@ -1,0 +1,18 @@
+/** Elements from values. Text is always text: nothing that a cluster says becomes markup. */
+export type Child = Node | string | undefined;
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: { readonly [name: string]: string | undefined } = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(name, value);
+  element.append(...children.filter((c) => c !== undefined));
+  return element;
+}
+
+/** Changes the text only if it is another, so that a selection and screen readers are left in peace. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}

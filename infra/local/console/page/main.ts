@@ -1,0 +1,138 @@
+/** The console's page: three views, drawn anew from the run each second. */
+import type { DashboardsAnswer } from '../answers.ts';
+import { ask, Refused } from './api.ts';
+import { dashboardView } from './dashboard.ts';
+import { h, setText } from './dom.ts';
+import { fleetTable } from './fleet-table.ts';
+import { hashOf, parseRoute, type Route } from './route.ts';
+import { servicesView } from './services.ts';
+
+interface View {
+  readonly element: HTMLElement;
+  refresh(): Promise<void>;
+  destroy(): void;
+}
+
+const content = document.getElementById('content') as HTMLElement;
+const live = document.getElementById('live') as HTMLElement;
+const views = document.getElementById('views') as HTMLElement;
+const everyMs = 1_000;
+let minutes = 5;
+let known: DashboardsAnswer | undefined;
+let shown: View | undefined;
+
+function fleetView({ dashboards }: DashboardsAnswer): View {
+  const table = fleetTable();
+  const dashboard = dashboardView(dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
+  return {
+    element: h('div', {}, heading('Fleet', ranges()), table.element, dashboard.element),
+    refresh: async () => void (await Promise.all([table.refresh(), dashboard.refresh(minutes)])),
+    destroy: dashboard.destroy,
+  };
+}
+
+function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string | undefined): View {
+  const cluster = chosen ?? clusters[0] ?? '';
+  const dashboard = dashboardView(dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number], cluster);
+  const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
+  select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
+  const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
+  return {
+    element: h('div', {}, heading('Cluster', field, ranges()), dashboard.element),
+    refresh: () => dashboard.refresh(minutes),
+    destroy: dashboard.destroy,
+  };
+}
+
+const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
+
+function ranges(): HTMLElement {
+  const buttons = [5, 15, 30].map((n) => {
+    const button = h('button', { type: 'button', 'aria-pressed': String(n === minutes) }, `${n} min`);
+    button.addEventListener('click', () => {
+      minutes = n;
+      for (const b of buttons) b.setAttribute('aria-pressed', String(b === button));
+      void refresh();
+    });
+    return button;
+  });
+  return h('div', { class: 'ranges', role: 'group', 'aria-label': 'Time shown' }, ...buttons);
+}
+
+function navigate(): void {
+  if (!known) return;
+  const route = parseRoute(location.hash);
+  shown?.destroy();
+  shown = viewOf(route, known);
+  content.replaceChildren(shown.element);
+  const cluster = 'cluster' in route ? route.cluster : undefined;
+  const links = [
+    ['Fleet', hashOf('fleet'), 'fleet'],
+    ['Cluster', hashOf('cluster', cluster), 'cluster'],
+    ['Services', hashOf('services', cluster), 'services'],
+  ] as const;
+  views.replaceChildren(
+    ...links.map(([text, href, view]) => h('li', {}, h('a', { href, 'aria-current': view === route.view ? 'page' : undefined }, text))),
+  );
+  const subject = route.view === 'services' && route.service ? `${route.namespace}/${route.service}` : cluster;
+  document.title = [subject, links.find(([, , view]) => view === route.view)?.[0], 'Fleet endpoints'].filter(Boolean).join(' · ');
+  void refresh();
+}
+
+function viewOf(route: Route, answer: DashboardsAnswer): View {
+  if (route.view === 'fleet') return fleetView(answer);
+  if (route.view === 'cluster') return clusterView(answer, route.cluster);
+  const cluster = route.cluster ?? answer.clusters[0] ?? '';
+  const view = servicesView(cluster, answer.clusters, route);
+  return { ...view, element: h('div', {}, heading('Services'), view.element) };
+}
+
+async function refresh(): Promise<void> {
+  const view = shown;
+  try {
+    await view?.refresh();
+    if (view === shown) say('live', `live, ${new Date().toLocaleTimeString('en-GB')}`);
+  } catch (e) {
+    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: has the run ended?');
+  }
+}
+
+/** Not announced each second: what is said aloud is that it is live, or why not. */
+function say(state: 'live' | 'stale', text: string): void {
+  live.dataset['state'] = state;
+  if (state === 'stale' || live.querySelector('time') === null) live.replaceChildren(state === 'live' ? h('time', { 'aria-label': 'live' }) : text);
+  const time = live.querySelector('time');
+  if (time) setText(time, text);
+}
+
+async function start(): Promise<void> {
+  for (;;) {
+    try {
+      const answer = await ask<DashboardsAnswer>('/api/dashboards');
+      if (answer.clusters.length > 0) {
+        known = answer;
+        break;
+      }
+      say('stale', 'starting');
+    } catch (e) {
+      say('stale', e instanceof Refused ? e.message : 'no answer');
+    }
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+  navigate();
+  let busy = false;
+  setInterval(async () => {
+    if (document.hidden || busy) return;
+    busy = true;
+    await refresh();
+    busy = false;
+  }, everyMs);
+}
+
+addEventListener('hashchange', () => {
+  navigate();
+  // As after following a link to another page: the keyboard goes on from the top of what is new.
+  content.focus({ preventScroll: false });
+});
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', navigate);
+void start();

@@ -1,0 +1,37 @@
+/** A widget of kind `numbers`: each series' newest value, large, and the alarm whose limit it is past. */
+import { clusterAlarms, hubAlarms } from '#infra/alarms.ts';
+import type { Widget } from '#infra/dashboards.ts';
+import type { WidgetView } from './chart.ts';
+import { h, setText } from './dom.ts';
+import { valueText } from './format.ts';
+
+export function numbers({ title, unit, series }: Widget, id: string): WidgetView {
+  const cells = series.map((s) => {
+    const [value, note] = [h('dd', { class: 'value' }), h('dd', { class: 'note' })];
+    return { value, note, limit: limitOf(s), element: h('div', { class: 'number' }, h('dt', {}, s.label), value, note) };
+  });
+  const element = h('section', { class: 'widget', 'aria-labelledby': id }, h('h3', { id }, title), h('dl', {}, ...cells.map((c) => c.element)));
+  return {
+    element,
+    update(values) {
+      for (const [i, cell] of cells.entries()) {
+        const newest = values[i]?.newest ?? null;
+        const past = newest !== null && cell.limit !== undefined && newest > cell.limit.threshold;
+        setText(cell.value, valueText(newest, unit));
+        setText(cell.note, past ? `past the limit of ${cell.limit?.id}` : '');
+        cell.element.classList.toggle('bad', past);
+      }
+    },
+    destroy() {},
+  };
+}
+
+/** Thresholds that need the account's size are not of these widgets. */
+const alarms = [...hubAlarms(1_000), ...clusterAlarms].filter((a) => a.is === '>');
+
+function limitOf({ label: _, ...series }: Widget['series'][number]) {
+  const key = canonical(series);
+  return alarms.find((a) => canonical(a.series) === key);
+}
+
+const canonical = (series: object): string => JSON.stringify(Object.entries(series).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,81 @@
+/** The services of a cluster, and of the chosen one why it has the endpoints that it has. */
+import type { Explanation } from '#shared/explain/explanation.ts';
+import type { ServiceEntry } from '../answers.ts';
+import { ask } from './api.ts';
+import { h } from './dom.ts';
+import { explanationView } from './explanation.ts';
+import { hashOf, type Route } from './route.ts';
+
+type Chosen = Extract<Route, { readonly view: 'services' }>;
+
+export function servicesView(cluster: string, clusters: readonly string[], chosen: Chosen) {
+  let [all, shown, explained]: [readonly ServiceEntry[], string, string] = [[], '', ''];
+  const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
+  select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
+  const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace or name', autocomplete: 'off', spellcheck: 'false' });
+  search.addEventListener('input', () => list());
+  const count = h('p', { class: 'note', role: 'status' });
+  const names = h('div', { class: 'names' });
+  const detail = h('div', { class: 'detail' });
+  const element = h(
+    'div',
+    { class: 'services' },
+    h(
+      'section',
+      { class: 'panel picker', 'aria-label': 'Services' },
+      h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select),
+      h('div', { class: 'field' }, h('label', { for: 'search' }, 'Search'), search),
+      count,
+      names,
+    ),
+    detail,
+  );
+  if (!chosen.service)
+    detail.append(
+      h(
+        'p',
+        { class: 'panel empty' },
+        'Choose a service to see its endpoints, what is owed to it, and for each of its pods why it is an address or is not.',
+      ),
+    );
+
+  /** Draws the list anew only when it changes: focus stays on the link that has it. */
+  function list(): void {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name}`.toLowerCase().includes(w)));
+    const text = JSON.stringify(found);
+    if (text === shown) return;
+    shown = text;
+    count.textContent = found.length === all.length ? `${all.length} services` : `${found.length} of ${all.length} services`;
+    names.replaceChildren(
+      ...[...Map.groupBy(found, (s) => s.namespace)].flatMap(([namespace, services]) => [
+        h('h3', {}, namespace),
+        h('ul', {}, ...services.map((s) => h('li', {}, link(s)))),
+      ]),
+    );
+  }
+
+  function link({ namespace, name, type }: ServiceEntry): HTMLElement {
+    const current = namespace === chosen.namespace && name === chosen.service;
+    const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
+    return h('a', { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined }, name, kind);
+  }
+
+  return {
+    element,
+    async refresh(): Promise<void> {
+      const { namespace, service } = chosen;
+      const [services, explanation] = await Promise.all([
+        ask<readonly ServiceEntry[]>('/api/services', { cluster }),
+        service ? ask<Explanation>('/api/explain', { cluster, namespace, service }) : undefined,
+      ]);
+      all = services;
+      list();
+      const text = JSON.stringify(explanation);
+      if (!explanation || text === explained) return;
+      explained = text;
+      detail.replaceChildren(explanationView(explanation));
+    },
+    destroy() {},
+  };
+}

@@ -1,0 +1,55 @@
+/** What DynamoDB itself would publish: the units that reads and writes consume, by asking dynalite for them on everybody's behalf. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { awsMetrics } from './aws-metrics.ts';
+import { tableName } from './processes.ts';
+
+/** Sent by those who only look on, so that looking costs nothing. */
+export const onlooker = 'fleet-endpoints-console';
+
+const reads = ['GetItem', 'Query'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
+
+export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
+  const metrics = awsMetrics('AWS/DynamoDB', writeLine, Date.now);
+  const units = { read: 0, written: 0 };
+
+  // Before dynalite's own listener, which takes hold of the request at once.
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    const isRead = reads.includes(operation);
+    if (!(isRead || writes.includes(operation)) || request.headers['user-agent']?.includes(onlooker)) return;
+    askForUnits(request);
+    const end = response.end;
+    response.end = ((body?: unknown, ...rest: unknown[]) => {
+      units[isRead ? 'read' : 'written'] += consumed(body);
+      return (end as (...args: unknown[]) => ServerResponse).call(response, body, ...rest);
+    }) as typeof end;
+  });
+
+  const timer = setInterval(() => {
+    const dimensions = { TableName: tableName };
+    metrics.put(dimensions, 'ConsumedReadCapacityUnits', units.read);
+    metrics.put(dimensions, 'ConsumedWriteCapacityUnits', units.written);
+    metrics.put(dimensions, 'ReadThrottleEvents', 0);
+    metrics.put(dimensions, 'WriteThrottleEvents', 0);
+    metrics.flush();
+    Object.assign(units, { read: 0, written: 0 });
+  }, 1_000);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** The first chunk of the body begins the JSON object: one more member is put in front of the others. */
+function askForUnits(request: IncomingMessage): void {
+  const emit = request.emit.bind(request) as (event: string, ...args: unknown[]) => boolean;
+  let asked = false;
+  request.emit = ((event: string, ...args: unknown[]) => {
+    const [chunk] = args;
+    if (event !== 'data' || asked || !Buffer.isBuffer(chunk)) return emit(event, ...args);
+    asked = true;
+    return emit('data', Buffer.concat([Buffer.from('{"ReturnConsumedCapacity":"TOTAL",'), chunk.subarray(1)]));
+  }) as typeof request.emit;
+}
+
+function consumed(body: unknown): number {
+  return typeof body === 'string' ? Number(/"CapacityUnits":([\d.]+)/.exec(body)?.[1] ?? 0) : 0;
+}

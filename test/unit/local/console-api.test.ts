@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiRoutes } from '#infra/local/console/api.ts';
+import { metricsStore } from '#infra/local/console/metrics-store.ts';
+import { pageRoutes } from '#infra/local/console/page.ts';
+import { type Console, startConsole } from '#infra/local/console/server.ts';
+import { explanationText } from '#infra/operate/explain-text.ts';
+import type { Explanation } from '#shared/explain/explanation.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import { registerCluster } from '#shared/snapshot/meta.ts';
+import { noteNamespace, putObject } from '#shared/snapshot/objects.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { raise } from '#shared/snapshot/work.ts';
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { node, pod, service } from '#test/unit/slices/fixtures.ts';
+
+const now = Date.parse('2026-03-01T10:00:00Z');
+const store = metricsStore();
+let table: Table | undefined;
+let server: Console;
+
+/** Cluster `a` with service ns/foo, a ready pod of it and one of another selector. */
+async function snapshot(): Promise<Table> {
+  const made = memoryTable();
+  await registerCluster(made, { id: 'a', mode: 'active' });
+  await noteNamespace(made, 'a', 'ns');
+  const record = (name: string, projection: string, namespace = 'ns') => ({
+    namespace,
+    name,
+    projection,
+    version: versionOf(1, '5'),
+    past: undefined,
+    at: now,
+  });
+  await putObject(made, 'a', 'Service', record('foo', encodeProjection('Service', service())), undefined);
+  await putObject(made, 'a', 'Pod', record('pod0001', encodeProjection('Pod', pod(1))), undefined);
+  const other = { ...pod(2), metadata: { ...pod(2).metadata, labels: { app: 'other' } } };
+  await putObject(made, 'a', 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
+  await putObject(made, 'a', 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
+  await raise(made, { cluster: 'a', namespace: 'ns', name: 'foo' }, now - 4_000);
+  return made;
+}
+
+beforeAll(async () => {
+  const metrics = emfMetrics(
+    (line) => void store.add(JSON.parse(line)),
+    () => now - 1_000,
+  );
+  for (const ms of [100, 300]) metrics.put('SyncLatency', ms, { cluster: 'a' });
+  metrics.put('SyncsFailed', 2, { cluster: 'a' });
+  metrics.flush();
+  server = await startConsole(0, { ...pageRoutes(), ...apiRoutes({ store, table: () => table, now: () => now }) });
+  table = await snapshot();
+});
+afterAll(() => server.close());
+
+const get = async (path: string) => {
+  const answer = await fetch(server.url + path);
+  return { status: answer.status, body: (await answer.json()) as never };
+};
+
+describe('the console’s API', () => {
+  it('tells dashboards and clusters', async () => {
+    const { body } = await get('/api/dashboards');
+    expect(body).toMatchObject({ dashboards: [{ id: 'fleet' }, { id: 'cluster' }], clusters: ['a'] });
+  });
+
+  it('tells each cluster’s state in a row', async () => {
+    const { body } = await get('/api/fleet');
+    expect(body).toEqual([
+      {
+        cluster: 'a',
+        mode: 'active',
+        heartbeatAge: null,
+        oldestDirty: 4,
+        p50: 100,
+        p99: 300,
+        errors: 2,
+        circuit: 'first lists of Service, Pod, Node, Endpoints, EndpointSlice missing',
+        differences: 0,
+      },
+    ]);
+  });
+
+  it('tells services and explains them', async () => {
+    expect((await get('/api/services?cluster=a')).body).toEqual([{ namespace: 'ns', name: 'foo', type: 'ClusterIP' }]);
+    const explanation = (await get('/api/explain?cluster=a&namespace=ns&service=foo')).body as Explanation;
+    expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([
+      ['pod0001', 'addresses', 'as saved it is not listed yet'],
+    ]);
+    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is owed.');
+    expect(explanationText(explanation)).toContain(
+      'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
+    );
+    const asked = (await get('/api/explain?cluster=a&namespace=ns&service=foo&pod=pod0002')).body as Explanation;
+    expect(asked.pods.map((p) => [p.pod, p.endpoints.why])).toEqual([['pod0002', 'selector app=a does not match label app=other']]);
+  });
+
+  it.each([
+    ['/api/series?dashboard=x', 'no dashboard x: there are fleet, cluster'],
+    ['/api/series?dashboard=fleet&minutes=7', 'minutes=7: 5, 15 or 30'],
+    ['/api/services', 'cluster=… is missing'],
+    ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there are a'],
+    ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there are ns'],
+    ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there are foo'],
+    ['/api/explain?cluster=a&namespace=ns&service=foo&pod=x', 'no pod x in namespace ns of a: ns/foo concerns pod0001'],
+  ])('says what is wrong with %s', async (path, error) => {
+    expect(await get(path)).toEqual({ status: 404, body: { error } });
+  });
+
+  it('says that it is starting until the table is there', async () => {
+    const there = table;
+    table = undefined;
+    expect(await get('/api/fleet')).toEqual({ status: 503, body: { error: 'the table is not there yet' } });
+    table = there;
+  });
+});
+
+describe('the console’s page', () => {
+  it('is served whole from this machine, under a policy that allows nothing else', async () => {
+    const page = await fetch(server.url);
+    const html = await page.text();
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(html).not.toMatch(/https?:\/\//);
+    const linked = [...html.matchAll(/(?:src|href)="(\/[a-z.]+)"/g)].map((m) => m[1] as string);
+    expect(linked).toContain('/app.js');
+    for (const path of new Set(linked)) expect((await fetch(server.url + path)).status, path).toBe(path === '/metrics' ? 404 : 200);
+    expect(await (await fetch(`${server.url}/app.css`)).text()).toMatch(/prefers-color-scheme: ?dark/);
+  });
+
+  it('is for this machine’s own names only', async () => {
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve) => {
+      request(server.url, { headers: { host: 'evil.example' } }, (answer) => resolve(answer.resume().statusCode)).end();
+    });
+    expect(status).toBe(421);
+  });
+});
