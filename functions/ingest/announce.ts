@@ -35,19 +35,22 @@ export interface Owed {
   readonly seen: number | undefined;
 }
 
-/** `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
+/** `touched` is told of an object whose record was written, now or by whoever did not finish with it. `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
 export async function announce(
   deps: IngestDeps,
   cluster: string,
   kind: InputKind,
   entry: VersionedEntry,
   known?: { readonly record: ObjectRecord | undefined },
+  touched: (namespace: string, name: string) => void = () => {},
 ): Promise<Owed | undefined> {
   let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
   for (;;) {
     const version = versionAgainst(before, entry);
     if (before && version <= before.version) {
       deps.metrics.put('EventsStale', 1, { cluster });
+      // Delivered again: whoever wrote it may not have lived to log it.
+      if (entry.version === before.version) touched(entry.namespace, entry.name);
       return before.past ? { kind, record: before, podChange: undefined, seen: entry.seen } : undefined;
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
@@ -67,6 +70,7 @@ export async function announce(
     };
     await rememberNamespace(deps, cluster, entry.namespace);
     if (await putObject(deps.table, cluster, kind, record, before)) {
+      touched(entry.namespace, entry.name);
       if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
       if (owesNothing) return undefined;
       return { kind, record, podChange: before?.past === undefined && typeof change === 'object' ? change : undefined, seen: entry.seen };

@@ -2,7 +2,7 @@
  * A batch of events messages of one cluster, in phases with a barrier between them:
  *
  * 1. write every object (announce.ts, list-part.ts), explain every output
- * 2. raise the versions of the sets of services and nodes that changed
+ * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
  * 3. find the services that are concerned, with selectors read after the writes
  * 4. raise their generations and send their wake-ups, once a service
  * 5. clear what was owed, then note list parts
@@ -31,6 +31,7 @@ import { applyInputPart, applyOutputPart } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
+import { WrittenPods } from './written-pods.ts';
 
 export interface EventsRecord {
   readonly messageId: string;
@@ -55,9 +56,10 @@ export async function ingestBatch(deps: IngestDeps, cluster: string, records: re
   }
   const failed: string[] = [];
   const wakeUps = new WakeUps();
+  const written = new WrittenPods();
   const applied = await concurrently(10, records, async (record): Promise<Applied | undefined> => {
     try {
-      return { messageId: record.messageId, ...(await applyMessage(deps, meta, record.body, wakeUps)) };
+      return { messageId: record.messageId, ...(await applyMessage(deps, meta, record.body, wakeUps, written)) };
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
@@ -72,7 +74,8 @@ export async function ingestBatch(deps: IngestDeps, cluster: string, records: re
   try {
     const owed = done.flatMap((a) => a.owed);
     await raiseSetVersions(deps, cluster, owed);
-    await addConcerned(deps, meta, owed, wakeUps);
+    const selectorVersions = await written.log(deps.table, cluster, deps.now());
+    await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
     await sendWakeUps(deps.table, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all, deps.now());
     deps.metrics.put('WakeUps', wakeUps.all.length, { cluster });
     await concurrently(16, owed, (o) => clearPast(deps.table, cluster, o.kind, o.record));
@@ -84,10 +87,16 @@ export async function ingestBatch(deps: IngestDeps, cluster: string, records: re
   return failed;
 }
 
-async function applyMessage(deps: IngestDeps, meta: ClusterMeta, body: string, wakeUps: WakeUps): Promise<Omit<Applied, 'messageId'>> {
+async function applyMessage(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  body: string,
+  wakeUps: WakeUps,
+  written: WrittenPods,
+): Promise<Omit<Applied, 'messageId'>> {
   const message = parseEventsMessage(body);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
-  const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now());
+  const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.sessions);
   if (incarnation === undefined) {
     if (message.type !== 'heartbeat') {
       await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds: suspectDelaySeconds }]);
@@ -101,7 +110,7 @@ async function applyMessage(deps: IngestDeps, meta: ClusterMeta, body: string, w
     case 'list':
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       return isInput(message)
-        ? applyInputPart(deps, meta, incarnation, message)
+        ? applyInputPart(deps, meta, incarnation, message, written)
         : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
     case 'live': {
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
@@ -111,14 +120,21 @@ async function applyMessage(deps: IngestDeps, meta: ClusterMeta, body: string, w
       }
       const asOf = versionOf(incarnation, message.asOf);
       const owed = await concurrently(16, message.entries, (e) =>
-        announce(deps, meta.id, message.kind, {
-          namespace: e.ns,
-          name: e.name,
-          version: versionOf(incarnation, e.rv),
-          asOf,
-          projection: e.o,
-          seen: e.seen,
-        }),
+        announce(
+          deps,
+          meta.id,
+          message.kind,
+          {
+            namespace: e.ns,
+            name: e.name,
+            version: versionOf(incarnation, e.rv),
+            asOf,
+            projection: e.o,
+            seen: e.seen,
+          },
+          undefined,
+          written.noteOf(message.kind),
+        ),
       );
       return { owed: owed.filter((o) => o !== undefined), note: undefined };
     }
@@ -148,7 +164,13 @@ async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonl
   if (owed.some((o) => o.kind === 'Node')) await raiseNodesVersion(deps.table, cluster);
 }
 
-async function addConcerned(deps: IngestDeps, meta: ClusterMeta, owed: readonly Owed[], wakeUps: WakeUps): Promise<void> {
+async function addConcerned(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  owed: readonly Owed[],
+  wakeUps: WakeUps,
+  selectorVersions: ReadonlyMap<string, number>,
+): Promise<void> {
   for (const o of owed) {
     if (o.kind === 'Service') wakeUps.add({ namespace: o.record.namespace, service: o.record.name, delaySeconds: 0, live: false, seen: o.seen });
   }
@@ -156,7 +178,7 @@ async function addConcerned(deps: IngestDeps, meta: ClusterMeta, owed: readonly 
   const namespaces = [...new Set(pods.map((o) => o.record.namespace))];
   const delaySeconds = Math.min(900, meta.settings.batchPeriodSeconds);
   await concurrently(8, namespaces, async (namespace) => {
-    const services = await servicesOf(deps.table, deps.selectors, meta.id, namespace);
+    const services = await servicesOf(deps.table, deps.selectors, meta.id, namespace, selectorVersions.get(namespace));
     for (const o of pods) {
       if (o.record.namespace !== namespace) continue;
       for (const service of concernedByPod(o, services)) wakeUps.add({ namespace, service, delaySeconds, live: false, seen: o.seen });

@@ -15,4 +15,6 @@ export interface IngestDeps {
   /** Kept between batches by a warm worker; safe to lose. */
   readonly selectors: SelectorCache;
   readonly knownNamespaces: Set<string>;
+  /** "cluster session" → its incarnation: fixed at first sight, so it can be kept. */
+  readonly sessions?: Map<string, number>;
 }

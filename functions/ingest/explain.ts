@@ -9,7 +9,9 @@ import type { Version } from '#shared/snapshot/version.ts';
  * lease, and the service is to be looked at live. This replaces upstream's slice tracker and stale checks.
  */
 export function isExplained(kind: OutputKind, saved: OutputRecord | undefined, entry: OutputEntry, version: Version): boolean {
-  if (!saved) return entry.gone === true || kind === 'Endpoints' || entry.by !== slicesManagedBy;
+  // Unknown and gone: Endpoints that were deleted wake their Service upstream too (EV-11), and a slice of ours may be what a run has made and not yet
+  // saved: its save would bring the dead to life.
+  if (!saved) return kind === 'Endpoints' ? !entry.gone : entry.by !== slicesManagedBy;
   if (saved.version >= version) return true;
   if (!saved.object) return saved.uid === entry.uid;
   if (entry.gone || saved.uid !== entry.uid || kind === 'Endpoints') return false;

@@ -12,10 +12,20 @@ import { ingestBatch } from './batch.ts';
 const settings = readHubSettings(process.env);
 const table = dynamoTable(new DynamoDBClient({}), settings.tableName);
 const directory = queueDirectory(table, new SQSClient({}), settings.queues);
-const writeLine = (line: string): void => console.log(line);
+// Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now);
 const log = jsonLog(writeLine, Date.now, { stage: 'ingest' });
-const deps = { table, queues: directory.queues, metrics, log, now: Date.now, selectors: new Map(), knownNamespaces: new Set<string>() };
+const deps = {
+  table,
+  queues: directory.queues,
+  metrics,
+  log,
+  now: Date.now,
+  selectors: new Map(),
+  knownNamespaces: new Set<string>(),
+  sessions: new Map<string, number>(),
+};
 
 export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   const [first] = event.Records;

@@ -14,6 +14,7 @@ import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
+import type { WrittenPods } from './written-pods.ts';
 
 /** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
 export const suspiciousCount = 20;
@@ -32,12 +33,19 @@ export interface AppliedPart {
   readonly note: () => Promise<void>;
 }
 
-export async function applyInputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: InputPart): Promise<AppliedPart> {
+export async function applyInputPart(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  incarnation: number,
+  part: InputPart,
+  written: WrittenPods,
+): Promise<AppliedPart> {
   const { table } = deps;
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(table, meta.id, part.kind, version);
   const held = await heldInRange(deps, meta.id, part);
   const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
+  if (part.kind === 'Pod') for (const o of [...held.values()].map((r) => r.namespace).concat(part.entries.map((e) => e.ns))) written.noteAll(o);
 
   const owed = await concurrently(16, part.entries, (e: InputEntry) =>
     announce(

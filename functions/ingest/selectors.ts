@@ -10,12 +10,18 @@ export interface CachedSelectors {
 export type SelectorCache = Map<string, CachedSelectors>;
 
 /**
- * The namespace's services. Called after the pod was written: the version is read (strong) first, then the services if it has moved, and they are kept
+ * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is read (strong) first, then the services if it has moved, and they are kept
  * under the version read before, so that a service written in between is not missed (protocol.md 3, S1-S3).
  */
-export async function servicesOf(table: Table, cache: SelectorCache, cluster: string, namespace: string): Promise<readonly Service[]> {
+export async function servicesOf(
+  table: Table,
+  cache: SelectorCache,
+  cluster: string,
+  namespace: string,
+  versionNow?: number,
+): Promise<readonly Service[]> {
   const key = `${cluster}/${namespace}`;
-  const version = await selectorsVersion(table, cluster, namespace);
+  const version = versionNow ?? (await selectorsVersion(table, cluster, namespace));
   const cached = cache.get(key);
   if (cached?.version === version) return cached.services;
   const records = await readObjects(table, cluster, 'Service', namespace);

@@ -10,9 +10,19 @@ import { versionOf } from '#shared/snapshot/version.ts';
  * known of the cluster (another identity, or lists that went back in time, as after a restore), so its messages wait until sweep has
  * looked at the cluster itself.
  */
-export async function incarnationOfSession(table: Table, meta: ClusterMeta, message: EventsMessage, now: number): Promise<number | undefined> {
-  const known = await readSession(table, meta.id, message.session);
-  if (known !== undefined) return known;
+export async function incarnationOfSession(
+  table: Table,
+  meta: ClusterMeta,
+  message: EventsMessage,
+  now: number,
+  kept?: Map<string, number>,
+): Promise<number | undefined> {
+  const key = `${meta.id} ${message.session}`;
+  const known = kept?.get(key) ?? (await readSession(table, meta.id, message.session));
+  if (known !== undefined) {
+    kept?.set(key, known);
+    return known;
+  }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
   if (uid === message.uid && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
     return fixSession(table, meta.id, message.session, meta.incarnation);

@@ -12,7 +12,8 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
   await concurrently(8, clusters, async (id) => {
     const meta = await readMeta(deps.table, id);
-    if (!meta || meta.mode === 'removed') return;
+    // A cluster that left the configuration has no queues any more, and nothing that could be late.
+    if (!meta || meta.mode === 'removed' || meta.mode === 'draining') return;
     for (const step of [judge, wakeOwed, publish]) {
       try {
         await step(deps, meta);

@@ -5,6 +5,7 @@ import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { EventRecorder } from './events.ts';
+import type { Pods } from './pod-cache.ts';
 
 /** What sync needs of the world. Everything that varies comes in here. */
 export interface SyncDeps {
@@ -21,6 +22,8 @@ export interface SyncDeps {
   /** A new lease id: unique for all workers for all time. */
   readonly newLeaseId: () => string;
   readonly events: EventRecorder;
+  /** Kept by a warm worker. */
+  readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */
   readonly nodes: Map<string, { readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }>;
 }

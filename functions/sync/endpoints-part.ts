@@ -9,6 +9,7 @@ import { faultOf } from './circuit.ts';
 import { endpointsIn } from './load.ts';
 import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
+import { noteIfForeign } from './two-writers.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs, work } = run;
@@ -70,8 +71,10 @@ async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefin
 async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   const current = await run.api.get('Endpoints', run.key.namespace, run.key.name);
   run.saves.touched = true;
-  if (current) run.saves.present('Endpoints', current);
-  else {
+  if (current) {
+    noteIfForeign(run, 'Endpoints', current);
+    run.saves.present('Endpoints', current);
+  } else {
     const saved = endpointsIn(run.inputs.outputs);
     if (saved) run.saves.gone('Endpoints', saved);
   }

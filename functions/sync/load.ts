@@ -1,9 +1,10 @@
 /** What one run computes from. Every read here is strong and comes after the claim (protocol.md, I2). */
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { decodeProjection, labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { type Hints, readHints } from '#shared/snapshot/hints.ts';
-import { decodeObjectOf, isAlive, nodesVersion, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { type OutputRecord, readOutputs, type Shelf } from '#shared/snapshot/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/snapshot/triggers.ts';
 import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
@@ -21,7 +22,7 @@ export interface Inputs {
   readonly hints: Hints | undefined;
 }
 
-export async function load(deps: SyncDeps, key: ServiceKey, work: WorkItem, shelf: Shelf): Promise<Inputs> {
+export async function load(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, work: WorkItem, shelf: Shelf): Promise<Inputs> {
   const { table } = deps;
   const [serviceRecord, outputs, triggers, hints] = await Promise.all([
     readObject(table, key.cluster, 'Service', key.namespace, key.name),
@@ -32,7 +33,7 @@ export async function load(deps: SyncDeps, key: ServiceKey, work: WorkItem, shel
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const [pods, nodes] = selects
-    ? await Promise.all([podsOf(deps, key, service.spec?.selector ?? {}), nodesOf(deps, key.cluster)])
+    ? await Promise.all([podsOf(deps, key, service.spec?.selector ?? {}), nodesOf(deps, meta)])
     : [[], { nodes: new Map<string, Node>(), seen: false }];
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
 }
@@ -43,24 +44,19 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise
   return outputs.length === 0 && shelf === 'SEEN' ? readOutputs(deps.table, key, 'OUT') : outputs;
 }
 
-/** One Query of the namespace, as upstream lists its cache. Only the pods that match are decoded whole. */
 async function podsOf(deps: SyncDeps, key: ServiceKey, selector: { readonly [key: string]: string }): Promise<readonly Pod[]> {
-  const records = await readObjects(deps.table, key.cluster, 'Pod', key.namespace);
-  return records
-    .filter(isAlive)
-    .filter((r) => selectorMatches(selector, labelsOfProjectedPod(r.projection)))
-    .map((r) => decodeProjection('Pod', key.namespace, r.name, r.projection));
+  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now());
+  return [...pods.values()].filter((pod) => selectorMatches(selector, pod.metadata.labels));
 }
 
-/** The version is read before the nodes and raised after each write of one, so what is kept is never older than its version says. */
-async function nodesOf(deps: SyncDeps, cluster: string): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
-  const version = await nodesVersion(deps.table, cluster);
-  const kept = deps.nodes.get(cluster);
-  if (kept?.version === version) return kept;
-  const records = await readObjects(deps.table, cluster, 'Node', '');
+/** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
+async function nodesOf(deps: SyncDeps, meta: ClusterMeta): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+  const kept = deps.nodes.get(meta.id);
+  if (kept?.version === meta.nodesVersion) return kept;
+  const records = await readObjects(deps.table, meta.id, 'Node', '');
   const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
-  const fresh = { version, nodes, seen: records.length > 0 };
-  deps.nodes.set(cluster, fresh);
+  const fresh = { version: meta.nodesVersion, nodes, seen: records.length > 0 };
+  deps.nodes.set(meta.id, fresh);
   return fresh;
 }
 

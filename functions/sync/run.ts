@@ -8,6 +8,7 @@ import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
 import type { Saves } from './saves.ts';
+import type { ForeignWrite } from './two-writers.ts';
 
 export interface Run {
   readonly deps: SyncDeps;
@@ -21,6 +22,8 @@ export interface Run {
   /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
   readonly live: boolean;
   readonly saves: Saves;
+  /** Versions of our objects that somebody else wrote, as this run has found them. */
+  readonly foreign: ForeignWrite[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
   readonly next: { triggers: Triggers; hints: Hints | undefined; counts: Counts | undefined };
   /** Throws NotNow when there is too little time left to begin a write. */

@@ -12,6 +12,7 @@ import { slicesIn } from './load.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
 import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
+import { noteIfForeign } from './two-writers.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
 const nameTries = 5;
@@ -186,7 +187,10 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   });
   run.saves.touched = true;
   const names = new Set(items.map((s) => s.metadata.name));
-  for (const slice of items) run.saves.present('EndpointSlice', slice);
+  for (const slice of items) {
+    noteIfForeign(run, 'EndpointSlice', slice);
+    run.saves.present('EndpointSlice', slice);
+  }
   for (const saved of slicesIn(run.inputs.outputs)) if (!names.has(saved.metadata.name)) run.saves.gone('EndpointSlice', saved);
   return items;
 }

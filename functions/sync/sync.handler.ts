@@ -1,40 +1,50 @@
 /** Lambda entry: wake-ups → both controllers → write-back. */
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { STSClient } from '@aws-sdk/client-sts';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { accessOf } from '#shared/cluster/access.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
+import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { syncBatch } from './batch.ts';
 import { defaultLimits, type SyncDeps } from './deps.ts';
 import { eventRecorder } from './events.ts';
+import { PodCache } from './pod-cache.ts';
 
 const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient({});
 const table = dynamoTable(dynamodb, settings.tableName);
 const directory = queueDirectory(table, new SQSClient({}), settings.queues);
-const writeLine = (line: string): void => console.log(line);
+// Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now);
 const log = jsonLog(writeLine, Date.now, { stage: 'sync' });
+const registry = clusterRegistry({
+  connectionsFile: settings.connectionsFile,
+  credentials: () => dynamodb.config.credentials(),
+  access: accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now }),
+  region: process.env['AWS_REGION'] ?? 'us-east-1',
+  now: Date.now,
+});
 const deps: SyncDeps = {
   table,
   queues: directory.queues,
-  cluster: clusterRegistry({
-    connectionsFile: settings.connectionsFile,
-    credentials: () => dynamodb.config.credentials(),
-    region: process.env['AWS_REGION'] ?? 'us-east-1',
-    now: Date.now,
-  }),
+  cluster: async (meta: ClusterMeta) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
   metrics,
   log,
   now: Date.now,
   random: Math.random,
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),
+  pods: new PodCache(),
   nodes: new Map(),
 };
 

@@ -11,10 +11,11 @@ import { serviceReference } from '#shared/slices/outcome.ts';
 import { readCounts, saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
-import { gateSeconds } from '#shared/workqueue/backoff.ts';
+import { circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { closeCircuit, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
@@ -27,6 +28,7 @@ import { Saves } from './saves.ts';
 import { delayed, settleParts } from './settle.ts';
 import { compare } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
+import { countForeignWrites } from './two-writers.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: SyncMessage, deadline: number): Promise<boolean> {
@@ -123,12 +125,16 @@ async function runOnce(
   const same = (outcome: Outcome) => new Map(parts.map((p) => [p, outcome] as const));
   const nothing = { saves: undefined, api: undefined, inputs: undefined, triggers: undefined };
   const meta = await readMeta(deps.table, key.cluster);
-  if (!meta || (meta.mode !== 'active' && meta.mode !== 'shadow')) return { ...nothing, meta, outcomes: same(ok) };
   const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
+  // The switch back wakes every service, but nobody who has left only Endpoints behind (EP-70).
+  const paused = meta?.mode === 'paused' || meta?.circuit?.reason === 'two-writers';
+  const waits = paused && !(await readObject(deps.table, key.cluster, 'Service', key.namespace, key.name));
+  if (!meta || (!waits && (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')))) return { ...nothing, meta, outcomes: same(ok) };
   try {
+    if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()));
     if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)));
     if (meta.mode === 'shadow') {
-      await compare(deps, meta, key, await load(deps, key, held.work, 'SEEN'));
+      await compare(deps, meta, key, await load(deps, meta, key, held.work, 'SEEN'));
       return { ...nothing, meta, outcomes: same(ok) };
     }
     await passCircuit(deps, meta, held.leaseId);
@@ -137,7 +143,7 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const [inputs, counts] = await Promise.all([load(deps, key, held.work, 'OUT'), readCounts(deps.table, key)]);
+    const [inputs, counts] = await Promise.all([load(deps, meta, key, held.work, 'OUT'), readCounts(deps.table, key)]);
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
     const run: Run = {
@@ -150,6 +156,7 @@ async function runOnce(
       counts,
       live: held.takenOver,
       saves: new Saves(meta.incarnation),
+      foreign: [],
       next: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
       mayWrite: () => {
         if (deadline - deps.now() < limits.reserveMs) throw new NotNow('too little time left to write', 1);
@@ -198,6 +205,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
     await concurrently(8, saves.records, (record) => saveOutput(deps.table, key, record));
     const gone = !inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
     if (gone) await forgetOutputs(deps.table, key);
+    await countForeignWrites(run);
   }
   const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);

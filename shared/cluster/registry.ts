@@ -1,14 +1,13 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
+import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { ApiAccess, ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { Access } from './access.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';
 import { ClusterApiError } from './errors.ts';
 import { httpsClusterApi } from './https.ts';
 import type { ClusterApi } from './port.ts';
-
-/** Every write carries it: managedFields tell ours from kube-controller-manager's. */
-export const fieldManager = 'fleet-endpoints';
 
 /** The server takes a token for 15 minutes; a new one costs it a call to STS, so one serves for most of that time. */
 const tokenMs = 10 * 60_000;
@@ -18,8 +17,8 @@ export interface RegistryOptions {
   readonly connectionsFile: string | undefined;
   readonly credentials: () => Promise<AwsCredentials>;
   readonly region: string;
-  /** Connection or token from a secret, or a web identity: what the access names, as `resolveSecret` finds it. */
-  readonly secrets?: (access: ApiAccess['auth']) => Promise<Partial<Connection>>;
+  /** For clusters entered by a secret, a web identity or a role; local runs have none. */
+  readonly access?: Access;
   readonly now: () => number;
 }
 
@@ -60,20 +59,32 @@ async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<Ret
   const { api } = meta;
   if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
   const base = { server: api.url, ...(api.ca && { ca: api.ca }) };
-  if (api.auth.type === 'eks') return httpsClusterApi(base, { fieldManager, token: eksTokens(options, api.auth.clusterName, api.auth.region) });
-  const { secrets } = options;
-  if (!secrets) throw new ClusterApiError(`cluster ${meta.id} has access of type ${api.auth.type}, which this worker can't resolve`, {});
   const { auth } = api;
-  return httpsClusterApi(async () => ({ ...base, ...(await secrets(auth)) }), { fieldManager });
+  if (auth.type === 'eks') return httpsClusterApi(base, { fieldManager, token: eksTokens(options, auth) });
+  const { access } = options;
+  if (!access) throw new ClusterApiError(`cluster ${meta.id} has access of type ${auth.type}, which this worker can't resolve`, {});
+  // A certificate goes with the connection, a token with each request, and a refused one is asked for anew.
+  return httpsClusterApi(async () => ({ ...base, ...(await access.credentials(auth, false)) }), {
+    fieldManager,
+    token: async (refresh) => (await access.credentials(auth, refresh)).token,
+  });
 }
 
-function eksTokens(options: RegistryOptions, clusterName: string, region = options.region): TokenSource {
+function eksTokens(options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
+  const { clusterName, region = options.region, roleArn } = auth;
+  const { access, credentials } = options;
+  if (roleArn !== undefined && !access) throw new ClusterApiError(`the role ${roleArn} can't be assumed by this worker`, {});
   let token = '';
   let madeAt = Number.NEGATIVE_INFINITY;
   return async (refresh) => {
     if (refresh || options.now() - madeAt > tokenMs) {
       madeAt = options.now();
-      token = eksToken(clusterName, region, await options.credentials(), new Date(madeAt));
+      token = eksToken(
+        clusterName,
+        region,
+        await (roleArn !== undefined && access ? access.roleCredentials(roleArn) : credentials()),
+        new Date(madeAt),
+      );
     }
     return token;
   };

@@ -1,3 +1,6 @@
 /** Labels that say whose an object is, and the values that both controllers write: infra's admission policies hold the writer to them. */
 export const endpointsManagedByLabel = { key: 'endpoints.kubernetes.io/managed-by', value: 'endpoint-controller' } as const;
 export const sliceManagedByLabel = { key: 'endpointslice.kubernetes.io/managed-by', value: 'endpointslice-controller.k8s.io' } as const;
+
+/** Every write of ours carries it: managedFields tell it from kube-controller-manager's. */
+export const fieldManager = 'fleet-endpoints';

@@ -24,7 +24,9 @@ export const objectKey = (cluster: string, kind: InputKind, namespace: string, n
   pk: objectsOf(cluster, kind, namespace),
   sk: name,
 });
-export const nodesVersionKey = (cluster: string): Key => ({ pk: namespacesOf(cluster), sk: '~nodes' });
+
+/** Which pods of a namespace were written, in the order of the log's own numbers. */
+export const podLogOf = (cluster: string, namespace: string): string => `${safe(cluster)}#PODLOG#${safe(namespace)}`;
 
 export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${safe(cluster)}#FENCE`, sk: kind });
 export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${safe(cluster)}#LIST#${kind}`, sk: listId });

@@ -61,6 +61,8 @@ export interface ClusterMeta {
   /** The incarnation whose first list of the kind has been applied whole. */
   readonly synced: { readonly [K in Kind]: number };
   readonly high: { readonly [K in Kind]: Version };
+  /** Version of the set of nodes. */
+  readonly nodesVersion: number;
   /** When the mode was switched last, and when shadow mode last met a difference; ms since the epoch, 0 for never. */
   readonly modeSince: number;
   readonly differenceAt: number;
@@ -71,6 +73,9 @@ export interface ClusterMeta {
   readonly toConfirm: readonly InputKind[];
   readonly suspect: { readonly session: string; readonly uid: string; readonly base: string; readonly since: number } | undefined;
 }
+
+/** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
+export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
 
 /** Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? */
 export const isSynced = (meta: ClusterMeta): boolean => kinds.every((k) => meta.synced[k] === meta.incarnation);
@@ -96,10 +101,11 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
     queues: json('queues'),
     api: json('api'),
-    circuit: json('circuit'),
+    circuit: json(foreignWrites.conflict) ?? json('circuit'),
     recoveredAt: number('recoveredAt'),
     synced: perKind('synced_', 0),
     high: perKind('high_', noVersion),
+    nodesVersion: number('nodes'),
     modeSince: number('modeSince'),
     differenceAt: number('differenceAt'),
     heartbeatAt: number('heartbeatAt'),
@@ -123,7 +129,7 @@ const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
- * is known already, its mode stay: a deploy must not undo a switch by hand. A removed id is never used again.
+ * is known already, its mode stay: a deploy must not undo a switch by hand. One that was draining is back with the mode given. A removed id is never used again.
  */
 export async function registerCluster(table: Table, cluster: Registration): Promise<void> {
   if (!idShape.test(cluster.id)) {
@@ -134,9 +140,10 @@ export async function registerCluster(table: Table, cluster: Registration): Prom
   if (cluster.api) set['api'] = JSON.stringify(cluster.api);
   const meta = await table.update(
     metaKey(cluster.id),
-    { set, setIfAbsent: { mode: cluster.mode, inc: 1, epoch: 0 } },
+    { set, setIfAbsent: { mode: cluster.mode, inc: 1, epoch: 0 }, ...(!cluster.api && { remove: ['api'] }) },
     { any: [{ absent: 'mode' }, { attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
   );
+  if (meta?.['mode'] === 'draining' && cluster.mode !== 'draining') await switchMode(table, cluster.id, cluster.mode);
   if (!meta) throw new Error(`cluster id ${cluster.id} belonged to a cluster that was removed and can't be used again`);
   for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
     if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
@@ -151,7 +158,7 @@ export async function registerCluster(table: Table, cluster: Registration): Prom
 export async function switchMode(table: Table, cluster: string, mode: Mode, now = 0): Promise<boolean> {
   const meta = await table.update(
     metaKey(cluster),
-    { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 } },
+    { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 }, remove: Object.values(foreignWrites) },
     {
       any: [
         { attribute: 'mode', is: '<', value: 'removed' },

@@ -1,7 +1,7 @@
 /** The inputs as the snapshot holds them: newest version of each Service, Pod and Node, deletions included. */
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
-import { namespaceKey, namespacesOf, nodesVersionKey, objectKey, objectsOf } from './keys.ts';
+import { metaKey, namespaceKey, namespacesOf, objectKey, objectsOf } from './keys.ts';
 import type { Condition, Item, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -93,13 +93,9 @@ export async function namespacesInRange(table: Table, cluster: string, from: str
   return items.filter((i) => i.sk.endsWith('/') && i.sk >= first).map((i) => decodeURIComponent(i.sk.slice(0, -1)));
 }
 
-/** Version of the set of nodes, for the workers' caches: raised after each write of a Node. */
-export async function nodesVersion(table: Table, cluster: string): Promise<number> {
-  return ((await table.get(nodesVersionKey(cluster)))?.['n'] as number | undefined) ?? 0;
-}
-
+/** Raised after each write of a Node; read with the cluster's own record, so that workers can keep the nodes. */
 export async function raiseNodesVersion(table: Table, cluster: string): Promise<void> {
-  await table.update(nodesVersionKey(cluster), { add: { n: 1 } });
+  await table.update(metaKey(cluster), { add: { nodes: 1 } }, { present: 'inc' });
 }
 
 function unchanged(before: ObjectRecord | undefined): Condition {

@@ -1,5 +1,5 @@
 /** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
-import { metrics as declared, type MetricName, metricsNamespace, type Unit } from '#shared/contract/metrics.ts';
+import { metrics as declared, type MetricName, metricsNamespace, perCluster, type Unit } from '#shared/contract/metrics.ts';
 import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
@@ -58,20 +58,27 @@ function documents(values: Part): Part[] {
 }
 
 function document(dimensions: Dimensions, values: Part, now: number): object {
-  const names = Object.keys(dimensions);
-  const labels = names.filter((name) => name !== 'cluster');
+  const labels = Object.keys(dimensions).filter((name) => name !== 'cluster');
+  const names = [...values.keys()];
+  const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
+    Namespace: metricsNamespace,
+    Dimensions,
+    Metrics: metrics.map((name) => ({ Name: name, Unit: unitOf(name) })),
+  });
+  const ofCluster = 'cluster' in dimensions ? names.filter(isPerCluster) : [];
+  const ofFleet = names.filter((name) => !ofCluster.includes(name));
   return {
     _aws: {
       Timestamp: now,
       CloudWatchMetrics: [
-        {
-          Namespace: metricsNamespace,
-          Dimensions: labels.length < names.length ? [labels, names] : [labels],
-          Metrics: [...values.keys()].map((name) => ({ Name: name, Unit: unitOf(name) })),
-        },
+        ...(ofCluster.length > 0 ? [directive([labels, [...labels, 'cluster']], ofCluster)] : []),
+        ...(ofFleet.length > 0 ? [directive([labels], ofFleet)] : []),
       ],
     },
     ...dimensions,
     ...Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
   };
 }
+
+/** Each metric of each cluster is billed, so only what tells one cluster from another is kept for each. */
+const isPerCluster = (name: Name): boolean => (perCluster as readonly Name[]).includes(name);

@@ -9,6 +9,7 @@ import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
+import { PodCache } from '#functions/sync/pod-cache.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
@@ -81,6 +82,7 @@ export class World {
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
       events: eventRecorder({ now: () => this.now, log }),
+      pods: new PodCache(),
       nodes: new Map(),
       selectors: new Map(),
       knownNamespaces: new Set<string>(),

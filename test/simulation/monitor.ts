@@ -1,18 +1,22 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
+
+import type { Pods } from '#functions/sync/pod-cache.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { objectKey, objectsOf, workKey } from '#shared/snapshot/keys.ts';
 import type { Item, Table } from '#shared/snapshot/table.ts';
 import type { Actor } from './actor.ts';
-import type { Profile } from './profile.ts';
 import type { Writing } from './ports.ts';
+import type { Profile } from './profile.ts';
 import { isEndpoint, podByUid, shownPods } from './truth.ts';
 
 export interface Monitor {
   readonly writing: Writing;
   /** Remembers what a process reads of the snapshot. */
   readonly witness: (actor: Actor, table: Table) => Table;
+  /** Remembers what a worker is given of the pods that its process keeps. */
+  readonly witnessPods: (actor: Actor, pods: Pods) => Pods;
   readonly writes: () => number;
   /** How long what a late worker took away was missing, in ms. */
   readonly lateRemovals: () => readonly number[];
@@ -48,6 +52,16 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
       },
     };
   };
+
+  const witnessPods = (actor: Actor, pods: Pods): Pods => ({
+    async podsOf(inner, id, namespace, now) {
+      const kept = await pods.podsOf(inner, id, namespace, now);
+      const pk = objectsOf(id, 'Pod', namespace);
+      const items = [...kept.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
+      actor.known.set(pk, [...(actor.known.get(pk) ?? []), items]);
+      return kept;
+    },
+  });
 
   const writing: Writing = async (actor, kind, namespace, service) => {
     writes++;
@@ -97,7 +111,9 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
     const services = actor.known.get(`${pk}|${sk}`) ?? [];
     const podReads = actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? [];
-    const servicesKnown = services.map(([item]) => (item && typeof item['o'] === 'string' ? decodeProjection('Service', namespace, name, item['o']) : item));
+    const servicesKnown = services.map(([item]) =>
+      item && typeof item['o'] === 'string' ? decodeProjection('Service', namespace, name, item['o']) : item,
+    );
     for (const known of servicesKnown) {
       // A tombstone, or a service of that name from before.
       if (known && !('metadata' in known)) return false;
@@ -114,5 +130,5 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     return true;
   }
 
-  return { writing, witness, writes: () => writes, lateRemovals: () => lateRemovals };
+  return { writing, witness, witnessPods, writes: () => writes, lateRemovals: () => lateRemovals };
 }

@@ -1,13 +1,17 @@
+/** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
+import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { Item, Key, Table } from '#shared/snapshot/table.ts';
 import type { Actor } from './actor.ts';
 import type { Profile } from './profile.ts';
 import type { World } from './world.ts';
 
-/** A deliberate bug, put between the code and its ports. */
 export interface Mutant {
   readonly name: string;
+  /** What it takes for the bug to show: chance would find it too, in more seeds. */
   readonly profile?: Partial<Profile>;
   readonly table?: (table: Table, actor: Actor, world: World) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: World) => MessageQueue;
@@ -17,4 +21,200 @@ export interface Mutant {
   readonly deletesFailed?: boolean;
 }
 
-export const mutants: readonly Mutant[] = [];
+const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
+const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
+const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
+const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
+const seqOf = (m: OutgoingMessage): readonly number[] => Object.values((decodeMessage(m.body) as SyncMessage).seq);
+
+const crashing: Partial<Profile> = { crashes: 0.3, pauses: 0, relistMs: 1e9, relayKills: 0, twoRelays: false, sweepWakes: false };
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'what an object was before is not remembered until it has been announced',
+    profile: crashing,
+    table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
+  },
+  {
+    name: 'an equal version counts as handled',
+    profile: crashing,
+    table: (table, actor) => {
+      if (!is('ingest', actor)) return table;
+      const handled = (item: Item): Item => (isObject(item) ? without(item, 'past') : item);
+      return {
+        ...table,
+        async get(key) {
+          const item = await table.get(key);
+          return item && handled(item);
+        },
+        query: async (pk, range) => (await table.query(pk, range)).map(handled),
+      };
+    },
+  },
+  {
+    name: 'what is owed is cleared before the wake-ups are sent',
+    profile: crashing,
+    ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
+  },
+  {
+    name: 'a retry is recorded before it is sent',
+    profile: { ...crashing, apiFailures: 0.1 },
+    ...sendsLate('sync', (change) => change.remove?.includes('lease') ?? false),
+  },
+  {
+    name: 'a wake-up that finds the service taken is dropped',
+    profile: { sweepWakes: false, syncReceives: 50, slow: 0.1 },
+    queue: (queue, name, actor) =>
+      name === 'syncs' && is('sync', actor) ? { send: (messages) => queue.send(messages.filter((m) => !seqOf(m).every((n) => n === 0))) } : queue,
+  },
+  {
+    name: 'a lease is taken without a look at who holds it',
+    profile: { slow: 0.1 },
+    table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
+  },
+  {
+    name: 'outputs are saved without proof of the lease',
+    profile: { pauses: 0.4, crashes: 0, slow: 0.1, relistMs: 1e9, namespaces: 1, services: 2, pods: 3, changes: 60, shrunkenLists: false, faultsUntilMs: 100_000 },
+    table: believesInItsLease,
+  },
+  {
+    name: 'tombstones are purged by age alone',
+    profile: { duplicates: 0.5, delayMs: 30_000, pauses: 0, slow: 0, relistMs: 1e9, relayKills: 0, twoRelays: false, changes: 60 },
+    begin: (world) => {
+      const round = (): void => {
+        for (const item of world.table.dump()) {
+          const old = typeof item['at'] === 'number' && world.scheduler.now - item['at'] > 3000;
+          if (isObject(item) && item['o'] === undefined && old) void world.table.delete(item, { absent: 'past' });
+        }
+        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, round);
+      };
+      round();
+    },
+  },
+  {
+    name: 'what is older than the newest list may come to life',
+    profile: { delayMs: 30_000, duplicates: 0.5, pauses: 0, slow: 0, relistMs: 15_000, changes: 60, shrunkenLists: false },
+    begin: (world) => {
+      // Without a fence nothing keeps a purge from being wrong either.
+      const purge = (): void => {
+        for (const item of world.table.dump()) if (isObject(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
+        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, purge);
+      };
+      purge();
+    },
+    table: (table, actor) => ({ ...table, get: async (key) => (is('ingest', actor) && key.pk.endsWith('#FENCE') ? undefined : table.get(key)) }),
+  },
+  {
+    name: 'no brake',
+    profile: { shrunkenLists: true, pods: 14, namespaces: 1, services: 2, outputsBefore: true, relistMs: 15_000, changes: 4, modeSwitches: 0, outageMs: 0 },
+    api: (api, actor) => ({
+      ...api,
+      list: async (kind, namespace, selector) => (is('sync', actor) && kind === 'Pod' ? { resourceVersion: '0', items: [] } : api.list(kind, namespace, selector)),
+    }),
+  },
+  {
+    name: 'no gate',
+    profile: { outputsBefore: true, pageSize: 3, pods: 10, pauses: 0, shrunkenLists: false },
+    table: (table, actor) => ({
+      ...table,
+      async get(key) {
+        const item = await table.get(key);
+        if (!item || key.sk !== 'META' || !is('sync', actor)) return item;
+        return { ...item, ...Object.fromEntries(kinds.map((k) => [`synced_${k}`, item['inc'] ?? 1])) };
+      },
+    }),
+  },
+  {
+    name: 'the mode is read from a cache',
+    profile: { modeSwitches: 2, changes: 60, relistMs: 1e9, outageMs: 0 },
+    table: (table, actor, world) => ({ ...table, get: (key) => (is('sync', actor) && key.sk === 'META' ? stale(world, table, key, 5000) : table.get(key)) }),
+  },
+  {
+    name: 'selectors are read eventually consistent',
+    profile: { changes: 60, relistMs: 1e9, services: 4, delayMs: 0, watchDelayMs: 50, shrunkenLists: false, sweepWakes: false },
+    table: (table, actor, world) => ({
+      ...table,
+      get: (key) => (is('ingest', actor) && key.pk.endsWith('#NS') ? stale(world, table, key, 4000) : table.get(key)),
+    }),
+  },
+  {
+    name: 'a foreign write wakes the service, but not to look at the cluster',
+    profile: { foreignEdits: 6, relistMs: 1e9, sweepWakes: false, modeSwitches: 0 },
+    table: (table) => ({
+      ...table,
+      update: (key, change, condition) =>
+        table.update(key, change.set && isWork(key) ? { ...change, set: without(change.set as unknown as Item, 'live') } : change, condition),
+    }),
+  },
+  { name: 'messages whose handling failed are deleted', profile: { refusals: 0.02, relistMs: 1e9, relayKills: 0, twoRelays: false }, deletesFailed: true },
+  {
+    name: 'parked work is re-driven with its old generation',
+    profile: { webhook: true, faultsUntilMs: 260_000, outageMs: 0, apiFailures: 0, changes: 40, foreignEdits: 0, relistMs: 1e9, modeSwitches: 0 },
+    redriveCopies: true,
+  },
+];
+
+/** Sends of wake-ups are held back until the record that should have come after them is written. */
+function sendsLate(role: string, isRecord: (change: Parameters<Table['update']>[1]) => boolean): Pick<Mutant, 'queue' | 'table'> {
+  const held = new WeakMap<Actor, (() => Promise<void>)[]>();
+  const release = async (actor: Actor): Promise<void> => {
+    for (const send of held.get(actor)?.splice(0) ?? []) await send();
+  };
+  return {
+    queue: (queue, name, actor) => {
+      if (name !== 'syncs' || !is(role, actor)) return queue;
+      return {
+        async send(messages) {
+          held.set(actor, [...(held.get(actor) ?? []), () => queue.send(messages)]);
+          actor.later(2000, () => void release(actor).catch(() => {}));
+        },
+      };
+    },
+    table: (table, actor) => {
+      if (!is(role, actor)) return table;
+      return {
+        ...table,
+        async update(key, change, condition) {
+          const item = await table.update(key, change, condition);
+          if (isRecord(change)) await release(actor);
+          return item;
+        },
+      };
+    },
+  };
+}
+
+/** Its lease is what it took, whatever the record says by now. */
+function believesInItsLease(table: Table, actor: Actor): Table {
+  if (!is('sync', actor)) return table;
+  const leases = new Map<string, string>();
+  return {
+    ...table,
+    async get(key) {
+      const item = await table.get(key);
+      const lease = leases.get(key.pk);
+      return item && lease && isWork(key) ? { ...item, lease } : item;
+    },
+    async update(key, change, condition) {
+      const item = await table.update(key, change, condition);
+      const lease = change.set?.['lease'];
+      if (item && typeof lease === 'string') leases.set(key.pk, lease);
+      if (change.remove?.includes('lease')) leases.delete(key.pk);
+      return item;
+    },
+  };
+}
+
+const seen = new WeakMap<World, Map<string, { readonly at: number; readonly item: Item | undefined }>>();
+
+/** The item as somebody read it, up to that long ago. */
+async function stale(world: World, table: Table, key: Key, ms: number): Promise<Item | undefined> {
+  const items = seen.get(world) ?? new Map();
+  seen.set(world, items);
+  const name = `${key.pk}|${key.sk}`;
+  const known = items.get(name);
+  if (known && world.scheduler.now - known.at < ms) return known.item;
+  const item = await table.get(key);
+  items.set(name, { at: world.scheduler.now, item });
+  return item;
+}

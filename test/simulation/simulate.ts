@@ -46,6 +46,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
   } catch (e) {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
   }
+  world.close();
   return { seed: options.seed, failures: world.failures, world, settledMs, healedByList };
 }
 

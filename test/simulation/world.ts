@@ -9,6 +9,7 @@ import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
+import { PodCache } from '#functions/sync/pod-cache.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
@@ -47,6 +48,7 @@ interface Container {
   busy: boolean;
   selectors: Map<string, CachedSelectors>;
   knownNamespaces: Set<string>;
+  readonly pods: PodCache;
   nodes: SyncDeps['nodes'];
 }
 
@@ -54,6 +56,7 @@ interface RelayProcess {
   readonly actor: Actor;
   readonly source: Watched;
   readonly relay: Relay;
+  readonly ended: AbortController;
 }
 
 export class World {
@@ -190,18 +193,24 @@ export class World {
       { source, queue: this.#queue(actor, 'events'), clock, log: this.#log(actor), meter: new Meter(), newId: () => this.#newId(actor) },
       { cluster, outputs: 'metadata', pageSize: this.profile.pageSize, resyncMs: this.profile.relistMs },
     );
-    this.relays.push({ actor, source, relay });
+    const ended = new AbortController();
+    this.relays.push({ actor, source, relay, ended });
     actor.trace('relay starts');
-    relay.run(new AbortController().signal).then(
-      () => this.fail('the relay ended'),
-      (e: unknown) => this.fail(`the relay ended: ${e instanceof Error ? e.stack : String(e)}`),
-    );
+    const over = (e?: unknown): void => {
+      if (!actor.dead) this.fail(`the relay ended: ${e instanceof Error ? e.stack : String(e)}`);
+    };
+    relay.run(ended.signal).then(over, over);
   }
 
   /** Lists anew, as the relay does every half hour. */
   relist(): void {
     for (const relay of [...this.relays]) this.#kill(relay);
     this.startRelay();
+  }
+
+  /** Lets go of what would stay in memory. */
+  close(): void {
+    for (const relay of [...this.relays]) this.#kill(relay);
   }
 
   #replaceRelay(): void {
@@ -215,6 +224,8 @@ export class World {
   #kill(relay: RelayProcess): void {
     relay.actor.die('KILLED');
     relay.source.close();
+    // Nothing of it happens any more; Node keeps what listens to a signal until the signal is aborted.
+    relay.ended.abort();
     this.relays = this.relays.filter((r) => r !== relay);
     if (this.relays.length > 0) this.abandoned = true;
   }
@@ -257,9 +268,9 @@ export class World {
     const actor = this.#actor('operator', { lucky: true });
     const wake = async (message: Message): Promise<void> => {
       this.redriven++;
-      const { ns, service } = decodeMessage(message.body) as { ns: string; service: string };
+      const { ns, service, gen, part } = decodeMessage(message.body) as { ns: string; service: string; gen: number; part?: string };
       actor.trace(`re-drives ${message.body}`);
-      if (this.#mutant?.redriveCopies) return syncs.add({ body: message.body });
+      if (this.#mutant?.redriveCopies && part) return syncs.add({ body: JSON.stringify({ v: 1, cluster, ns, service, gen, seq: { [part]: 0 } }) });
       const wakeUp = { namespace: ns, service, delaySeconds: 0, live: true, seen: undefined };
       await sendWakeUps(this.#table(actor), this.#queue(actor, 'syncs'), cluster, [wakeUp], this.scheduler.now);
     };
@@ -284,6 +295,7 @@ export class World {
   // What follows is Lambda: an event source mapping and its containers.
 
   isIdle(): boolean {
+    if (this.#refusedService !== undefined && this.queues.parked.messages.size > 0) return false;
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     return (
       [...this.queues.events.messages.values()].every(isHeartbeat) &&
@@ -348,7 +360,7 @@ export class World {
     return ingestBatch(deps, cluster, asRecords(records));
   }
 
-  #sync(actor: Actor, { nodes }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #sync(actor: Actor, { nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const log = this.#log(actor);
     const deps: SyncDeps = {
       table: this.#table(actor),
@@ -361,6 +373,7 @@ export class World {
       newLeaseId: () => this.#newId(actor),
       events: eventRecorder({ now: () => this.scheduler.now, log }),
       nodes,
+      pods: this.monitor.witnessPods(actor, pods),
     };
     return syncBatch(deps, defaultLimits, cluster, asRecords(records), deadline);
   }
@@ -426,6 +439,6 @@ export class World {
   }
 }
 
-const freshContainer = (): Container => ({ busy: false, selectors: new Map(), knownNamespaces: new Set(), nodes: new Map() });
+const freshContainer = (): Container => ({ busy: false, selectors: new Map(), knownNamespaces: new Set(), nodes: new Map(), pods: new PodCache() });
 
 const asRecords = (messages: readonly Message[]) => messages.map(({ id, body }) => ({ messageId: id, body }));

@@ -1,0 +1,94 @@
+/**
+ * Never two writers (design.md 5): where somebody else keeps writing objects under our managed-by values, the cluster stops being written to,
+ * until a person has switched its mode. One edit by hand is no second writer: it is repaired.
+ */
+import { endpointsManagedByLabel, fieldManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/snapshot/meta.ts';
+import type { OutputObject, OutputRecord } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import type { SyncDeps } from './deps.ts';
+import type { Run } from './run.ts';
+
+/** So many writes of another manager within the window make it a second writer. */
+export const tolerated = 5;
+export const windowMs = 60_000;
+/** "Until a person says otherwise" as a time. */
+const foreverMs = 100 * 365 * 86_400_000;
+
+export interface ForeignWrite {
+  readonly kind: OutputKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly manager: string;
+}
+
+/** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
+export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
+  if (!run.inputs.service?.spec?.selector || !isOurs(kind, object)) return;
+  const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
+  const manager = foreignManager(object, saved, run.meta);
+  if (manager) run.foreign.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
+}
+
+/**
+ * Whoever wrote the content last, if it was neither we nor a person with kubectl, in a version that we don't know, after our mode was
+ * switched last. (What a former writer has left behind at a take-over is older than the switch.)
+ */
+export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterMeta): string | undefined {
+  const { managedFields = [], resourceVersion = '0' } = object.metadata;
+  if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
+  let last: { readonly manager: string; readonly at: number } | undefined;
+  for (const { manager = '', time, fieldsV1, subresource } of managedFields) {
+    if (subresource || (fieldsV1 && !contentFields.some((f) => f in fieldsV1))) continue;
+    const at = Date.parse(time ?? '') || 0;
+    if (!last || at >= last.at) last = { manager, at };
+  }
+  if (!last || last.manager === fieldManager || last.manager.startsWith('kubectl')) return undefined;
+  return last.at > meta.modeSince ? last.manager : undefined;
+}
+
+/** Atomic each, so that one manager owns it: the last to change it. */
+const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
+
+/** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
+export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'deps' | 'meta' | 'foreign'>): Promise<void> {
+  if (foreign.length === 0) return;
+  const now = deps.now();
+  const key = metaKey(meta.id);
+  const { count, since } = foreignWrites;
+  const sameSwitch = { attribute: 'epoch', is: '=', value: meta.epoch } as const;
+  const item =
+    (await deps.table.update(key, { add: { [count]: foreign.length } }, { all: [sameSwitch, { attribute: since, is: '>', value: now - windowMs }] })) ??
+    (await deps.table.update(
+      key,
+      { set: { [count]: foreign.length, [since]: now } },
+      { all: [sameSwitch, { any: [{ absent: since }, { attribute: since, is: '<=', value: now - windowMs }] }] },
+    ));
+  if (((item?.[count] as number | undefined) ?? 0) >= tolerated) await stopWriting(deps, meta, foreign, now);
+}
+
+async function stopWriting(deps: SyncDeps, meta: ClusterMeta, foreign: readonly ForeignWrite[], now: number): Promise<void> {
+  const conflict: Circuit = { reason: 'two-writers', failures: 1, until: now + foreverMs };
+  const stopped = await deps.table.update(
+    metaKey(meta.id),
+    { set: { [foreignWrites.conflict]: JSON.stringify(conflict) } },
+    // A late worker must not undo what a person has switched since.
+    { all: [{ attribute: 'epoch', is: '=', value: meta.epoch }, { attribute: 'mode', is: '=', value: 'active' }, { absent: foreignWrites.conflict }] },
+  );
+  if (!stopped) return;
+  deps.metrics.put('WriterConflict', 1, { cluster: meta.id });
+  const [{ kind, namespace, name, manager }] = foreign as readonly [ForeignWrite];
+  deps.log.error('two writers: nothing more is written to the cluster until its mode is switched', {
+    cluster: meta.id,
+    manager,
+    last: `${kind} ${namespace}/${name}`,
+    within: `${windowMs / 1000} s`,
+  });
+}
+
+function isOurs(kind: OutputKind, { metadata: { labels } }: OutputObject): boolean {
+  const { key, value } = kind === 'Endpoints' ? endpointsManagedByLabel : sliceManagedByLabel;
+  return labels?.[key] === value;
+}
