@@ -202,7 +202,7 @@ export class Life {
         this.#store.remove('Endpoints', ns, name);
       } else {
         this.#tell(`somebody empties Endpoints ${ns}/${name}`);
-        this.#store.replace('Endpoints', ns, name, { ...endpoints, subsets: [] }, { manager: 'somebody' });
+        this.#store.replace('Endpoints', ns, name, { ...endpoints, subsets: [] }, { manager: 'kubectl-edit' });
       }
       return;
     }
@@ -211,18 +211,18 @@ export class Life {
     const { name, labels = {} } = slice.metadata;
     const relabel = (more: { readonly [key: string]: string | undefined }): void => {
       const next = Object.fromEntries(Object.entries({ ...labels, ...more }).filter(([, v]) => v !== undefined)) as { [k: string]: string };
-      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, labels: next } }, { manager: 'somebody' });
+      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, labels: next } }, { manager: 'kubectl-edit' });
     };
     const kind = r.next();
     this.#tell(`somebody edits slice ${ns}/${name}: ${kind.toFixed(2)}`);
     if (kind < 0.3) this.#store.remove('EndpointSlice', ns, name);
-    else if (kind < 0.55) this.#store.replace('EndpointSlice', ns, name, { ...slice, endpoints: [] }, { manager: 'somebody' });
+    else if (kind < 0.55) this.#store.replace('EndpointSlice', ns, name, { ...slice, endpoints: [] }, { manager: 'kubectl-edit' });
     else if (kind < 0.7) relabel({ [labelServiceName]: undefined });
     else if (kind < 0.85) relabel({ [labelServiceName]: `s${r.between(0, 2)}` });
     else if (kind < 0.92) relabel({ 'endpointslice.kubernetes.io/managed-by': 'somebody' });
     else {
       const annotations = { ...slice.metadata.annotations, note: 'kept' };
-      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, annotations } }, { manager: 'somebody' });
+      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, annotations } }, { manager: 'kubectl-edit' });
     }
   }
 
