@@ -60,7 +60,11 @@ export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'dep
   const { count, since } = foreignWrites;
   const sameSwitch = { attribute: 'epoch', is: '=', value: meta.epoch } as const;
   const item =
-    (await deps.table.update(key, { add: { [count]: foreign.length } }, { all: [sameSwitch, { attribute: since, is: '>', value: now - windowMs }] })) ??
+    (await deps.table.update(
+      key,
+      { add: { [count]: foreign.length } },
+      { all: [sameSwitch, { attribute: since, is: '>', value: now - windowMs }] },
+    )) ??
     (await deps.table.update(
       key,
       { set: { [count]: foreign.length, [since]: now } },
@@ -75,7 +79,9 @@ async function stopWriting(deps: SyncDeps, meta: ClusterMeta, foreign: readonly 
     metaKey(meta.id),
     { set: { [foreignWrites.conflict]: JSON.stringify(conflict) } },
     // A late worker must not undo what a person has switched since.
-    { all: [{ attribute: 'epoch', is: '=', value: meta.epoch }, { attribute: 'mode', is: '=', value: 'active' }, { absent: foreignWrites.conflict }] },
+    {
+      all: [{ attribute: 'epoch', is: '=', value: meta.epoch }, { attribute: 'mode', is: '=', value: 'active' }, { absent: foreignWrites.conflict }],
+    },
   );
   if (!stopped) return;
   deps.metrics.put('WriterConflict', 1, { cluster: meta.id });

@@ -1,0 +1,162 @@
+/** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
+import { expect, it } from 'vitest';
+import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
+import { decodeMeta, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { cluster, type World } from '#test/conformance/world.ts';
+import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
+
+const services = Array.from({ length: 4 }, (_, i) => aService({}, `svc-${i}`));
+
+async function started(): Promise<SmallCluster> {
+  const small = await smallCluster([...services, ...pods(2)]);
+  await small.pass(8);
+  expect(addresses(small.world, 0)).toEqual(['10.1.0.1', '10.1.0.2']);
+  return small;
+}
+
+const endpointsOf = ({ store }: World, i: number): RawObject => store.get('Endpoints', 'default', `svc-${i}`);
+const sliceOf = ({ store }: World, i: number): RawObject =>
+  store.list('EndpointSlice', 'default').find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
+const addresses = (world: World, i: number): readonly string[] =>
+  ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
+const circuit = async ({ table }: World) => (await readMeta(table, cluster))?.circuit?.reason;
+
+const overwriteEndpoints = (world: World, i: number, manager: string) =>
+  world.store.patch('Endpoints', 'default', `svc-${i}`, { subsets: null }, 'merge', { manager });
+const overwriteSlice = (world: World, i: number, manager: string) =>
+  world.store.patch('EndpointSlice', 'default', sliceOf(world, i).metadata.name, { endpoints: null }, 'merge', { manager });
+
+async function switchTo(world: World, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
+  await switchMode(world.table, cluster, mode, world.now);
+  const meta = await readMeta(world.table, cluster);
+  if (!meta) throw new Error('the cluster is gone');
+  const log = { info() {}, warn() {}, error() {}, with: () => log };
+  await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log }, meta);
+}
+
+it('an edit by hand is repaired, and again, and is no second writer', async () => {
+  const { world, pass } = await started();
+  for (let round = 0; round < 10; round++) {
+    overwriteEndpoints(world, 0, 'kubectl-edit');
+    overwriteSlice(world, 1, 'kubectl-edit');
+    await pass(4);
+    expect(addresses(world, 0)).toHaveLength(2);
+    expect(sliceOf(world, 1)['endpoints']).toHaveLength(2);
+  }
+  expect(await circuit(world)).toBeUndefined();
+});
+
+it('a single write by kube-controller-manager is repaired and no second writer, nor is one every half minute', async () => {
+  const { world, pass } = await started();
+  for (let round = 0; round < 6; round++) {
+    overwriteEndpoints(world, round % 4, 'kube-controller-manager');
+    await pass(30);
+    expect(addresses(world, round % 4)).toHaveLength(2);
+  }
+  expect(await circuit(world)).toBeUndefined();
+});
+
+it.each([
+  ['Endpoints', overwriteEndpoints],
+  ['slices', overwriteSlice],
+])(
+  'where kube-controller-manager keeps writing %s beside us, we stop within a minute, say so, and begin again when a person says so',
+  async (_, overwrite) => {
+    const { world, calls, pass } = await started();
+    for (let round = 0; round < tolerated && (await circuit(world)) === undefined; round++) {
+      overwrite(world, round % 4, 'kube-controller-manager');
+      await pass(8);
+    }
+    expect(await circuit(world)).toBe('two-writers');
+    expect(world.metrics.get('WriterConflict')).toBeGreaterThan(0);
+
+    calls.length = 0;
+    overwrite(world, 0, 'kube-controller-manager');
+    world.store.remove('Pod', 'default', 'pod-1');
+    await pass(3600);
+    expect(calls).toEqual([]);
+    // Nothing circulates meanwhile: the switch wakes everybody.
+    expect(world.queues.syncs.waiting()).toEqual([]);
+    expect(world.queues.deadSyncs.waiting()).toEqual([]);
+
+    await switchTo(world, 'active');
+    expect(await circuit(world)).toBeUndefined();
+    await pass(8);
+    for (const i of [0, 1, 2, 3]) {
+      expect(addresses(world, i)).toEqual(['10.1.0.1']);
+      expect(sliceOf(world, i)['endpoints']).toHaveLength(1);
+    }
+  },
+);
+
+it('a Service deleted while we had stopped writing takes its Endpoints along when we begin again', async () => {
+  const { world, pass } = await started();
+  for (let round = 0; round < tolerated; round++) {
+    overwriteEndpoints(world, round % 4, 'kube-controller-manager');
+    await pass(4);
+  }
+  expect(await circuit(world)).toBe('two-writers');
+  world.store.remove('Service', 'default', 'svc-0');
+  await pass(120);
+  expect(world.store.find('Endpoints', 'default', 'svc-0')).toBeDefined();
+  await switchTo(world, 'active');
+  await pass(600);
+  expect(world.store.find('Endpoints', 'default', 'svc-0')).toBeUndefined();
+});
+
+it('what kube-controller-manager wrote while we only looked on is no second writer when we take over', async () => {
+  const { world, pass } = await started();
+  await switchTo(world, 'shadow');
+  await pass(60);
+  for (const i of [0, 1, 2, 3]) {
+    overwriteEndpoints(world, i, 'kube-controller-manager');
+    overwriteSlice(world, i, 'kube-controller-manager');
+  }
+  await pass(2);
+  await switchTo(world, 'active');
+  await pass(8);
+  expect(await circuit(world)).toBeUndefined();
+  for (const i of [0, 1, 2, 3]) expect(addresses(world, i)).toHaveLength(2);
+});
+
+it('objects that are not ours may be written by whom they belong to', async () => {
+  const { world, pass } = await started();
+  world.store.create('Service', 'default', { metadata: { name: 'by-hand' }, spec: { ports: [{ port: 80 }] } });
+  const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
+  world.store.create('Endpoints', 'default', { metadata: { name: 'by-hand' }, subsets: subsets('10.9.0.1') }, { manager: 'leader-elector' });
+  for (let i = 2; i < 12; i++) {
+    world.store.patch('Endpoints', 'default', 'by-hand', { subsets: subsets(`10.9.0.${i}`) }, 'merge', { manager: 'leader-elector' });
+    world.store.patch('Service', 'default', 'by-hand', { metadata: { labels: { i: String(i) } } }, 'merge');
+    await pass(4);
+  }
+  expect(await circuit(world)).toBeUndefined();
+});
+
+it('sweep goes on telling of the conflict for as long as it lasts', async () => {
+  const { world, pass } = await started();
+  for (let round = 0; round < tolerated; round++) {
+    overwriteEndpoints(world, round % 4, 'kube-controller-manager');
+    await pass(4);
+  }
+  const before = world.metrics.get('WriterConflict') ?? 0;
+  await pass(5 * 60);
+  expect((world.metrics.get('WriterConflict') ?? 0) - before).toBeGreaterThanOrEqual(4);
+});
+
+const meta = decodeMeta('c', { pk: '', sk: '', inc: 1, modeSince: Date.parse('2026-01-01T00:00:00Z') });
+const written = (managedFields: readonly object[]) => ({ metadata: { name: 'svc', resourceVersion: '7', managedFields } }) as unknown as Endpoints;
+const by = (manager: string, time: string, fieldsV1?: object) => ({ manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 });
+
+it.each([
+  ['the last to write the content', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })], 'kcm'],
+  ['not who wrote it before us', [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints', '02:00', { 'f:subsets': {} })], undefined],
+  ['not who wrote a label', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })], undefined],
+  ['not who wrote before the switch', [by('kcm', '00:00', { 'f:subsets': {} })], undefined],
+  ['not a person', [by('kubectl-client-side-apply', '02:00', { 'f:subsets': {} })], undefined],
+  ['nobody where nothing is told', [], undefined],
+])('a foreign manager is %s', (_, managedFields, manager) => {
+  expect(foreignManager(written(managedFields), undefined, meta)).toBe(manager);
+});
