@@ -1,7 +1,10 @@
 /** What becomes of a sync that fails, and how the records of protocol.md do what upstream's work queues, stale checks and slice tracker do. */
 import { describe, expect, it } from 'vitest';
+import { deletedInput } from '#functions/relay/project.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/backoff.ts';
 import { cleanPart, failed, isExhausted, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/item.ts';
 import { aPod, aService, pods, smallCluster } from './small-cluster.ts';
@@ -101,6 +104,23 @@ describe('the cluster out of reach', () => {
     expect(c.world.store.list('Endpoints', 'default')).toHaveLength(1);
     expect(c.world.store.list('EndpointSlice', 'default')).toHaveLength(1);
     expect(events(c.world)).toEqual([]);
+  });
+});
+
+describe('a write that would take away much', () => {
+  it('is compared with a live list of the pods first, and is not made when that knows better', async () => {
+    const c = await smallCluster([aService(), ...pods(12)]);
+    await c.pass(10);
+    c.calls.length = 0;
+    // a relay that says what is not so
+    const asOf = String(c.world.store.resourceVersion);
+    const uid = c.world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
+    const entries = pods(11).map((p) => deletedInput(p as never, asOf, c.world.now));
+    const message: EventsMessage = { v: messageVersion, cluster: 'c', session: 's1', uid, base: asOf, type: 'live', kind: 'Pod', asOf, entries };
+    await c.world.queues.events.send([{ body: encodeMessage(message) }]);
+    await c.pass(10);
+    expect(c.world.metrics.get('Braked')).toBeGreaterThanOrEqual(2);
+    expect(c.calls).toEqual([]);
   });
 });
 
