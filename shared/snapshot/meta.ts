@@ -131,7 +131,7 @@ const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
  * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
  * is known already, its mode stay: a deploy must not undo a switch by hand. One that was draining is back with the mode given. A removed id is never used again.
  */
-export async function registerCluster(table: Table, cluster: Registration): Promise<void> {
+export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<void> {
   if (!idShape.test(cluster.id)) {
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }
@@ -140,10 +140,10 @@ export async function registerCluster(table: Table, cluster: Registration): Prom
   if (cluster.api) set['api'] = JSON.stringify(cluster.api);
   const meta = await table.update(
     metaKey(cluster.id),
-    { set, setIfAbsent: { mode: cluster.mode, inc: 1, epoch: 0 }, ...(!cluster.api && { remove: ['api'] }) },
+    { set, setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, epoch: 0 }, ...(!cluster.api && { remove: ['api'] }) },
     { any: [{ absent: 'mode' }, { attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
   );
-  if (meta?.['mode'] === 'draining' && cluster.mode !== 'draining') await switchMode(table, cluster.id, cluster.mode);
+  if (meta?.['mode'] === 'draining' && cluster.mode !== 'draining') await switchMode(table, cluster.id, cluster.mode, now);
   if (!meta) throw new Error(`cluster id ${cluster.id} belonged to a cluster that was removed and can't be used again`);
   for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
     if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
@@ -155,7 +155,7 @@ export async function registerCluster(table: Table, cluster: Registration): Prom
  * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
  * sweep finishes if the caller does not. Resolves to false when the cluster is not known.
  */
-export async function switchMode(table: Table, cluster: string, mode: Mode, now = 0): Promise<boolean> {
+export async function switchMode(table: Table, cluster: string, mode: Mode, now = Date.now()): Promise<boolean> {
   const meta = await table.update(
     metaKey(cluster),
     { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 }, remove: Object.values(foreignWrites) },

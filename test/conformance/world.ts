@@ -92,7 +92,7 @@ export class World {
   /** A hub that has just been told of the cluster: the relay's first lists are on their way. */
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options);
-    await registerCluster(world.table, { id: cluster, mode: options.mode ?? 'active', settings: options.settings });
+    await registerCluster(world.table, { id: cluster, mode: options.mode ?? 'active', settings: options.settings }, options.startAt);
     for (const kind of kinds) {
       await world.#sendList(kind);
       world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));

@@ -146,7 +146,7 @@ export class World {
       id: cluster,
       mode: 'active',
       settings: { batchPeriodSeconds: profile.batchPeriodSeconds, maxEndpointsPerSlice: profile.maxEndpointsPerSlice },
-    });
+    }, startAt);
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
     for (const role of ['ingest', 'sync'] as const) {
@@ -241,7 +241,7 @@ export class World {
     const table = this.#table(actor);
     const run = async (): Promise<void> => {
       actor.trace(`switches to ${mode}`);
-      await switchMode(table, cluster, mode);
+      await switchMode(table, cluster, mode, this.scheduler.now);
       const meta = await readMeta(table, cluster);
       if (meta?.wakeAll) await wakeAll({ table, queues: () => this.#clusterQueues(actor), now: () => this.scheduler.now, log: this.#log(actor) }, meta);
     };
