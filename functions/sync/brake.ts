@@ -1,6 +1,7 @@
 /** Nothing much is removed on the word of the snapshot alone (design.md 6). */
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
+import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 
 /** Services with fewer endpoints than this are not braked, nor are plans that keep at least this share. */
@@ -24,3 +25,13 @@ export async function confirmedPods(run: Run, before: number, after: number, pod
   run.deps.metrics.put('Drift', unknown, { cluster: run.key.cluster });
   return live;
 }
+
+/** Until the snapshot has caught up, or a list has put it right. */
+const doubtSeconds = 60;
+
+/**
+ * How a part ends that is done. If the snapshot was not believed, the work stays owed: once the snapshot is wrong about a pod, the pod's own
+ * end changes nothing in it and would wake nobody.
+ */
+export const doneWith = (run: Run, pods: readonly Pod[]): Outcome =>
+  pods === run.inputs.pods ? ok : { kind: 'not-now', reason: 'snapshot differs from the cluster', waitSeconds: doubtSeconds };

@@ -4,7 +4,7 @@ import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { confirmedPods } from './brake.ts';
+import { confirmedPods, doneWith } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { endpointsIn } from './load.ts';
 import { type Outcome, ok } from './outcome.ts';
@@ -26,7 +26,7 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
       triggerTimes: inputs.triggers.triggers.ep,
     });
     run.next.triggers = { ...run.next.triggers, ep: plan.triggerTimes };
-    if (!plan.write) return ok;
+    if (!plan.write) return doneWith(run, pods);
     const confirmed = await confirmedPods(run, addressCount(current), addressCount('object' in plan.write ? plan.write.object : undefined), pods);
     if (confirmed) {
       pods = confirmed;
@@ -35,7 +35,7 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
     try {
       run.mayWrite();
       await write(run, plan, current);
-      return ok;
+      return doneWith(run, pods);
     } catch (error) {
       if (attempt === 1 && (isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && plan.write.verb === 'update'))) {
         run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });

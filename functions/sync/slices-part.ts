@@ -6,7 +6,7 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } 
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
-import { confirmedPods } from './brake.ts';
+import { confirmedPods, doneWith } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { slicesIn } from './load.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
@@ -61,7 +61,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     }
     for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.api, key.namespace, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
-    if (messages.length === 0) return ok;
+    if (messages.length === 0) return doneWith(run, pods);
     return failure(run, joinErrors(messages), errors);
   }
 }
