@@ -1,6 +1,7 @@
 /** `npm run conformance -- [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise. */
 import { parseArgs } from 'node:util';
 import type { Difference } from './compare.ts';
+import { differingPlaces } from './differing-places.ts';
 import { play } from './play.ts';
 import { applyRules } from './rules.ts';
 import { readVectors } from './vector.ts';
@@ -33,15 +34,8 @@ if (values.show === undefined) {
 }
 
 function describe({ step, what, expected, got }: Difference): string {
-  return [`  step ${step}: ${what}`, ...paths('', expected, got).map((line) => `    ${line}`)].join('\n');
-}
-
-/** Only what differs, one line a place. */
-function paths(at: string, expected: unknown, got: unknown): string[] {
-  const [e, g] = [JSON.stringify(expected), JSON.stringify(got)];
-  if (e === g) return [];
-  const isMap = (v: unknown): v is { readonly [key: string]: unknown } => typeof v === 'object' && v !== null;
-  if (!isMap(expected) || !isMap(got) || Array.isArray(expected) !== Array.isArray(got))
-    return [`${at || '.'}: expected ${e ?? 'nothing'}, got ${g ?? 'nothing'}`];
-  return [...new Set([...Object.keys(expected), ...Object.keys(got)])].flatMap((key) => paths(`${at}.${key}`, expected[key], got[key]));
+  return [
+    `  step ${step}: ${what}`,
+    ...differingPlaces(expected, got).map(({ at, expected: e, got: g }) => `    ${at}: expected ${e}, got ${g}`),
+  ].join('\n');
 }

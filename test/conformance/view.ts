@@ -21,7 +21,7 @@ interface Slice extends RawObject {
 }
 
 /** Which endpoint lands in which slice is not determined, so slices that are alike but for their endpoints are one group. */
-export function sliceGroups(store: Store, hintsByCount: boolean): SliceGroupView[] {
+export function sliceGroups(store: { list(kind: 'EndpointSlice'): readonly object[] }, hintsByCount: boolean): SliceGroupView[] {
   const groups = new Map<string, { view: SliceGroupView; slices: Slice[] }>();
   for (const slice of store.list('EndpointSlice') as unknown as readonly Slice[]) {
     const { metadata, addressType, ports } = slice;

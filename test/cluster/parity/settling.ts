@@ -1,4 +1,5 @@
 /** Knows when whoever writes has done all that the changes so far ask of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';
 import type { Observed } from '#test/e2e/observed.ts';
@@ -36,10 +37,7 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
   async function shown(): Promise<void> {
     const number = String(++round);
     const ready = round % 2 === 0;
-    await Promise.all([
-      world.podStatus(mark, { ready }),
-      api.patch('Service', settlingNamespace, mark, { metadata: { labels: { round: number } } }),
-    ]);
+    await Promise.all([world.podStatus(mark, { ready }), api.patch('Service', settlingNamespace, mark, { metadata: { labels: { round: number } } })]);
     await world.eventually(() => {
       const [subset] = world.endpoints(mark)?.subsets ?? [];
       const slices = world.slices(mark);
@@ -57,10 +55,10 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
       for (const limit = Date.now() + patience; ; ) {
         const before = versions(await written(api));
         await sliceComesBack(world);
+        await nothingOwed(owed);
         const after = await written(api);
-        const left = await owed();
-        if (left.length === 0 && versions(after) === before) return after;
-        if (Date.now() > limit) throw new Error(left.length > 0 ? `still owed: ${left.join(', ')}` : 'it does not stop writing');
+        if (versions(after) === before) return after;
+        if (Date.now() > limit) throw new Error('it does not stop writing');
       }
     },
   };
@@ -75,6 +73,14 @@ async function sliceComesBack(world: World): Promise<void> {
   }, patience);
 }
 
+async function nothingOwed(owed: () => Promise<readonly string[]>): Promise<void> {
+  for (const limit = Date.now() + patience; ; await sleep(50)) {
+    const left = await owed();
+    if (left.length === 0) return;
+    if (Date.now() > limit) throw new Error(`still owed: ${left.join(', ')}`);
+  }
+}
+
 /** In all namespaces but that of the marks. */
 export async function written(api: Api): Promise<Outputs> {
   const others = ({ metadata }: Endpoints | EndpointSlice): boolean => metadata.namespace !== settlingNamespace;
@@ -82,4 +88,8 @@ export async function written(api: Api): Promise<Outputs> {
   return { endpoints: endpoints.items.filter(others), slices: slices.items.filter(others) };
 }
 
-const versions = ({ endpoints, slices }: Outputs): string => [...endpoints, ...slices].map((o) => `${o.metadata.uid} ${o.metadata.resourceVersion}`).sort().join();
+const versions = ({ endpoints, slices }: Outputs): string =>
+  [...endpoints, ...slices]
+    .map((o) => `${o.metadata.uid} ${o.metadata.resourceVersion}`)
+    .sort()
+    .join();

@@ -9,24 +9,37 @@ import type { Names } from './names.ts';
  */
 export type Open = 'times' | 'packing' | 'hints';
 export type OpenEnds = { readonly [service: string]: readonly Open[] };
+export const anyService = '*';
 
 /** By `Endpoints NS/NAME` and `EndpointSlices NS/SERVICE`. */
 export type Snapshot = { readonly [what: string]: unknown };
 
+/** Versions of everything written so far, by uid. */
+export type Versions = ReadonlyMap<string | undefined, string | undefined>;
+
 const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
 const serviceName = 'kubernetes.io/service-name';
 
-export function snapshot(endpoints: readonly Endpoints[], slices: readonly EndpointSlice[], names: Names, open: OpenEnds = {}): Snapshot {
+export interface Written {
+  readonly endpoints: readonly Endpoints[];
+  readonly slices: readonly EndpointSlice[];
+}
+
+/** `before`: the versions before the step. A trigger time counts only where the step has had something written. */
+export function snapshot({ endpoints, slices }: Written, before: Versions, names: Names, open: OpenEnds): Snapshot {
   const views: { [what: string]: unknown } = {};
+  const openOf = (service: string): readonly Open[] => [...(open[service] ?? []), ...(open[anyService] ?? [])];
+  const isMoved = ({ metadata }: Endpoints | EndpointSlice): boolean => before.get(metadata.uid) !== metadata.resourceVersion;
   for (const e of endpoints) {
     const { namespace = '', name } = e.metadata;
-    const view = settledTimes(e, names, name) as Endpoints;
-    views[`Endpoints ${namespace}/${name}`] = inOrder(named(endpointsView(view, open[name] ?? []), names));
+    const view = endpointsView(saidTime(e, isMoved(e), names, name), openOf(name));
+    views[`Endpoints ${namespace}/${name}`] = inOrder(named({ ...view, written: isMoved(e) }, names));
   }
   const services = Map.groupBy(slices, ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[serviceName] ?? ''}`);
   for (const [key, list] of services) {
     const service = key.slice(key.indexOf('/') + 1);
-    views[`EndpointSlices ${key}`] = slicesView(list, service, names, open[service] ?? []);
+    const said = list.map((s) => saidTime(s, isMoved(s), names, service));
+    views[`EndpointSlices ${key}`] = { ...slicesView(said, names, openOf(service)), written: list.some(isMoved) };
   }
   return views;
 }
@@ -45,14 +58,16 @@ function endpointsView({ metadata, subsets, ...rest }: Endpoints, open: readonly
   };
 }
 
-function slicesView(slices: readonly EndpointSlice[], service: string, names: Names, open: readonly Open[]): object {
-  const list = slices.map((s) => named(settledTimes(s, names, service), names));
-  const groups = sliceGroups({ list: () => list as readonly object[] }, open.includes('hints')).map(({ triggerTimes, sizes, endpoints, ...group }) => ({
-    ...group,
-    endpoints: endpoints.map((e) => inOrder(e)).sort((a, b) => (text(a) < text(b) ? -1 : 1)),
-    ...(!open.includes('packing') && { sizes }),
-    ...(!open.includes('packing') && !open.includes('times') && { triggerTimes }),
-  }));
+function slicesView(slices: readonly EndpointSlice[], names: Names, open: readonly Open[]): object {
+  const list = slices.map((s) => named(s, names));
+  const groups = sliceGroups({ list: () => list as readonly object[] }, open.includes('hints')).map(
+    ({ triggerTimes, sizes, endpoints, ...group }) => ({
+      ...group,
+      endpoints: endpoints.map((e) => inOrder(e)).sort((a, b) => (text(a) < text(b) ? -1 : 1)),
+      ...(!open.includes('packing') && { sizes }),
+      ...(!open.includes('packing') && !open.includes('times') && { triggerTimes }),
+    }),
+  );
   const groupName = ({ addressType, ports }: (typeof groups)[number]): string =>
     `${addressType} ${ports.map((p) => text(Object.values(inOrder(p) as object))).join(' ') || 'without ports'}`;
   const byName: { [group: string]: unknown } = {};
@@ -66,14 +81,15 @@ function slicesView(slices: readonly EndpointSlice[], service: string, names: Na
   return own.length > 0 ? { ...byName, "the user's own": Object.fromEntries(own.toSorted()) } : byName;
 }
 
-/** A time that is the creation of the object's service is said so. */
-function settledTimes<T extends Endpoints | EndpointSlice>(object: T, names: Names, service: string): T {
-  const { annotations, namespace = '' } = object.metadata;
-  const time = annotations?.[triggerTime];
-  if (time === undefined) return object;
-  const nth = names.creations(namespace, service).lastIndexOf(time);
+/** Without the time where nothing has been written; a time that is the creation of the object's service is said so. */
+function saidTime<T extends Endpoints | EndpointSlice>(object: T, isMoved: boolean, names: Names, service: string): T {
+  const { [triggerTime]: time, ...annotations } = object.metadata.annotations ?? {};
+  const nth = names.creations(object.metadata.namespace ?? '', service).lastIndexOf(time ?? '');
   const said = nth < 0 ? time : `creation of Service ${service} #${nth + 1}`;
-  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [triggerTime]: said } } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...annotations, ...(isMoved && said !== undefined && { [triggerTime]: said }) } },
+  };
 }
 
 /** Uids as the names of what they stand for. */

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { connectHub, type LocalAddresses, localHubFile } from '#infra/operate/hub.ts';
+import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import { listClusters } from '#shared/snapshot/meta.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { isClean } from '#shared/workqueue/item.ts';
+import type { LocalRun } from '#test/support/local-run.ts';
+
+/** The services that a local run has work for; with `failing`, without those that it will try again later. */
+export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
+  const [, console] = await run.line(/console at (\S+)/);
+  const { table } = connectHub({ HUB: await hubAt(console as string) });
+  const [cluster = ''] = await listClusters(table);
+  return async (failing) => {
+    const dirty = await table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
+    const services = await Promise.all(
+      dirty.map(async ({ pk }) => {
+        const { namespace, service } = parseWorkKey(pk);
+        const work = await readWork(table, { cluster, namespace, name: service });
+        const { ep, sl } = work.parts;
+        const isBackingOff = !work.lease && ep.tries + sl.tries > 0 && Math.max(ep.at, sl.at) > Date.now();
+        return isClean(work) || (failing && isBackingOff) ? [] : [`${namespace}/${service}`];
+      }),
+    );
+    return services.flat();
+  };
+}
+
+/** Several runs may be side by side on this machine: ours is the one with that console. */
+async function hubAt(consoleUrl: string): Promise<string> {
+  const folder = dirname(localHubFile(0));
+  for (const file of await readdir(folder)) {
+    const { consoleUrl: url } = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as Partial<LocalAddresses>;
+    if (url === consoleUrl) return file.replace('.json', '');
+  }
+  throw new Error(`no local run has left its addresses with the console ${consoleUrl}`);
+}

@@ -1,0 +1,119 @@
+import { connectApi } from '#test/e2e/api.ts';
+import { observe } from '#test/e2e/observed.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
+import { newHands } from './hands.ts';
+import { namedApi } from './names.ts';
+import { owedBy } from './owed.ts';
+import { openThroughout } from './script.ts';
+import { settling } from './settling.ts';
+import { anyService, type Snapshot, snapshot, type Versions } from './snapshot.ts';
+import type { Step } from './step.ts';
+import { type TakeOver, takeOver } from './take-over.ts';
+
+/** What one of the two writers has made of the script. */
+export interface Run {
+  /** After each step. */
+  readonly snapshots: readonly Snapshot[];
+  /** Of what this one has written, by the other. */
+  readonly takeOver: TakeOver;
+}
+
+const others = 'namespace-controller,garbage-collector-controller';
+const both = `endpoints-controller,endpointslice-controller,${others}`;
+// Its own limit of 20 requests a second would be most of what is waited for.
+const unlimited = ['--kube-api-qps=1000', '--kube-api-burst=1000'];
+const patience = 120_000;
+
+type Say = (line: string) => void;
+
+export async function playUpstreams(steps: readonly Step[], say: Say): Promise<Run> {
+  const controlPlane = await startControlPlane({ controllers: both, controllerManagerFlags: unlimited });
+  try {
+    const { snapshots, api } = await play(steps, controlPlane, async () => [], say);
+    await controlPlane.controllerManager.stop('SIGTERM');
+    await controlPlane.controllerManager.start([`--controllers=${others}`]);
+    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
+    try {
+      const over = await takeOver(api, async () => {
+        await run.line(/^ready/, patience);
+        return { owed: await owedBy(run) };
+      });
+      return { snapshots, takeOver: over };
+    } finally {
+      await run.stop();
+      api.close();
+    }
+  } finally {
+    await controlPlane.stop();
+  }
+}
+
+export async function playOurs(steps: readonly Step[], say: Say): Promise<Run> {
+  const controlPlane = await startControlPlane({ controllers: others });
+  let run: LocalRun | undefined;
+  try {
+    run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
+    await run.line(/^ready/, patience);
+    const { snapshots, api } = await play(steps, controlPlane, await owedBy(run), say);
+    await run.stop();
+    await controlPlane.controllerManager.stop('SIGTERM');
+    const over = await takeOver(api, async () => {
+      await controlPlane.controllerManager.start([`--controllers=${both}`, ...unlimited]);
+      return { owed: async () => [] };
+    });
+    api.close();
+    return { snapshots, takeOver: over };
+  } finally {
+    await run?.stop();
+    await controlPlane.stop();
+  }
+}
+
+async function play(
+  steps: readonly Step[],
+  { connection }: ControlPlane,
+  owed: (failing: boolean) => Promise<readonly string[]>,
+  say: Say,
+): Promise<{ readonly snapshots: readonly Snapshot[]; readonly api: ReturnType<typeof connectApi> }> {
+  const plain = connectApi(connection);
+  const { api, names } = namedApi(plain);
+  const observed = await observe(plain);
+  const namespace = 'parity';
+  let failing = false;
+  try {
+    for (const [i, name] of ['node-a', 'node-b'].entries()) {
+      await api.create('Node', '', {
+        metadata: { name, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } },
+        status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
+      } as never);
+    }
+    await api.create('Namespace', '', { metadata: { name: namespace } });
+    const settled = await settling(plain, observed, () => owed(failing));
+    await settled.outputs();
+    const hands = newHands(api, observed, namespace);
+    const snapshots: Snapshot[] = [];
+    let before: Versions = new Map();
+    for (const [i, step] of steps.entries()) {
+      failing = step.failing ?? false;
+      const begun = Date.now();
+      const h = hands(i);
+      try {
+        await step.play(h);
+        await observed.eventually(async () => {
+          if (step.until && !(await step.until(h))) throw new Error('its effect has not shown');
+        }, patience);
+        const outputs = await settled.outputs();
+        const open = { ...openThroughout, ...step.open, ...(step.several && { [anyService]: ['times'] as const }) };
+        snapshots.push(snapshot(outputs, before, names, open));
+        before = new Map([...outputs.endpoints, ...outputs.slices].map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
+      } catch (e) {
+        throw new Error(`step ${i}, ${step.what}: ${(e as Error).message}`, { cause: e });
+      }
+      say(`${String(i).padStart(4)} ${step.what} (${Date.now() - begun} ms)`);
+    }
+    return { snapshots, api: plain };
+  } finally {
+    await observed.stop();
+  }
+}
