@@ -1,6 +1,6 @@
 /** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
 import { metrics as declared, type MetricName, metricsNamespace, perCluster, type Unit } from '#shared/contract/metrics.ts';
-import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
+import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
 export interface EmfMetrics extends Metrics {
@@ -80,5 +80,6 @@ function document(dimensions: Dimensions, values: Part, now: number): object {
   };
 }
 
-/** Each metric of each cluster is billed, so only what tells one cluster from another is kept for each. */
-const isPerCluster = (name: Name): boolean => (perCluster as readonly Name[]).includes(name);
+/** Each metric of each cluster is billed, so only what tells one cluster from another is kept for each. A gauge means nothing without its cluster. */
+const isPerCluster = (name: Name): boolean =>
+  (perCluster as readonly Name[]).includes(name) || (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';

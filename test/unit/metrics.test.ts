@@ -1,6 +1,7 @@
 /** The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync and sweep. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
@@ -191,6 +192,33 @@ describe('upstream names', () => {
     expect(lines).toMatchObject([{ operation: 'create', endpoint_slice_controller_changes: 1 }, { endpoint_slice_controller_endpoints_desired: 4 }]);
     expect(sets(lines[0])).toContainEqual(['operation']);
     expect(sets(lines[1])).toContainEqual([]);
+  });
+
+  it('are on the console’s page for Prometheus as upstream has them', () => {
+    const store = metricsStore();
+    const metrics = emfMetrics(
+      (line) => store.add(JSON.parse(line)),
+      () => 0,
+    );
+    for (const value of [0, 2, 3, 40_000]) metrics.put('endpoint_slice_controller_endpoints_added_per_sync', value, { cluster: 'a' });
+    metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
+    metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
+    for (const value of [7, 4]) metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster: 'a' });
+    metrics.flush();
+    expect(store.prometheus().split('\n')).toEqual(
+      expect.arrayContaining([
+        '# TYPE endpoint_slice_controller_endpoints_added_per_sync histogram',
+        'endpoint_slice_controller_endpoints_added_per_sync_bucket{le="2"} 2',
+        'endpoint_slice_controller_endpoints_added_per_sync_bucket{le="4"} 3',
+        'endpoint_slice_controller_endpoints_added_per_sync_bucket{le="32768"} 3',
+        'endpoint_slice_controller_endpoints_added_per_sync_bucket{le="+Inf"} 4',
+        'endpoint_slice_controller_endpoints_added_per_sync_sum 40005',
+        '# TYPE endpoint_slice_controller_changes counter',
+        'endpoint_slice_controller_changes{operation="create"} 2',
+        '# TYPE endpoint_slice_controller_endpoints_desired gauge',
+        'endpoint_slice_controller_endpoints_desired{cluster="a"} 4',
+      ]),
+    );
   });
 
   it('are those of upstream, buckets with histograms only', () => {

@@ -1,5 +1,6 @@
 /** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points to draw. */
 import type { Statistic } from '#infra/series.ts';
+import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';
 
 export interface MetricsStore {
@@ -39,6 +40,8 @@ interface Series {
   last: number;
   /** The newest values of a duration, a ring. */
   readonly recent: number[];
+  /** Observations by upper bound, for a histogram. */
+  readonly buckets: number[];
   readonly history: TimeSeries;
 }
 
@@ -50,7 +53,9 @@ interface Directive {
 
 /** Counts that are states, not events. All of AWS/SQS is. */
 const states = new Set(['CircuitOpen', 'GateClosed', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge']);
-const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name);
+const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
+/** Upstream's own metrics keep their names and types. */
+const upstream = ({ name }: Series): UpstreamMetric | undefined => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];
 const isDuration = (s: Series): boolean => s.unit === 'Milliseconds';
 const window = 1_000;
 
@@ -69,6 +74,8 @@ export function metricsStore(): MetricsStore {
     for (const value of [line[metric.Name]].flat()) {
       if (typeof value !== 'number') continue;
       if (isDuration(series)) series.recent[series.count % window] = value;
+      const bucket = upstream(series)?.buckets?.findIndex((bound) => value <= bound) ?? -1;
+      if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
       series.count++;
       series.sum += value;
       series.last = value;
@@ -117,7 +124,7 @@ export function metricsStore(): MetricsStore {
 type Line = { readonly [field: string]: unknown };
 
 function newSeries(namespace: string, { Name: name, Unit: unit }: Directive['Metrics'][number], dimensions: Dimensions): Series {
-  return { namespace, name, unit, dimensions, count: 0, sum: 0, last: 0, recent: [], history: timeSeries(unit === 'Milliseconds') };
+  return { namespace, name, unit, dimensions, count: 0, sum: 0, last: 0, recent: [], buckets: [], history: timeSeries(unit === 'Milliseconds') };
 }
 
 function quantile(values: readonly number[], q: number): number | undefined {
@@ -131,14 +138,31 @@ function prometheus(all: readonly Series[]): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([family, series]) => {
       const first = series[0] as Series;
-      const type = isGauge(first) ? 'gauge' : isDuration(first) ? 'summary' : 'counter';
+      const type = upstream(first)?.type ?? otherType(first);
       return [`# TYPE ${family} ${type}`, ...series.flatMap((s) => samples(family, s))].join('\n');
     });
   return `${blocks.join('\n')}\n`;
 }
 
+const otherType = (s: Series): string => (isGauge(s) ? 'gauge' : isDuration(s) ? 'summary' : 'counter');
+
 function samples(family: string, s: Series): string[] {
   if (isGauge(s)) return [`${family}${labels(s.dimensions)} ${s.last}`];
+  const bounds = upstream(s)?.buckets;
+  if (bounds) {
+    let below = 0;
+    const bucket = (le: string, n: number): string => `${family}_bucket${labels({ ...s.dimensions, le })} ${n}`;
+    const counted = bounds.map((bound, i) => {
+      below += s.buckets[i] ?? 0;
+      return bucket(String(bound), below);
+    });
+    return [
+      ...counted,
+      bucket('+Inf', s.count),
+      `${family}_sum${labels(s.dimensions)} ${s.sum}`,
+      `${family}_count${labels(s.dimensions)} ${s.count}`,
+    ];
+  }
   if (!isDuration(s)) return [`${family}${labels(s.dimensions)} ${s.sum}`];
   return [
     ...[0.5, 0.9, 0.99].map((q) => `${family}${labels({ ...s.dimensions, quantile: String(q) })} ${quantile(s.recent, q)}`),
@@ -155,6 +179,7 @@ const snake = (text: string): string =>
     .toLowerCase();
 
 function familyName(s: Series): string {
+  if (upstream(s)) return s.name;
   const name = `${snake(s.namespace)}_${snake(s.name)}`;
   if (isGauge(s)) return s.unit === 'Seconds' ? `${name}_seconds` : name;
   return isDuration(s) ? `${name}_milliseconds` : `${name}_total`;
