@@ -58,12 +58,12 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
   return {
     width: 300,
     height,
-    padding: [10, 8, 0, 0],
+    padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, sync: { key: 'console' }, points: { size: 7 } },
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, topOf(max, unit, limit?.value)] } },
     axes: [
-      { ...axis, size: 24, gap: 4, grid: { show: false }, space: 64, values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)) },
+      { ...axis, size: 24, gap: 4, grid: { show: false }, space: 46, values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)) },
       {
         ...axis,
         size: 52,

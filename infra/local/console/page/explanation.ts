@@ -1,42 +1,90 @@
 /** An explanation, laid out: the sentence, the pods with their verdicts, what is saved, and the facts. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
-import { h } from './dom.ts';
+import { type Child, h } from './dom.ts';
 
-export function explanationView({ namespace, name, summary, groups, pods, saved, differences }: Explanation): HTMLElement {
-  return h(
-    'article',
-    { 'aria-labelledby': 'service' },
-    h('header', { class: 'panel lead' }, h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name), h('p', {}, summary)),
-    differences.length > 0 ? section('What differs', h('ul', { class: 'lines' }, ...differences.map((d) => h('li', {}, d)))) : undefined,
-    section('Pods', pods.length > 0 ? podList(pods) : h('p', { class: 'empty' }, 'No pod of the namespace is selected, or nearly.')),
-    section('Addresses as saved', saved.length > 0 ? savedTable(saved) : h('p', { class: 'empty' }, 'No addresses are saved.')),
-    h(
-      'div',
-      { class: 'facts' },
-      ...groups.map(({ title, facts }) =>
-        section(title, h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, f.text))))),
-      ),
-    ),
-  );
+/** A service may have thousands: so many pods and addresses are shown, and the search finds the others. */
+const shown = 50;
+
+/** Each part is drawn anew only when it changes, so that what is being read or typed stays. */
+export function explanationView() {
+  const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
+    const element = h(tag, attributes);
+    let last = '';
+    return {
+      element,
+      show(data: unknown, draw: () => readonly Child[]): void {
+        const text = JSON.stringify(data) ?? '';
+        if (text === last) return;
+        last = text;
+        const children = draw().filter((c) => c !== undefined);
+        element.hidden = children.length === 0;
+        element.replaceChildren(...children);
+      },
+    };
+  };
+  const lead = part('header', { class: 'panel lead' });
+  const differences = part('section', { class: 'panel' });
+  const list = part('div', {});
+  const saved = part('section', { class: 'panel' });
+  const facts = part('div', { class: 'facts' });
+  const search = h('input', { id: 'pod-search', type: 'search', placeholder: 'name or reason', autocomplete: 'off', spellcheck: 'false' });
+  const field = h('div', { class: 'field' }, h('label', { for: 'pod-search' }, 'Search'), search);
+  const pods = h('section', { class: 'panel' }, h('div', { class: 'heading' }, h('h3', {}, 'Pods'), field), list.element);
+  let latest: Explanation | undefined;
+  search.addEventListener('input', () => latest && showPods(latest));
+
+  function showPods({ pods, saved: addresses }: Explanation): void {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (value: unknown) => words.every((w) => JSON.stringify(value).toLowerCase().includes(w));
+    const found = pods.filter(has);
+    const names = new Set(found.map((p) => p.pod));
+    list.show([found.slice(0, shown), found.length], () => podList(found, pods.length));
+    const rows = words.length === 0 ? addresses : addresses.filter((a) => names.has(a.pod));
+    saved.show([rows.slice(0, shown), rows.length], () => [h('h3', {}, 'Addresses as saved'), ...savedTable(rows)]);
+  }
+
+  return {
+    element: h('article', { 'aria-labelledby': 'service' }, lead.element, differences.element, pods, saved.element, facts.element),
+    show(explanation: Explanation): void {
+      latest = explanation;
+      const { namespace, name, summary, groups } = explanation;
+      lead.show([namespace, name, summary], () => [
+        h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
+        h('p', {}, summary),
+      ]);
+      differences.show(explanation.differences, () => differenceList(explanation.differences));
+      showPods(explanation);
+      facts.show(groups, () => groups.map(({ title, facts }) => section(title, pairs(facts))));
+    },
+  };
 }
 
 const section = (title: string, content: HTMLElement): HTMLElement => h('section', { class: 'panel' }, h('h3', {}, title), content);
 
+const pairs = (facts: Explanation['groups'][number]['facts']): HTMLElement =>
+  h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, f.text))));
+
+const differenceList = (lines: readonly string[]): readonly Child[] =>
+  lines.length === 0 ? [] : [h('h3', {}, 'What differs'), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];
+
+const more = (count: number, what: string): Child =>
+  count > shown ? h('p', { class: 'empty' }, `${(count - shown).toLocaleString('en')} more ${what}: the search finds them.`) : undefined;
+
 const relations = { selected: undefined, left: 'no longer selected', near: 'not selected' } as const;
 
-function podList(pods: readonly PodExplanation[]): HTMLElement {
-  return h(
-    'ul',
-    { class: 'pods' },
-    ...pods.map(({ pod, relation, endpoints, slices }) =>
+function podList(pods: readonly PodExplanation[], all: number): readonly Child[] {
+  if (pods.length === 0) return [h('p', { class: 'empty' }, all === 0 ? 'No pod of the namespace is selected, or nearly.' : 'No pod is found.')];
+  const items = pods
+    .slice(0, shown)
+    .map(({ pod, relation, endpoints, slices }) =>
       h(
         'li',
         {},
         h('h4', {}, pod, relations[relation] && h('span', { class: 'note' }, relations[relation])),
         h('dl', { class: 'verdicts' }, verdict('Endpoints', endpoints), ...slices.map((s) => verdict(`${s.family} slices`, s))),
       ),
-    ),
-  );
+    );
+  return [h('ul', { class: 'pods' }, ...items), more(pods.length, 'pods')];
 }
 
 const words: { readonly [place: string]: readonly [text: string, state: string] } = {
@@ -49,33 +97,21 @@ const words: { readonly [place: string]: readonly [text: string, state: string] 
 
 function verdict(where: string, { place, why, addresses, pending }: Verdict<string>): HTMLElement {
   const [text, state] = words[place] ?? [place, 'out'];
-  return h(
-    'div',
-    {},
-    h('dt', {}, where),
-    h(
-      'dd',
-      {},
-      h('span', { class: `badge ${state}` }, text),
-      addresses.length > 0 ? h('code', {}, addresses.join(', ')) : undefined,
-      h('span', { class: 'why' }, why),
-      pending ? h('span', { class: 'pending' }, pending) : undefined,
-    ),
-  );
+  const details = [
+    h('span', { class: `badge ${state}` }, text),
+    addresses.length > 0 ? h('code', {}, addresses.join(', ')) : undefined,
+    h('span', {}, why),
+    pending ? h('span', { class: 'pending' }, pending) : undefined,
+  ];
+  return h('div', {}, h('dt', {}, where), h('dd', {}, ...details));
 }
 
-function savedTable(saved: Explanation['saved']): HTMLElement {
+function savedTable(saved: Explanation['saved']): readonly Child[] {
+  if (saved.length === 0) return [h('p', { class: 'empty' }, 'No addresses are saved.')];
   const columns = ['Object', 'Address', 'Pod', 'State', 'Ports'] as const;
-  return h(
-    'table',
-    { class: 'list' },
-    h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c)))),
-    h(
-      'tbody',
-      {},
-      ...saved.map((s) =>
-        h('tr', {}, ...[s.object, s.address, s.pod, s.state, s.ports].map((text, i) => h('td', { 'data-title': columns[i] }, text))),
-      ),
-    ),
-  );
+  const rows = saved
+    .slice(0, shown)
+    .map((s) => h('tr', {}, ...[s.object, s.address, s.pod, s.state, s.ports].map((text, i) => h('td', { 'data-title': columns[i] }, text))));
+  const head = h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c))));
+  return [h('table', { class: 'list' }, head, h('tbody', {}, ...rows)), more(saved.length, 'addresses')];
 }

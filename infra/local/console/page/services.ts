@@ -9,7 +9,11 @@ import { hashOf, type Route } from './route.ts';
 type Chosen = Extract<Route, { readonly view: 'services' }>;
 
 export function servicesView(cluster: string, clusters: readonly string[], chosen: Chosen) {
-  let [all, shown, explained]: [readonly ServiceEntry[], string, string] = [[], '', ''];
+  let all: readonly ServiceEntry[] = [];
+  let shown = '';
+  let listAt = 0;
+  let explainAt = 0;
+  const explanation = explanationView();
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace or name', autocomplete: 'off', spellcheck: 'false' });
@@ -30,7 +34,8 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     ),
     detail,
   );
-  if (!chosen.service)
+  if (chosen.service) detail.append(explanation.element);
+  else
     detail.append(
       h(
         'p',
@@ -65,16 +70,16 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     element,
     async refresh(): Promise<void> {
       const { namespace, service } = chosen;
-      const [services, explanation] = await Promise.all([
-        ask<readonly ServiceEntry[]>('/api/services', { cluster }),
-        service ? ask<Explanation>('/api/explain', { cluster, namespace, service }) : undefined,
-      ]);
-      all = services;
-      list();
-      const text = JSON.stringify(explanation);
-      if (!explanation || text === explained) return;
-      explained = text;
-      detail.replaceChildren(explanationView(explanation));
+      const now = Date.now();
+      if (now >= listAt) {
+        listAt = now + 5_000;
+        all = await ask<readonly ServiceEntry[]>('/api/services', { cluster });
+        list();
+      }
+      if (!service || now < explainAt) return;
+      explanation.show(await ask<Explanation>('/api/explain', { cluster, namespace, service }));
+      // A namespace of thousands of pods is not read all the time because somebody looks on.
+      explainAt = Date.now() + 10 * (Date.now() - now);
     },
     destroy() {},
   };

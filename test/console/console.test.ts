@@ -1,0 +1,200 @@
+/** The console in a real browser, on a real run with its demonstration workload. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/dashboards.ts';
+import type { SeriesAnswer } from '#infra/local/console/answers.ts';
+import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
+import { type Look, launchBrowser, openPage } from './browser.ts';
+
+let browser: Browser;
+let run: LocalRun;
+let url: string;
+/** Where to look at what was drawn. */
+let pictures: string;
+
+const widgetsOf = (dashboard: Dashboard) => dashboard.rows.flatMap((row) => row.widgets);
+const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web' };
+
+/** Every series of the dashboard has a value. */
+async function isFilled(dashboard: Dashboard, cluster?: string): Promise<readonly string[]> {
+  const query = new URLSearchParams({ dashboard: dashboard.id, ...(cluster && { cluster }) });
+  const { widgets } = (await (await fetch(`${url}/api/series?${query}`)).json()) as SeriesAnswer;
+  return widgetsOf(dashboard).flatMap((w, i) => w.series.flatMap((s, j) => (widgets[i]?.[j]?.newest == null ? `${w.title}: ${s.label}` : [])));
+}
+
+async function eventually<T>(look: () => Promise<T>, isGood: (value: T) => boolean, seconds = 60): Promise<T> {
+  for (const end = Date.now() + seconds * 1000; ; await new Promise((r) => setTimeout(r, 250))) {
+    const value = await look();
+    if (isGood(value) || Date.now() > end) return value;
+  }
+}
+
+async function show(view: keyof typeof views, look: Look = {}) {
+  const opened = await openPage(browser, url, look);
+  await opened.page.goto(url + views[view]);
+  await opened.page.waitForSelector('.live[data-state="live"]');
+  return opened;
+}
+
+const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  pictures = process.env['PICTURES'] ?? (await mkdtemp(join(tmpdir(), 'console-pictures-')));
+  run = startLocalRun(['--clusters', '2']);
+  url = (await run.line(/console at (\S+)/))[1] as string;
+  await run.line(/^ready:/);
+  console.log(`pictures in ${pictures}`);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  expect(await run?.stop()).toBe(0);
+});
+
+describe('the dashboards', () => {
+  it.each([
+    ['fleet', fleetDashboard, undefined],
+    ['cluster', clusterDashboard, 'demo-1'],
+  ] as const)('of the %s have data in every series after the demonstration workload', async (_, dashboard, cluster) => {
+    expect(
+      await eventually(
+        () => isFilled(dashboard, cluster),
+        (missing) => missing.length === 0,
+      ),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['fleet', fleetDashboard],
+    ['cluster', clusterDashboard],
+  ] as const)('show on the page of the %s every widget with title, unit, legend, limit and values', async (view, dashboard) => {
+    const { page, faults } = await show(view);
+    await page.waitForFunction((n) => document.querySelectorAll('.widget').length === n, widgetsOf(dashboard).length);
+    const drawn = await page.locator('.widget').evaluateAll((widgets) =>
+      widgets.map((w) => ({
+        title: w.querySelector('h3')?.firstChild?.textContent?.trim(),
+        unit: w.querySelector('.unit')?.textContent,
+        labels: [...w.querySelectorAll('.legend tbody th, .number dt')].map((e) => e.textContent),
+        values: [...w.querySelectorAll('.legend tbody th + td, .number .value')].map((e) => e.textContent),
+        alternative: w.querySelector('.chart')?.getAttribute('aria-label'),
+        canvas: w.querySelector('canvas')?.width,
+      })),
+    );
+    for (const [i, widget] of widgetsOf(dashboard).entries()) {
+      const is = drawn[i];
+      expect(is?.title).toBe(widget.title);
+      expect(is?.labels).toEqual([...widget.series.map((s) => s.label), ...(widget.limit ? [widget.limit.label] : [])]);
+      expect(is?.values, widget.title).not.toContain('–');
+      if (widget.kind === 'numbers') continue;
+      expect(is?.unit).toMatch(widget.unit === 'Milliseconds' ? /^ms$/ : widget.unit === 'Seconds' ? /^s$/ : /^(per \d+ s|count)$/);
+      expect(is?.alternative).toContain(`Chart of ${widget.title}, newest values: ${widget.series[0]?.label} `);
+      expect(is?.canvas).toBeGreaterThan(100);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('are live without loading the page anew', async () => {
+    const { page, faults } = await show('fleet');
+    const shown = () => page.locator('.fleet tbody tr').first().textContent();
+    const before = await shown();
+    expect(before).toMatch(/demo-1[\s\S]*active[\s\S]*closed/);
+    expect(await eventually(shown, (text) => text !== before, 10)).not.toBe(before);
+    const chart = page.locator('.chart').first();
+    const described = await chart.getAttribute('aria-label');
+    expect(
+      await eventually(
+        () => chart.getAttribute('aria-label'),
+        (text) => text !== described,
+        40,
+      ),
+    ).not.toBe(described);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe('the service view', () => {
+  it('finds a service and explains its pods', async () => {
+    const { page, faults } = await openPage(browser, url);
+    await page.goto(`${url}/#/services/demo-1`);
+    await page.locator('#search').fill('led');
+    await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^ledger/)]);
+    await page.getByRole('link', { name: /^ledger/ }).click();
+    await page.waitForSelector('article h2');
+    expect(await page.locator('article h2').textContent()).toBe('payments/ledger');
+    const pods = page.locator('.pods');
+    await expect
+      .poll(() => pods.textContent(), { timeout: 20_000 })
+      .toMatch(/ledger-0[\s\S]*ready\s*10\.244\.\d+\.\d+\s*its Ready condition is True since/);
+    const facts = await page.locator('.facts').textContent();
+    for (const label of ['Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
+    expect(await page.locator('article').textContent()).toContain('Addresses as saved');
+    expect(await page.title()).toBe('payments/ledger · Services · Fleet endpoints');
+    await page.goBack();
+    await expect.poll(() => page.locator('.detail').textContent()).toContain('Choose a service');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe.each([1280, 390])('at %i pixels wide', (width) => {
+  it.each(Object.keys(views) as (keyof typeof views)[])('the page of the %s does not scroll sideways, light and dark', async (view) => {
+    const grounds: string[] = [];
+    for (const scheme of ['light', 'dark'] as const) {
+      const { page, faults } = await show(view, { width, scheme });
+      if (view === 'service') await page.waitForSelector('.pods li');
+      // A chart is as wide as its widget once it has been measured.
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      const outside = await page.evaluate(
+        (w) => [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > w + 1).length,
+        width,
+      );
+      expect(outside).toBe(0);
+      grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+      await picture(page, `${view}-${width}-${scheme}`);
+      expect(faults).toEqual([]);
+      await page.close();
+    }
+    expect(new Set(grounds).size).toBe(2);
+  });
+});
+
+describe('the keyboard', () => {
+  it.each(Object.keys(views) as (keyof typeof views)[])('reaches everything on the page of the %s, and shows where it is', async (view) => {
+    const { page } = await show(view);
+    if (view === 'service') await page.waitForSelector('.picker li a');
+    const wanted = await page.locator('a[href], button, select, input, .chart').count();
+    const reached = new Set<string>();
+    for (let i = 0; i < wanted + 2; i++) {
+      await page.keyboard.press('Tab');
+      const focus = await page.evaluate(() => {
+        const e = document.activeElement;
+        if (!e || e === document.body) return undefined;
+        const { outlineStyle, outlineWidth } = getComputedStyle(e);
+        const at = [...document.querySelectorAll('a[href], button, select, input, .chart')].indexOf(e);
+        return { at: String(at), visible: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 };
+      });
+      if (!focus) continue;
+      expect(focus.visible).toBe(true);
+      reached.add(focus.at);
+    }
+    expect(reached.size).toBe(wanted);
+    await page.close();
+  });
+
+  it('walks along a chart’s points, and the table beneath follows', async () => {
+    const { page } = await show('cluster');
+    const widget = page.locator('.widget', { has: page.locator('.chart') }).first();
+    await widget.locator('.chart').focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => widget.locator('thead').textContent()).toMatch(/\d\d:\d\d:\d\d/);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => widget.locator('thead').textContent()).toContain('newest');
+    await page.close();
+  });
+});
