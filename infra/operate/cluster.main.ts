@@ -43,8 +43,11 @@ await command(async () => {
   const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
   for (const id of await chosenClusters(hub.table, chosen, values.all ?? false)) {
     const meta = (await readMeta(hub.table, id)) as ClusterMeta;
-    if (mode === 'active' && meta.mode !== 'active' && !values.override) {
-      const findings = await preflight(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
+    const stopped = meta.circuit?.reason === 'two-writers';
+    if (mode === 'active' && (meta.mode !== 'active' || stopped) && !values.override) {
+      const all = await preflight(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
+      // One that was active has met no difference in shadow mode of late; what counts is that the other writer is gone.
+      const findings = all.filter((f) => !stopped || f.check !== 'shadow');
       for (const { check, ok, detail } of findings) console.log(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
       if (findings.some((f) => !f.ok)) throw new UsageError(`${id} stays ${meta.mode}: see above; --override switches it all the same`);
     }
@@ -61,7 +64,7 @@ async function switchTo(hub: Hub, meta: ClusterMeta, mode: Mode, what: string): 
   const log = jsonLog(() => {}, Date.now, {});
   const woken = await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, switched);
   console.log(`${meta.id}  ${meta.mode} → ${mode}, ${woken} services woken`);
-  if (meta.mode === 'active')
+  if (meta.mode === 'active' && mode !== 'active')
     console.log(
       `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
     );

@@ -4,6 +4,7 @@
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { decodeMessage } from '#shared/queue/codec.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
 import type { QueueDirectory } from '#shared/queue/directory.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
 import { type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
@@ -36,22 +37,18 @@ const longestEventAgeMs = 24 * 3_600_000;
 
 /** Everything that was set aside for these clusters. Messages that are not redriven come back to their queue within 30 s. */
 export async function setAside(deps: RedriveDeps, clusters: readonly string[]): Promise<readonly SetAside[]> {
-  const found: SetAside[] = [];
-  const seen = new Set<string>();
-  for (const cluster of clusters) {
+  const queues = await concurrently(16, clusters, async (cluster) => {
     const urls = (await readMeta(deps.table, cluster))?.queues;
-    if (!urls) continue;
+    if (!urls) return [];
     await deps.directory.know(cluster);
-    for (const { queue, url } of await queuesOf(deps.sqs, urls)) {
-      if (seen.has(url)) continue;
-      seen.add(url);
-      for (const message of await receiveAll(deps.sqs, url)) {
-        const described = describe(deps, queue, url, message, cluster);
-        if (clusters.includes(described.cluster)) found.push(described);
-      }
-    }
-  }
-  return found;
+    return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, cluster }));
+  });
+  // Some may be shared by clusters.
+  const distinct = new Map(queues.flat().map((q) => [q.url, q]));
+  const found = await concurrently(16, [...distinct.values()], async ({ queue, url, cluster }) =>
+    (await receiveAll(deps.sqs, url)).map((message) => describe(deps, queue, url, message, cluster)),
+  );
+  return found.flat().filter((s) => clusters.includes(s.cluster));
 }
 
 async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly { readonly queue: SetAside['queue']; readonly url: string }[]> {
@@ -73,20 +70,20 @@ async function deadLetterUrl(sqs: SQSClient, url: string): Promise<string> {
 
 async function receiveAll(sqs: SQSClient, url: string): Promise<readonly Message[]> {
   const messages = new Map<string, Message>();
-  for (let empty = 0; empty < 2; ) {
+  for (;;) {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: url,
         MaxNumberOfMessages: 10,
+        // A long poll asks every server, so one that comes back empty says that there is no more.
         WaitTimeSeconds: 1,
         VisibilityTimeout: visibilitySeconds,
         MessageSystemAttributeNames: ['All'],
       }),
     );
-    empty = Messages.length === 0 ? empty + 1 : 0;
+    if (Messages.length === 0) return [...messages.values()];
     for (const m of Messages) messages.set(m.MessageId ?? '', m);
   }
-  return [...messages.values()];
 }
 
 function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, message: Message, fallback: string): SetAside {
