@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { clusterAlarms, hubAlarms } from '#infra/alarms.ts';
+import type { Deployment } from './deployment.ts';
+import { eventually, run } from './operator.ts';
+import { ServedCluster } from './served-cluster.ts';
+
+export interface Step {
+  readonly fact: string;
+  readonly check: () => Promise<void>;
+}
+
+/** From an empty account to nothing but the table; each step needs those before it. */
+export function firstDay(hub: Deployment, atEnd: (ending: () => Promise<unknown>) => void): readonly Step[] {
+  const { cloud, folder } = hub;
+  let shop: ServedCluster;
+  let blog: ServedCluster;
+
+  async function newCluster(id: string): Promise<ServedCluster> {
+    const cluster = await ServedCluster.start(id, folder);
+    atEnd(() => cluster.stop());
+    await hub.makeSecret(id);
+    return cluster;
+  }
+
+  /** From deployed to heard of: the manifest, the writer's token, the relay. */
+  async function join(cluster: ServedCluster): Promise<void> {
+    const manifest = await hub.manifest(cluster.id, '--quick-start');
+    await cluster.apply(manifest);
+    await hub.putSecret(cluster.id, await cluster.token('writer'));
+    await cluster.startRelay(manifest, cloud);
+    await eventually(`the first lists of ${cluster.id}`, async () => {
+      const listed = await hub.cluster('list');
+      if (new RegExp(`^${cluster.id} +shadow +\\d+ s ago +applied +closed +0$`, 'm').test(listed)) return true;
+      throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
+    });
+  }
+
+  async function goActive(cluster: ServedCluster): Promise<void> {
+    await cluster.switchBuiltInControllersOff();
+    await eventually(`${cluster.id} may go active`, () => hub.cluster('active', cluster.id, '--quiet-for', '1', '--controllers-off'));
+  }
+
+  return [
+    {
+      fact: 'an account is bootstrapped',
+      async check() {
+        shop = await newCluster('shop');
+        hub.configure([shop]);
+        await hub.cdk('bootstrap', `aws://${cloud.account}/${cloud.region}`);
+        // It lets nobody in without TLS, which the local cloud does not speak.
+        await cloud.call('s3', 'delete_bucket_policy', { Bucket: `cdk-hnb659fds-assets-${cloud.account}-${cloud.region}` });
+      },
+    },
+    { fact: 'cdk deploy makes the hub and its first cluster', check: async () => void (await hub.deploy()) },
+    {
+      fact: 'every alarm and both dashboards are there',
+      async check() {
+        const { MetricAlarms } = (await cloud.call('cloudwatch', 'describe_alarms')) as { MetricAlarms: readonly { AlarmDescription: string }[] };
+        const wanted = [...hubAlarms(1000), ...clusterAlarms].map(({ meaning }) => meaning);
+        assert.deepEqual(
+          wanted.filter((meaning) => !MetricAlarms.some((a) => a.AlarmDescription.includes(`${meaning}. What to do`))),
+          [],
+        );
+        assert.equal(MetricAlarms.length, wanted.length);
+        const { DashboardEntries } = (await cloud.call('cloudwatch', 'list_dashboards')) as { DashboardEntries: readonly object[] };
+        assert.equal(DashboardEntries.length, 2);
+      },
+    },
+    {
+      fact: 'the API server takes the relay’s manifest in a server-side dry run, with an image and as the quick start',
+      async check() {
+        await run('npm', ['run', '-s', 'build'], { env: cloud.administrator });
+        await shop.createNamespace();
+        for (const how of [['--image', 'registry.example.com/relay:1'], ['--quick-start']]) {
+          const answer = await shop.dryRun(await hub.manifest(shop.id, ...how));
+          assert.match(answer, /^deployment.apps\/relay serverside-applied \(server dry run\)$/m);
+        }
+      },
+    },
+    {
+      fact: 'a cluster in shadow mode shows no difference to what its own controllers write',
+      async check() {
+        await shop.addReadyPod('web-1', '10.1.0.1');
+        await join(shop);
+        await shop.addReadyPod('web-2', '10.1.0.2');
+        await shop.untilAddresses(['10.1.0.1', '10.1.0.2']);
+      },
+    },
+    {
+      fact: 'it goes active once its own controllers are off and a preflight has passed, and that is on record',
+      async check() {
+        await goActive(shop);
+        assert.match(await hub.cluster('audit', shop.id), /shop .* shadow → active \(active\)/);
+      },
+    },
+    {
+      fact: 'a pod made ready is in Endpoints and slices, through the deployed functions',
+      async check() {
+        await shop.addReadyPod('web-3', '10.1.0.3');
+        await shop.untilAddresses(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
+        const explained = await hub.script('explain', [shop.id, 'default/web', 'web-3'], 'for the hub');
+        assert.match(explained, /web-3/);
+      },
+    },
+    {
+      fact: 'a second cluster is added by configuration and a second deploy, and the first stays as it is',
+      async check() {
+        blog = await newCluster('blog');
+        hub.configure([shop, blog]);
+        await hub.deploy();
+        await blog.createNamespace();
+        await join(blog);
+        await goActive(blog);
+        await blog.addReadyPod('web-1', '10.2.0.1');
+        await blog.untilAddresses(['10.2.0.1']);
+        assert.match(await hub.cluster('list'), /^shop +active .* applied +closed/m);
+      },
+    },
+    {
+      fact: 'the first is removed: its endpoints stay as they were, and the second is served on',
+      async check() {
+        await hub.cdk('destroy', hub.clusterStack(shop.id), '--force');
+        hub.configure([blog]);
+        await shop.addReadyPod('web-4', '10.1.0.4');
+        await blog.addReadyPod('web-2', '10.2.0.2');
+        await blog.untilAddresses(['10.2.0.1', '10.2.0.2']);
+        assert.deepEqual((await shop.addresses()).endpoints, ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
+        assert.match(await hub.cluster('list'), /^shop +(draining|removed) /m);
+      },
+    },
+    {
+      fact: 'cdk destroy leaves the table, with what it knows, and the endpoints',
+      async check() {
+        const { TableName } = await hub.outputs('FirstDay-hub');
+        await hub.cdk('destroy', '--all', '--force');
+        const { Functions } = (await cloud.call('lambda', 'list_functions')) as { Functions: readonly object[] };
+        assert.equal(Functions.length, 0);
+        const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName })) as { Table: { DeletionProtectionEnabled: boolean } };
+        assert.equal(Table.DeletionProtectionEnabled, true);
+        assert.match(await hub.cluster('list'), /^blog +draining /m);
+        assert.deepEqual((await blog.addresses()).endpoints, ['10.2.0.1', '10.2.0.2']);
+      },
+    },
+  ];
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { type Api, connectApi } from '#test/e2e/api.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import { eventually, run } from './operator.ts';
+
+const builtIn = 'namespace-controller,garbage-collector-controller';
+const namespace = 'fleet-endpoints';
+/** The issuer of the service accounts' tokens, which IAM knows as an OIDC provider. */
+export const issuer = 'kubernetes.default.svc';
+
+/** A real control plane, and what its people do to have it served. There is no kubelet: the relay runs beside it, as its Deployment says. */
+export class ServedCluster {
+  readonly id: string;
+  readonly controlPlane: ControlPlane;
+  readonly api: Api;
+  readonly #folder: string;
+  #relay: ChildProcess | undefined;
+
+  private constructor(id: string, controlPlane: ControlPlane, folder: string) {
+    this.id = id;
+    this.controlPlane = controlPlane;
+    this.api = connectApi(controlPlane.connection);
+    this.#folder = folder;
+  }
+
+  /** Kubernetes' own endpoint controllers run at first, as on any cluster. */
+  static async start(id: string, folder: string): Promise<ServedCluster> {
+    const controlPlane = await startControlPlane({ controllers: `${builtIn},endpoints-controller,endpointslice-controller` });
+    const cluster = new ServedCluster(id, controlPlane, folder);
+    await cluster.api.create('Node', '', { metadata: { name: 'node' } });
+    const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] };
+    await cluster.api.create('Service', 'default', { metadata: { name: 'web' }, spec });
+    return cluster;
+  }
+
+  async kubectl(args: readonly string[], input?: string): Promise<string> {
+    const { binary, kubeconfig } = this.controlPlane;
+    const options = { env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder }, ...(input !== undefined && { input }) };
+    return (await run(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args], options)).stdout;
+  }
+
+  createNamespace(): Promise<string> {
+    return this.kubectl(['create', 'namespace', namespace]);
+  }
+
+  dryRun(manifest: string): Promise<string> {
+    return this.kubectl(['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-'], manifest);
+  }
+
+  apply(manifest: string): Promise<string> {
+    return this.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], manifest);
+  }
+
+  async token(serviceAccount: string, audience?: string): Promise<string> {
+    const args = ['create', 'token', serviceAccount, '--namespace', namespace, '--duration=2h', ...(audience ? [`--audience=${audience}`] : [])];
+    return (await this.kubectl(args)).trim();
+  }
+
+  /** Plays the kubelet and EKS's webhook: the environment is the Deployment's, the identities are the ServiceAccount's. */
+  async startRelay(manifest: string, cloud: LocalCloud): Promise<void> {
+    const file = async (name: string, text: string): Promise<string> => {
+      const path = join(this.#folder, `${this.id}-${name}`);
+      await writeFile(path, text, { mode: 0o600 });
+      return path;
+    };
+    const { server, ca = '' } = this.controlPlane.connection;
+    const { environment, roleArn } = ofManifest(manifest);
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      ...environment,
+      KUBERNETES_SERVICE_HOST: new URL(server).hostname,
+      KUBERNETES_SERVICE_PORT: new URL(server).port,
+      KUBE_API_CA_FILE: await file('ca.crt', ca),
+      KUBE_API_TOKEN_FILE: await file('token', await this.token('relay')),
+      AWS_ROLE_ARN: roleArn,
+      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', await this.token('relay', 'sts.amazonaws.com')),
+      // Only where the local cloud is not AWS, and this machine has one pod network.
+      AWS_ENDPOINT_URL: cloud.url,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      RELAY_PORT: '0',
+    };
+    const log = openSync(join(this.#folder, `${this.id}-relay.log`), 'a');
+    const relay = spawn(process.execPath, ['dist/relay/relay.mjs'], { env, stdio: ['ignore', log, log] });
+    closeSync(log);
+    process.once('exit', () => relay.kill('SIGKILL'));
+    this.#relay = relay;
+  }
+
+  /** The end of what the relay has said. */
+  async relayLog(): Promise<string> {
+    const text = await readFile(join(this.#folder, `${this.id}-relay.log`), 'utf8').catch(() => '');
+    return text.split('\n').slice(-15).join('\n');
+  }
+
+  async stopRelay(): Promise<void> {
+    const relay = this.#relay;
+    if (!relay || relay.exitCode !== null || relay.signalCode !== null) return;
+    const gone = new Promise((resolve) => relay.once('close', resolve));
+    relay.kill('SIGTERM');
+    const impatient = setTimeout(() => relay.kill('SIGKILL'), 10_000);
+    await gone;
+    clearTimeout(impatient);
+  }
+
+  /** As on every control-plane node before a cluster goes active. */
+  async switchBuiltInControllersOff(): Promise<void> {
+    await this.controlPlane.controllerManager.stop();
+    await this.controlPlane.controllerManager.start([`--controllers=${builtIn}`]);
+  }
+
+  async addReadyPod(name: string, ip: string): Promise<void> {
+    await this.api.create('Pod', 'default', {
+      metadata: { name, labels: { app: 'web' } },
+      spec: { nodeName: 'node', containers: [{ name: 'web', image: 'web' }] },
+    });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await this.api.patch('Pod', 'default', name, { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } }, 'status');
+  }
+
+  /** Addresses of the service, as its Endpoints and as its slices have them. */
+  async addresses(): Promise<{ readonly endpoints: readonly string[]; readonly slices: readonly string[] }> {
+    const endpoints = await this.api.get('Endpoints', 'default', 'web');
+    const slices = (await this.api.list('EndpointSlice', 'default')).items.filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === 'web');
+    return {
+      endpoints: (endpoints?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip)).sort(),
+      slices: slices.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready).flatMap((e) => e.addresses)).sort(),
+    };
+  }
+
+  async untilAddresses(wanted: readonly string[]): Promise<void> {
+    await eventually(`${this.id} has the addresses ${wanted.join(', ')} in Endpoints and slices`, async () => {
+      const found = await this.addresses();
+      if (found.endpoints.join() === wanted.join() && found.slices.join() === wanted.join()) return true;
+      throw new Error(`there are ${JSON.stringify(found)}; the relay:\n${await this.relayLog()}`);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.stopRelay();
+    this.api.close();
+    await this.controlPlane.stop();
+  }
+}
+
+function ofManifest(manifest: string): { readonly environment: Environment; readonly roleArn: string } {
+  const objects = parseAllDocuments(manifest).map((d) => d.toJS());
+  const { env } = objects.find((o) => o.kind === 'Deployment').spec.template.spec.containers[0];
+  const relay = objects.find((o) => o.kind === 'ServiceAccount' && o.metadata.name === 'relay');
+  return {
+    environment: Object.fromEntries(env.map((e: { name: string; value: string }) => [e.name, e.value])),
+    roleArn: relay.metadata.annotations['eks.amazonaws.com/role-arn'],
+  };
+}

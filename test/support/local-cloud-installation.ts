@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdir, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Pinned, as it is released nearly every day. */
+const version = '1.5.33';
+
+/** Folder of a Python environment with the local cloud in it; made when it is not there. Kept outside the tree, as the control plane is. */
+export async function localCloudInstallation(say: (line: string) => void): Promise<string> {
+  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `ministack-${version}`);
+  if (await isWhole(folder)) return folder;
+  const python = await pythonVersion();
+  say(`installing ministack ${version} with ${python}: ${folder}`);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true });
+  await run('python3', ['-m', 'venv', folder]).catch((e: Error) => {
+    throw new Error(`python3 -m venv does not work here (Debian: apt-get install python3-venv): ${e.message}`);
+  });
+  await run(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', `ministack==${version}`]);
+  return folder;
+}
+
+/** Also false when the Python that it was made with has gone. */
+const isWhole = (folder: string): Promise<boolean> =>
+  run(join(folder, 'bin/python'), ['-c', `import importlib.metadata as m, botocore; assert m.version("ministack") == "${version}"`]).then(
+    () => true,
+    () => false,
+  );
+
+async function pythonVersion(): Promise<string> {
+  try {
+    const { stdout } = await run('python3', [
+      '-c',
+      'import sys; assert sys.version_info >= (3, 10), sys.version; print("Python", sys.version.split()[0])',
+    ]);
+    return stdout.trim();
+  } catch (e) {
+    throw new Error(`the local cloud runs on Python 3.10 or newer, and \`python3\` does not work here (${(e as Error).message.trim()})`);
+  }
+}

@@ -1,0 +1,121 @@
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts } from './control-plane.ts';
+import { localCloudInstallation } from './local-cloud-installation.ts';
+
+export type Environment = { readonly [name: string]: string };
+
+/** AWS as far as a deployment of ours needs it, on 127.0.0.1, with what IAM says enforced. */
+export interface LocalCloud {
+  readonly url: string;
+  readonly account: string;
+  readonly region: string;
+  /** What programs need to use it as its administrator, and nothing of the real AWS that this machine may have. */
+  readonly administrator: Environment;
+  /** Its name is given as the AWS SDK for Python has it: `describe_alarms`. */
+  call(service: string, operation: string, parameters?: object): Promise<unknown>;
+  /** The end of its log. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const account = '000000000000';
+const region = 'us-east-1';
+
+const caller = `
+import botocore.session, json, sys
+service, operation, parameters = sys.argv[1:]
+client = botocore.session.get_session().create_client(service)
+print(json.dumps(getattr(client, operation)(**json.loads(parameters)), default=str))
+`;
+
+export async function startLocalCloud(say: (line: string) => void = console.error): Promise<LocalCloud> {
+  const installation = await localCloudInstallation(say);
+  const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-cloud-'));
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const logFile = join(folder, 'log');
+  const machine = {
+    // The functions run on the first `node` there is: this one.
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
+    HOME: folder,
+    TMPDIR: folder,
+    NODE_NO_WARNINGS: '1',
+  };
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: region, AWS_DEFAULT_REGION: region };
+  const administrator = { ...machine, ...keys, AWS_ENDPOINT_URL: url, AWS_EC2_METADATA_DISABLED: 'true' };
+
+  const log = openSync(logFile, 'a');
+  const server = spawn(join(installation, 'bin/ministack'), [], {
+    env: {
+      ...machine,
+      ...keys,
+      AUTH: 'true',
+      BIND_HOST: '127.0.0.1',
+      MINISTACK_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(port),
+      IOT_MTLS_ENABLED: '0',
+      SFTP_ENABLED: '0',
+      LOG_LEVEL: 'WARNING',
+    },
+    stdio: ['ignore', log, log],
+    // A group of its own: the functions' processes end with it, however it ends.
+    detached: true,
+  });
+  closeSync(log);
+  const gone = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  server.once('error', (e) => say(`the local cloud can't be run: ${e.message}`));
+  const kill = (signal: NodeJS.Signals): void => {
+    try {
+      if (server.pid !== undefined) process.kill(-server.pid, signal);
+    } catch {
+      // The group is gone already.
+    }
+  };
+  const killAll = (): void => kill('SIGKILL');
+  process.once('exit', killAll);
+
+  const readLog = async (): Promise<string> => (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-40).join('\n');
+  async function stop(): Promise<void> {
+    kill('SIGTERM');
+    const impatient = setTimeout(killAll, 10_000);
+    if (server.pid !== undefined) await gone;
+    clearTimeout(impatient);
+    killAll();
+    process.off('exit', killAll);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  const limit = Date.now() + 60_000;
+  while (!(await answers(`${url}/_ministack/health`))) {
+    if (server.exitCode !== null || server.pid === undefined || Date.now() > limit) {
+      const end = await readLog();
+      await stop();
+      throw new Error(`the local cloud did not become ready; the end of its log:\n${end}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    url,
+    account,
+    region,
+    administrator,
+    async call(service, operation, parameters = {}) {
+      const args = ['-c', caller, service, operation, JSON.stringify(parameters)];
+      const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, { env: administrator, maxBuffer: 2 ** 26 });
+      return JSON.parse(stdout);
+    },
+    log: readLog,
+    stop,
+  };
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    (r) => r.ok,
+    () => false,
+  );
