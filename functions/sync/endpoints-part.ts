@@ -13,7 +13,8 @@ import { noteIfForeign } from './two-writers.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs, work } = run;
-  const readLive = run.live || work.live > work.parts.ep.done || work.parts.ep.tries > 0 || inputs.outputs.length === 0 || !inputs.service;
+  const isKnown = inputs.outputs.some((o) => o.kind === 'Endpoints');
+  const readLive = run.live || work.live > work.parts.ep.done || work.parts.ep.tries > 0 || !isKnown || !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
   let pods = inputs.pods;
   for (let attempt = 1; ; attempt++) {

@@ -20,13 +20,14 @@ const nameTries = 5;
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, work, deps, key } = run;
   if (!inputs.service) {
-    // Slices of a service that is gone are the garbage collector's (ES-2).
+    // Slices of a service that is gone are the garbage collector's (ES-2); what we know of them is forgotten.
+    if (inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.saves.touched = true;
     run.next.triggers = { ...run.next.triggers, sl: undefined };
     run.next.hints = undefined;
     run.next.counts = undefined;
     return ok;
   }
-  const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || inputs.outputs.length === 0;
+  const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
   let pods = inputs.pods;
   for (let attempt = 1; ; attempt++) {

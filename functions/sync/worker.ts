@@ -6,6 +6,7 @@ import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
 import { readCounts, saveCounts } from '#shared/snapshot/counts.ts';
@@ -203,8 +204,9 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   if (saves.touched) {
     if (!(await prove(deps.table, key, held.leaseId))) return 'lost';
     await concurrently(8, saves.records, (record) => saveOutput(deps.table, key, record));
-    const gone = !inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
-    if (gone) await forgetOutputs(deps.table, key);
+    // Each part by itself: the other may take long, and by then there may be a new service of that name.
+    const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([part]) => outputKindOf[part]);
+    if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeignWrites(run);
   }
   const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers);
@@ -213,6 +215,8 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   const unchanged = text === (held.work.triggers ?? null);
   return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text };
 }
+
+const outputKindOf = { ep: 'Endpoints', sl: 'EndpointSlice' } as const satisfies { readonly [P in WorkPart]: OutputKind };
 
 function report(
   deps: SyncDeps,

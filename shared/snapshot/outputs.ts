@@ -56,8 +56,8 @@ export function saveOutput(table: Table, service: ServiceKey, record: OutputReco
   return table.put(item, { any: [{ absent: 'v' }, { attribute: 'v', is: record.object ? '<' : '<=', value: record.version }] });
 }
 
-export async function forgetOutputs(table: Table, service: ServiceKey, shelf: Shelf = 'OUT'): Promise<void> {
-  const items = await table.query(partition(shelf, service));
+export async function forgetOutputs(table: Table, service: ServiceKey, kinds: readonly OutputKind[]): Promise<void> {
+  const items = (await table.query(partition('OUT', service))).filter((item) => kinds.includes(decodeOutput(item).kind));
   await Promise.all(items.map((item) => table.delete({ pk: item.pk, sk: item.sk }, { attribute: 'v', is: '=', value: item['v'] as string })));
 }
 

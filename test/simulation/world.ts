@@ -204,6 +204,8 @@ export class World {
 
   /** Lists anew, as the relay does every half hour. */
   relist(): void {
+    // Something always happens in a cluster between two lists.
+    this.store.apply(this.store.get('Namespace', '', 'default'));
     for (const relay of [...this.relays]) this.#kill(relay);
     this.startRelay();
   }

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { readOutputs } from '#shared/snapshot/outputs.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+
+it('slices that went with their service are made anew for the next one, although the Endpoints of the first could not be deleted', async () => {
+  let refuses = false;
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+    refuse: async (call) => {
+      if (refuses && call === 'delete Endpoints') throw new ClusterApiError('not now', { status: 409, reason: 'Conflict' });
+    },
+  });
+  await pass(8);
+  refuses = true;
+  world.store.remove('Service', 'default', 'svc');
+  for (const { metadata } of world.store.list('EndpointSlice')) world.store.remove('EndpointSlice', 'default', metadata.name);
+  await pass(5);
+
+  const next = aService();
+  world.store.apply({ ...next, metadata: { ...next.metadata, uid: 'uid-2' } });
+  refuses = false;
+  await pass(60);
+  expect(world.store.list('EndpointSlice').flatMap((s) => s['endpoints'])).toHaveLength(2);
+});
+
+it('nothing is remembered of the outputs of a service that is gone', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+  await pass(8);
+  const key = { cluster, namespace: 'default', name: 'svc' };
+  expect(await readOutputs(world.table, key)).not.toEqual([]);
+  world.store.remove('Service', 'default', 'svc');
+  await pass(8);
+  expect(await readOutputs(world.table, key)).toEqual([]);
+  expect(world.store.list('Endpoints')).toEqual([]);
+});
