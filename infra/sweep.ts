@@ -34,7 +34,7 @@ export class Sweep extends Construct {
       recursiveLoop: RecursiveLoop.ALLOW,
       network,
     });
-    this.function.grantTable(table.tableArn, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
+    this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
     this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
     // Lists of its own are applied as the relay's are: by ingest, from the events queue.
     this.function.allow([queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');

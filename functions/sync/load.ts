@@ -2,6 +2,7 @@
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { type Counts, readCounts } from '#shared/snapshot/counts.ts';
 import { type Hints, readHints } from '#shared/snapshot/hints.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
@@ -22,19 +23,32 @@ export interface Inputs {
   readonly hints: Hints | undefined;
 }
 
-export async function load(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, work: WorkItem, shelf: Shelf): Promise<Inputs> {
-  const { table } = deps;
-  const [serviceRecord, outputs, triggers, hints] = await Promise.all([
+/** What of a service is one item each. */
+export interface Facts {
+  readonly serviceRecord: ObjectRecord | undefined;
+  readonly hints: Hints | undefined;
+  readonly counts: Counts | undefined;
+}
+
+export async function readFacts({ table }: SyncDeps, key: ServiceKey): Promise<Facts> {
+  const [serviceRecord, hints, counts] = await Promise.all([
     readObject(table, key.cluster, 'Service', key.namespace, key.name),
-    outputsOn(deps, key, shelf),
-    readTriggers(table, key, work),
     readHints(table, key),
+    readCounts(table, key),
   ]);
+  return { serviceRecord, hints, counts };
+}
+
+export async function load(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, work: WorkItem, facts: Facts, shelf: Shelf): Promise<Inputs> {
+  const { serviceRecord, hints } = facts;
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
-  const [pods, nodes] = selects
-    ? await Promise.all([podsOf(deps, key, service.spec?.selector ?? {}), nodesOf(deps, meta)])
-    : [[], { nodes: new Map<string, Node>(), seen: false }];
+  const [outputs, triggers, pods, nodes] = await Promise.all([
+    outputsOn(deps, key, shelf),
+    readTriggers(deps.table, key, work),
+    selects ? podsOf(deps, key, service.spec?.selector ?? {}) : [],
+    selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
+  ]);
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
 }
 

@@ -21,7 +21,7 @@ import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueu
 import { closeCircuit, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
-import { type Inputs, load } from './load.ts';
+import { type Inputs, load, readFacts } from './load.ts';
 import { observeSync } from './metrics.ts';
 import { NotNow, type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
@@ -125,17 +125,18 @@ async function runOnce(
 ): Promise<RunResult | 'lost'> {
   const same = (outcome: Outcome) => new Map(parts.map((p) => [p, outcome] as const));
   const nothing = { saves: undefined, api: undefined, inputs: undefined, triggers: undefined };
-  const meta = await readMeta(deps.table, key.cluster);
+  // All after the claim, and as one call: whether it is needed shows in the first of them.
+  const [meta, facts] = await Promise.all([readMeta(deps.table, key.cluster), readFacts(deps, key)]);
   const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
   // The switch back wakes every service, but nobody who has left only Endpoints behind (EP-70).
   const paused = meta?.mode === 'paused' || meta?.circuit?.reason === 'two-writers';
-  const waits = paused && !(await readObject(deps.table, key.cluster, 'Service', key.namespace, key.name));
+  const waits = paused && !facts.serviceRecord;
   if (!meta || (!waits && (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')))) return { ...nothing, meta, outcomes: same(ok) };
   try {
     if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()));
     if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)));
     if (meta.mode === 'shadow') {
-      await compare(deps, meta, key, await load(deps, meta, key, held.work, 'SEEN'));
+      await compare(deps, meta, key, await load(deps, meta, key, held.work, facts, 'SEEN'));
       return { ...nothing, meta, outcomes: same(ok) };
     }
     await passCircuit(deps, meta, held.leaseId);
@@ -144,7 +145,8 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const [inputs, counts] = await Promise.all([load(deps, meta, key, held.work, 'OUT'), readCounts(deps.table, key)]);
+    const inputs = await load(deps, meta, key, held.work, facts, 'OUT');
+    const { counts } = facts;
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
     const run: Run = {

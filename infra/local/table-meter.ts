@@ -6,7 +6,7 @@ import { tableName } from './processes.ts';
 /** Sent by those who only look on, so that looking costs nothing. */
 export const onlooker = 'fleet-endpoints-console';
 
-const reads = ['GetItem', 'Query'];
+const reads = ['GetItem', 'BatchGetItem', 'Query'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {

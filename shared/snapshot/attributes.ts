@@ -1,6 +1,7 @@
 /** Items as DynamoDB's attribute values: S, N, BOOL, B and NS, the five that the port knows. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Item, Value } from './table.ts';
+import { tableKey } from '#shared/contract/table.ts';
+import type { Item, Key, Value } from './table.ts';
 
 export function encodeItem(item: Item): Record<string, AttributeValue> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, encodeValue(value)]));
@@ -39,3 +40,5 @@ function encodeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`not a number of the table: ${value}`);
   return String(value);
 }
+
+export const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [tableKey.partition]: { S: pk }, [tableKey.sort]: { S: sk } });

@@ -7,7 +7,6 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
-  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   type QueryCommandInput,
@@ -15,7 +14,8 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
-import { decodeItem, encodeItem, encodeValue } from './attributes.ts';
+import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
+import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
 import type { Item, Key, KeyRange, Table } from './table.ts';
 
@@ -48,10 +48,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
   }
 
   return {
-    async get(key) {
-      const output = count('get', await client.send(new GetItemCommand({ ...common, Key: encodeKey(key), ConsistentRead: true })));
-      return output.Item && decodeItem(output.Item);
-    },
+    get: batchedGets(client, tableName, (units) => onCapacity?.('get', units)),
 
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
@@ -103,8 +100,6 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     },
   };
 }
-
-const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [tableKey.partition]: { S: pk }, [tableKey.sort]: { S: sk } });
 
 /** Undefined when no key can lie in the range, which DynamoDB would refuse. */
 function keyCondition(pk: string, { from = '', to }: KeyRange) {

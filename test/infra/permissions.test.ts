@@ -27,12 +27,12 @@ const secret = (i: number): string => `arn:aws:secretsmanager:eu-central-1:11112
 
 describe('each function may do exactly this', () => {
   it.each([
-    ['IngestRole', [...table('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
+    ['IngestRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
     [
       'SyncRole',
-      [...table('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, ...consume, 'sqs:SendMessage', ...clusters],
+      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, ...consume, 'sqs:SendMessage', ...clusters],
     ],
-    ['SweepRole', [...table('GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, 'sqs:SendMessage', ...clusters]],
+    ['SweepRole', [...table('BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, 'sqs:SendMessage', ...clusters]],
     ['RegisterRole', [...table('PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
   ])('%s', (role, actions) => {
@@ -42,7 +42,7 @@ describe('each function may do exactly this', () => {
   it('and has no network rights without a VPC, nor rights to clusters that are not there', () => {
     const { hubTemplate: bare } = fleetOf('hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
     expect(actionsOf(statementsOf(bare, 'SyncRole'))).toEqual(
-      [...table('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
+      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
     );
   });
 });
