@@ -8,6 +8,8 @@ export interface ChurnLoad {
   /** Readiness flips a second; 0 only fills the cluster. */
   readonly rate: number;
   readonly seconds: number;
+  /** How long the last flips may take to show. */
+  readonly settleSeconds?: number;
   /** Whether services and pods are deleted at the end. */
   readonly clean?: boolean;
   readonly namespace?: string;
@@ -15,7 +17,7 @@ export interface ChurnLoad {
 
 export interface ChurnView {
   readonly seen: number;
-  /** Flips that had not shown half a minute after the last. */
+  /** Flips that had not shown by then. */
   readonly lost: number;
   readonly p50_ms: number;
   readonly p90_ms: number;
@@ -36,8 +38,8 @@ export interface ChurnResult {
 
 /** Runs the load generator of the control plane's binary until it has measured. */
 export async function runChurn(binary: string, kubeconfig: string, load: ChurnLoad): Promise<ChurnResult> {
-  const { services, pods, rate, seconds, clean = true, namespace = 'churn' } = load;
-  const flags = { kubeconfig, services, pods, rate, for: `${seconds}s`, clean, namespace };
+  const { services, pods, rate, seconds, settleSeconds = 30, clean = true, namespace = 'churn' } = load;
+  const flags = { kubeconfig, services, pods, rate, for: `${seconds}s`, settle: `${settleSeconds}s`, clean, namespace };
   const { stdout } = await promisify(execFile)(binary, ['churn', ...Object.entries(flags).map(([name, value]) => `-${name}=${value}`)]);
   return JSON.parse(stdout) as ChurnResult;
 }

@@ -1,0 +1,93 @@
+/** What happens to the processes and their connections while a load goes on. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import type { Scene } from './scene.ts';
+
+export interface Storm {
+  readonly kills: number;
+  readonly cuts: number;
+  readonly stalls: number;
+  /** ms that a worker was frozen while it held a lease; 0 when it never was. */
+  readonly frozenMs: number;
+}
+
+/** Longer than a lease: another worker has taken over by then. */
+const freezeMs = 46_000;
+
+/** Kills at random; cuts and stalls every connection to the API server; and once freezes a worker past its lease. */
+export async function storm(scene: Scene, seconds: number, random: () => number): Promise<Storm> {
+  const end = Date.now() + seconds * 1000;
+  const frozen = new Set<string>();
+  let kills = 0;
+  let cuts = 0;
+  let stalls = 0;
+
+  async function kill(): Promise<void> {
+    while (Date.now() < end) {
+      await sleep(2_000 + 6_000 * random());
+      const processes = [...(await scene.processes())].filter(([name]) => /^(relay|ingest|sync)/.test(name) && !frozen.has(name));
+      const victim = processes[Math.floor(random() * processes.length)];
+      if (victim && send(victim[1], 'SIGKILL')) kills++;
+    }
+  }
+  async function disturb(): Promise<void> {
+    while (Date.now() < end) {
+      await sleep(4_000 + 8_000 * random());
+      if (random() < 0.75) cuts += Math.min(1, scene.proxy.cut());
+      else {
+        scene.proxy.stall();
+        stalls++;
+        // Shorter and longer than what a call to the API server waits.
+        await sleep(random() < 0.5 ? 3_000 : 20_000);
+        if (random() < 0.5) scene.proxy.cut();
+        scene.proxy.resume();
+      }
+    }
+    scene.proxy.resume();
+  }
+  async function freeze(): Promise<number> {
+    await sleep(Math.min(20_000, (seconds * 1000) / 4));
+    for (const until = Date.now() + 30_000; Date.now() < until; await sleep(200)) {
+      frozen.add('sync');
+      const pid = (await scene.processes()).get('sync');
+      if (pid === undefined || !send(pid, 'SIGSTOP')) continue;
+      const since = Date.now();
+      const early = await leases(scene);
+      await sleep(2_000);
+      const late = await leases(scene);
+      if ([...late].some((id) => early.has(id))) {
+        await sleep(freezeMs - (Date.now() - since));
+        send(pid, 'SIGCONT');
+        frozen.clear();
+        return Date.now() - since;
+      }
+      send(pid, 'SIGCONT');
+    }
+    frozen.clear();
+    return 0;
+  }
+  const [, , frozenMs] = await Promise.all([kill(), disturb(), freeze()]);
+  return { kills, cuts, stalls, frozenMs };
+}
+
+/** Ids of the leases that are alive. */
+async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
+  const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 500);
+  const work = await Promise.all(
+    dirty.map(({ pk }) => {
+      const { namespace, service } = parseWorkKey(pk);
+      return readWork(hub.table, { cluster, namespace, name: service });
+    }),
+  );
+  return new Set(work.flatMap(({ lease }) => (lease && lease.until > Date.now() ? [lease.id] : [])));
+}
+
+/** False when the process was gone already. */
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
