@@ -51,7 +51,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-export interface Cost {
+interface Cost {
   readonly events: number;
   readonly perMillion: { readonly [what: string]: number };
   readonly total: number;
@@ -59,7 +59,7 @@ export interface Cost {
   readonly writeUnits: number;
 }
 
-export async function costOf(s: Scenario): Promise<Cost> {
+async function costOf(s: Scenario): Promise<Cost> {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const batches = { ingest: { batches: 0, messages: 0 }, sync: { batches: 0, messages: 0 } };
   const given = objects(s);
@@ -185,13 +185,11 @@ function status(pod: object, ready: boolean, now: number): object {
   return { ...old, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }] };
 }
 
-if (import.meta.main) {
-  console.log('US dollars for a million events that the relay forwards (pod changes, and echoes of our writes)\n');
-  for (const scenario of scenarios) {
-    const { events, perMillion, total, readUnits, writeUnits } = await costOf(scenario);
-    console.log(
-      `${scenario.name}: $${total.toFixed(2)}   (${events} events; per 1,000: ${writeUnits.toFixed(0)} write and ${readUnits.toFixed(0)} read units)`,
-    );
-    for (const [what, dollars] of Object.entries(perMillion)) console.log(`  ${what.padEnd(13)} $${dollars.toFixed(2)}`);
-  }
+console.log('US dollars for a million events that the relay forwards (pod changes, and echoes of our writes)\n');
+for (const scenario of scenarios) {
+  const { events, perMillion, total, readUnits, writeUnits } = await costOf(scenario);
+  console.log(
+    `${scenario.name}: $${total.toFixed(2)}   (${events} events; per 1,000: ${writeUnits.toFixed(0)} write and ${readUnits.toFixed(0)} read units)`,
+  );
+  for (const [what, dollars] of Object.entries(perMillion)) console.log(`  ${what.padEnd(13)} $${dollars.toFixed(2)}`);
 }
