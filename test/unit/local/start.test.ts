@@ -54,7 +54,7 @@ test('runs until Ctrl-C: gets ready, tells health and metrics, ends with everyth
   expect(health.ready).toBe(true);
   expect(health.processes.map((p) => p.name)).toEqual(['table', 'queues', 'clusters', 'ingest', 'sync', 'sweep', 'relay demo-1']);
   const metrics = async () => (await fetch(`${url}/metrics`)).text();
-  await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^fleet_endpoints_writes_slices_total\{cluster="demo-1"\} [1-9]/m);
+  await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^fleet_endpoints_syncs_written_total\{cluster="demo-1"\} [1-9]/m);
 
   const before = Date.now();
   process.kill(-(run.process.pid as number), 'SIGINT');

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { expect, onTestFinished, test } from 'vitest';
+import { onlookersTable } from '#infra/local/console/api.ts';
+import { metricsStore } from '#infra/local/console/metrics-store.ts';
+import { createTable } from '#infra/local/create-table.ts';
+import { region, tableName } from '#infra/local/processes.ts';
+import { meterTable } from '#infra/local/table-meter.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+
+test('the table tells the units that its users consume, and not those of the console', async () => {
+  const store = metricsStore();
+  const server = dynalite({ createTableMs: 0 });
+  const meter = meterTable(server, (line) => store.add(JSON.parse(line)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new DynamoDBClient({ region, endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  onTestFinished(() => {
+    meter.stop();
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  await createTable(client, tableName);
+
+  const units = { get: 0, put: 0 };
+  const table = dynamoTable(client, tableName, { onCapacity: (operation, n) => (units[operation as 'get' | 'put'] += n) });
+  await table.put({ pk: 'a', sk: 'b', text: 'x'.repeat(1_500) });
+  for (let i = 0; i < 3; i++) expect(await table.get({ pk: 'a', sk: 'b' })).toMatchObject({ text: expect.stringMatching(/^x{1500}$/) });
+  await Promise.all(['b', 'c'].map((sk) => table.get({ pk: 'a', sk })));
+  for (let i = 0; i < 5; i++) await onlookersTable(endpoint).get({ pk: 'a', sk: 'b' });
+
+  await expect.poll(() => store.total('ConsumedReadCapacityUnits')).toBe(units.get);
+  expect(units).toEqual({ get: 5, put: 2 });
+  expect(store.total('ConsumedWriteCapacityUnits')).toBe(units.put);
+  expect(store.total('ReadThrottleEvents')).toBe(0);
+});
