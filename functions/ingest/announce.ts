@@ -49,8 +49,8 @@ export async function announce(
     const version = versionAgainst(before, entry);
     if (before && version <= before.version) {
       deps.metrics.put('EventsStale', 1, { cluster });
-      // Delivered again: whoever wrote it may not have lived to log it.
-      if (entry.version === before.version) touched(entry.namespace, entry.name);
+      // Whoever wrote it may not have lived to log it: it is delivered again, or an older entry finds it still owed.
+      if (entry.version === before.version || before.past) touched(entry.namespace, entry.name);
       return before.past ? { kind, record: before, podChange: undefined, seen: entry.seen } : undefined;
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {

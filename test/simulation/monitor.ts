@@ -117,7 +117,7 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     for (const known of servicesKnown) {
       // A tombstone, or a service of that name from before.
       if (known && !('metadata' in known)) return false;
-      if (known && (known as Service).metadata.uid !== service.metadata.uid) return false;
+      if (known && ((known as Service).metadata.uid !== service.metadata.uid || !isEndpoint(pod, known as Service))) return false;
     }
     for (const items of podReads) {
       const item = items.find((i) => i.sk === pod.metadata.name);

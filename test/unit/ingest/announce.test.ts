@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
+import { raiseSelectorsVersion, readObject } from '#shared/snapshot/objects.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { pod, service } from '../kube/objects.ts';
+import { entry, type IngestHub, ingestHub } from './hub.ts';
+
+const labelled = (app: string, name = 'p') => pod(name, { labels: { app } });
+const named = (name: string, app: string) => ({ ...service({ selector: { app } }), metadata: { ...service().metadata, name } });
+const woken = (hub: IngestHub) => hub.woken().map((m) => m.service);
+
+/** Until it is called again, wake-ups are refused: what comes before them has been written, and no more. */
+function refuseWakeUps(hub: IngestHub): () => void {
+  const { send } = hub.queues.syncs;
+  hub.queues.syncs.send = async () => {
+    throw new Error('refused');
+  };
+  return () => {
+    hub.queues.syncs.send = send;
+  };
+}
+
+async function withServices() {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Service', 3, ...['a', 'b', 'c'].map((app, i) => entry('Service', i + 1, named(`svc-${app}`, app)))));
+  hub.woken();
+  return hub;
+}
+
+describe('what a pod owes', () => {
+  it('is told to the service that it left and the one that it joined', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    expect(woken(hub)).toEqual(['svc-a']);
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.past).toBeUndefined();
+  });
+
+  it('is told when the message comes again, if nobody has told it before', async () => {
+    const hub = await withServices();
+    const message = hub.live('Pod', 5, entry('Pod', 5, labelled('a')));
+    const accept = refuseWakeUps(hub);
+    expect(await hub.ingest(message)).toHaveLength(1);
+    accept();
+    expect(await hub.ingest(message)).toEqual([]);
+    expect(woken(hub)).toEqual(['svc-a']);
+    await hub.ingest(message);
+    expect(woken(hub)).toEqual([]);
+  });
+
+  it('grows over versions that were never announced', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    hub.woken();
+    const accept = refuseWakeUps(hub);
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
+    accept();
+    await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('c'))));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-b', 'svc-c']);
+  });
+
+  it('is told by an older entry too, and logged by it for the workers that keep pods', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    hub.woken();
+    // The write of version 7 arrives, its answer does not.
+    const { put } = hub.table;
+    hub.table.put = async (...args) => {
+      await put(...args);
+      throw new Error('the answer got lost');
+    };
+    expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
+    hub.table.put = put;
+    const head = await podLogHead(hub.table, 'c', 'ns');
+
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
+    expect((await readPodLog(hub.table, 'c', 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
+  });
+
+  it('is what a newer version of its services selects, once it is written', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    hub.woken();
+    await hub.ingest(hub.live('Service', 9, entry('Service', 9, named('svc-c', 'a'))));
+    await raiseSelectorsVersion(hub.table, 'c', 'ns');
+    hub.woken();
+    await hub.ingest(hub.live('Pod', 10, entry('Pod', 10, pod('p', { labels: { app: 'a' }, ready: false }))));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-c']);
+  });
+});
+
+describe('a version', () => {
+  it('is written although nothing in it has changed, so that a late older one loses', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))), hub.live('Pod', 8, entry('Pod', 8, labelled('a'))));
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
+  });
+
+  it('of a deletion is kept even of an object that was never seen', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect(woken(hub)).toEqual([]);
+  });
+
+  it('of another pod of that name wakes the services of both', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    hub.woken();
+    await hub.ingest(hub.live('Pod', 9, entry('Pod', 9, { ...labelled('b'), metadata: { ...labelled('b').metadata, uid: 'another' } })));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
+  });
+});
+
+describe('a batch', () => {
+  it('goes on without the messages that cannot be read, which are put aside with the reason', async () => {
+    const hub = await withServices();
+    const failed = await hub.ingest('garbage', { ...hub.live('Pod', 5), v: 99 }, { ...hub.live('Pod', 5), cluster: 'another' }, hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    expect(failed).toEqual([]);
+    expect(woken(hub)).toEqual(['svc-a']);
+    expect(hub.queues.quarantine.waiting().map((m) => m.body)).toEqual([
+      expect.stringContaining('not JSON'),
+      expect.stringContaining('v is 99'),
+      expect.stringContaining('speaks for cluster another'),
+    ]);
+  });
+
+  it('wakes a service once, whatever the number of its pods', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 20, ...Array.from({ length: 12 }, (_, i) => entry('Pod', i + 5, labelled('a', `p${i}`)))));
+    expect(woken(hub)).toEqual(['svc-a']);
+  });
+});
