@@ -29,6 +29,12 @@ const { positionals, values } = parseArgs({
   },
 });
 
+// Whoever reads what we print may stop early, as head does.
+process.stdout.on('error', (e: NodeJS.ErrnoException) => {
+  if (e.code !== 'EPIPE') throw e;
+  process.exit();
+});
+
 try {
   const [command, clusterId] = positionals;
   if (command === 'manifest' && clusterId) process.stdout.write(toYaml(relayManifest(installOf(clusterId))));

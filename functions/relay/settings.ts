@@ -44,7 +44,7 @@ export function readSettings(env: Env): RelaySettings {
     outputs: outputs === 'full' ? 'full' : 'metadata',
     resyncMs: number(relayEnv.resyncSeconds, 1800, 1, 86_400) * 1000,
     port: number(relayEnv.port, 8080, 0, 65_535),
-    host: env[relayEnv.connectionFile] ? '127.0.0.1' : '::',
+    host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : '::'),
     failFast: env[relayEnv.failFast] === '1',
     api: apiSettings(env, wrong),
   };

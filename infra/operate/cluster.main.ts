@@ -6,6 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { STSClient } from '@aws-sdk/client-sts';
+import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
@@ -74,21 +77,13 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
   const differences = await listDifferences(hub.table, meta.id);
   const shadow = shadowFindings(meta, differences.filter((d) => d.confirmed).length, quietMs, Date.now());
   if (!hub.connectionsFile) {
-    // The function's own rights are what counts there, and they are asked for with every write; the writer's identity is checked here.
-    const api = await clusterRegistry({
-      connectionsFile: undefined,
-      credentials: () => hub.dynamodb.config.credentials(),
-      region: await hub.dynamodb.config.region(),
-      now: Date.now,
-    })(meta)
-      .then(() => ({ check: 'reachable', ok: true, detail: 'the API server answers as this cluster' }))
-      .catch((e: unknown) => ({ check: 'reachable', ok: false, detail: String(e) }));
+    const access = await deployedFindings(hub, meta);
     const off = {
       check: 'built-in controllers',
       ok: vouched,
       detail: vouched ? 'off, as you say' : 'make sure they are off on every control-plane node and say --controllers-off',
     };
-    return [...shadow, api, off];
+    return [...shadow, ...access, off];
   }
   const connections = JSON.parse(await readFile(hub.connectionsFile, 'utf8')) as { readonly [id: string]: Connection };
   const connection = connections[meta.id];
@@ -99,6 +94,30 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
       ? { check: 'built-in controllers', ok: true, detail: 'off, as you say' }
       : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
     return [...shadow, ...(await accessFindings(api.transport)), off];
+  } finally {
+    api.close();
+  }
+}
+
+/**
+ * With a secret we are who the functions are, so their rights can be asked for. Otherwise it is the functions' roles that the cluster knows:
+ * their rights show in the first write, and a refusal opens the cluster's circuit.
+ */
+async function deployedFindings(hub: Hub, meta: ClusterMeta): Promise<readonly Finding[]> {
+  const access = accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
+  const credentials = (): ReturnType<typeof hub.dynamodb.config.credentials> => hub.dynamodb.config.credentials();
+  const registry = clusterRegistry({ connectionsFile: undefined, access, credentials, region: await hub.dynamodb.config.region(), now: Date.now });
+  try {
+    await registry(meta);
+  } catch (e) {
+    return [{ check: 'reachable', ok: false, detail: e instanceof Error ? e.message : String(e) }];
+  }
+  const identity = { check: 'identity', ok: true, detail: 'the API server answers as this cluster' };
+  if (meta.api?.auth.type !== 'secret') return [identity];
+  const { url, ca, auth } = meta.api;
+  const api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await access.credentials(auth, false)) }, { fieldManager });
+  try {
+    return [identity, ...(await accessFindings(api.transport))];
   } finally {
     api.close();
   }

@@ -9,6 +9,8 @@ export const relayEnv = {
   resyncSeconds: 'RESYNC_SECONDS',
   /** Port of /metrics, /healthz and /readyz; 0 for any free one. */
   port: 'RELAY_PORT',
+  /** Address that they are served at; by default all, as the kubelet comes by the pod's. */
+  host: 'RELAY_HOST',
   /** Address of the API server and where its credentials are; by default the pod's own service account. */
   apiUrl: 'KUBE_API_URL',
   apiCaFile: 'KUBE_API_CA_FILE',
