@@ -1,0 +1,222 @@
+/** Messages that nobody should send, and objects that nobody should make, end to end: what can't be read is set aside, and all else goes on. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
+import { decodeMessage, encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
+import { messageVersion } from '#shared/queue/messages.ts';
+import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { cluster, type World } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+
+const header = { v: messageVersion, cluster, session: 's1', uid: 'u', base: '1' };
+const live = (entry: object, kind = 'Pod') => ({ ...header, type: 'live', kind, asOf: '900000', entries: [entry] });
+const wakeUp = { v: messageVersion, cluster, ns: 'default', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } };
+const mebibyte = (character: string) => character.repeat(Math.floor((1024 * 1024) / Buffer.byteLength(character)));
+const podText = encodeProjection('Pod', aPod(0) as unknown as Pod);
+
+const unreadable: readonly (readonly [what: string, body: string])[] = [
+  ['text', 'hello'],
+  ['half of a message', JSON.stringify(live({ ns: 'default', name: 'x', rv: '1' })).slice(0, 90)],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['a number', '7'],
+  ['a mebibyte of text', mebibyte('x')],
+  ['a mebibyte of wide characters', mebibyte('\u{1F600}')],
+  ['a mebibyte of brackets', mebibyte('[')],
+  ['what is not deflated', 'z:AAAA'],
+  ['what is not base64', 'z:***'],
+  ['a version that is not known', JSON.stringify({ ...wakeUp, ...live({}), v: 2 })],
+  ['no version', '{}'],
+  ['a prototype', '{"__proto__":{"v":1,"cluster":"c"}}'],
+];
+const unreadableEvents: readonly (readonly [what: string, message: object])[] = [
+  ["another cluster's", { ...live({ ns: 'default', name: 'x', rv: '1' }), cluster: 'other' }],
+  ['a kind that is not known', live({ ns: 'default', name: 'x', rv: '1' }, '__proto__')],
+  ['a name of 254 characters', live({ ns: 'default', name: 'x'.repeat(254), rv: '1' })],
+  ['no name', live({ ns: 'default', name: '', rv: '1' })],
+  ['a name that is a number', live({ ns: 'default', name: 7, rv: '1' })],
+  ['a resourceVersion that is no number', live({ ns: 'default', name: 'x', rv: '1e9' })],
+  ['a resourceVersion of 40 digits', live({ ns: 'default', name: 'x', rv: '1'.repeat(40) })],
+  ['no projection', live({ ns: 'default', name: 'x', rv: '1', o: '[' })],
+  ['entries that are no list', { ...live({}), entries: { length: 1 } }],
+  ['a type that is not known', { ...live({ ns: 'default', name: 'x', rv: '1' }), type: 'constructor' }],
+];
+const unreadableWakeUps: readonly (readonly [what: string, message: object])[] = [
+  ["another cluster's", { ...wakeUp, cluster: 'other' }],
+  ['a generation below nothing', { ...wakeUp, gen: -1 }],
+  ['a part that is not known', { ...wakeUp, seq: { __proto__: null, constructor: 1 } }],
+  ['no service', { ...wakeUp, service: undefined }],
+];
+
+async function started() {
+  const small = await smallCluster([aService(), ...pods(2)]);
+  await small.pass(8);
+  expect(ips(small.world)).toEqual(['10.1.0.1', '10.1.0.2']);
+  return small;
+}
+
+const ips = ({ store }: World, name = 'svc'): readonly string[] => {
+  const endpoints = store.find('Endpoints', 'default', name) as unknown as Endpoints | undefined;
+  return (endpoints?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip)).sort();
+};
+const sliceIps = ({ store }: World, name = 'svc'): readonly string[] =>
+  (store.list('EndpointSlice', 'default') as unknown as readonly EndpointSlice[])
+    .filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === name)
+    .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))
+    .sort();
+const reasons = (world: World): readonly string[] =>
+  world.queues.quarantine.waiting().map((m) => (decodeMessage(m.body) as { readonly reason: string }).reason);
+const nothingElseIsLeft = ({ queues: { events, syncs, deadEvents, deadSyncs, parked } }: World): void => {
+  for (const queue of [events, syncs, deadEvents, deadSyncs, parked]) expect(queue.waiting()).toEqual([]);
+};
+
+it('what cannot be read as events is quarantined with its reason, and the rest of its batch goes on', async () => {
+  const { world, pass } = await started();
+  const bodies = [...unreadable.map(([, body]) => body), ...unreadableEvents.map(([, message]) => JSON.stringify(message))];
+  // In one batch with nine of them.
+  world.store.create('Pod', 'default', aPod(2) as never);
+  await world.queues.events.send(bodies.map((body) => ({ body })));
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(120);
+  expect(reasons(world)).toHaveLength(bodies.length);
+  for (const reason of reasons(world)) expect(reason).toMatch(/\w/);
+  expect(world.metrics.get('Quarantined')).toBe(bodies.length);
+  expect(ips(world)).toEqual(['10.1.0.2']);
+  nothingElseIsLeft(world);
+});
+
+it('what cannot be read as a wake-up is quarantined with its reason, and the rest of its batch goes on', async () => {
+  const { world, pass } = await started();
+  const bodies = [...unreadable.map(([, body]) => body), ...unreadableWakeUps.map(([, message]) => JSON.stringify(message))];
+  await world.queues.syncs.send(bodies.map((body) => ({ body })));
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(120);
+  expect(reasons(world)).toHaveLength(bodies.length);
+  expect(world.metrics.get('Quarantined')).toBe(bodies.length);
+  expect(ips(world)).toEqual(['10.1.0.2']);
+  nothingElseIsLeft(world);
+});
+
+const hostileNames = [
+  'x'.repeat(253),
+  '#',
+  'a#b',
+  '/',
+  'a/b',
+  '..',
+  '%',
+  '%2F',
+  '__proto__',
+  'constructor',
+  '\u0000',
+  'a\nb',
+  '\ud800',
+  '\uffff',
+  'é'.repeat(253),
+  '\u{1F600}',
+];
+
+it('names that Kubernetes would not allow are kept apart, and harm nobody', async () => {
+  const { world, pass } = await started();
+  for (const [i, name] of hostileNames.entries()) {
+    const rv = String(900_001 + i);
+    for (const kind of ['Pod', 'Service', 'Node']) {
+      const message = { ...live({ ns: kind === 'Node' ? '' : name, name, rv, ...(kind === 'Pod' && { o: podText }) }, kind), asOf: rv };
+      await world.queues.events.send([{ body: encodeMessage(message) }]);
+    }
+    const output = { ns: name, name, rv, uid: 'u', svc: name };
+    for (const kind of ['Endpoints', 'EndpointSlice']) await world.queues.events.send([{ body: encodeMessage({ ...live(output, kind), asOf: rv }) }]);
+    await world.queues.syncs.send([{ body: encodeMessage({ ...wakeUp, ns: name, service: name }) }]);
+  }
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(3600);
+  expect(ips(world)).toEqual(['10.1.0.2']);
+  nothingElseIsLeft(world);
+});
+
+it("another kind's projection spoils its own service and no other", async () => {
+  const { world, pass } = await started();
+  const message = { ...live({ ns: 'default', name: 'x', rv: '900001', o: podText }, 'Service'), asOf: '900001' };
+  await world.queues.events.send([{ body: JSON.stringify(message) }]);
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(120);
+  expect(ips(world)).toEqual(['10.1.0.2']);
+  expect(world.queues.deadEvents.waiting()).toEqual([]);
+});
+
+it('labels that are properties of every object select as any other', async () => {
+  const { world, pass } = await started();
+  for (const key of ['constructor', 'toString', 'hasOwnProperty']) {
+    world.store.create('Service', 'default', { metadata: { name: key.toLowerCase() }, spec: { selector: { [key]: 'a' }, ports: [{ port: 80 }] } });
+    const pod = { ...aPod(4), metadata: { ...aPod(4).metadata, name: `with-${key.toLowerCase()}`, labels: { [key]: 'a' } } };
+    world.store.apply(pod as RawObject);
+  }
+  await pass(120);
+  for (const key of ['constructor', 'tostring', 'hasownproperty']) expect(ips(world, key)).toEqual(['10.1.0.5']);
+  expect(ips(world)).toEqual(['10.1.0.1', '10.1.0.2']);
+  nothingElseIsLeft(world);
+});
+
+it.each(['nonsense', '', '999.1.1.1', '10.0.0.01', '::g', '10.0.0.1/8', 'fe80::1%eth0', '\u0000'])(
+  'a pod whose IP is %j takes no other pod away from its service',
+  async (ip) => {
+    const { world, pass } = await started();
+    world.store.apply({ ...aPod(5), status: { ...(aPod(5).status as object), podIP: ip, podIPs: [{ ip }] } } as RawObject);
+    await pass(3600);
+    expect(ips(world)).toEqual(expect.arrayContaining(['10.1.0.1', '10.1.0.2']));
+    expect(sliceIps(world)).toEqual(expect.arrayContaining(['10.1.0.1', '10.1.0.2']));
+    world.store.remove('Pod', 'default', 'pod-0');
+    world.store.remove('Pod', 'default', 'pod-5');
+    await pass(3600);
+    expect(ips(world)).toEqual(['10.1.0.2']);
+    expect(sliceIps(world)).toEqual(['10.1.0.2']);
+    expect(world.queues.deadSyncs.waiting()).toEqual([]);
+  },
+);
+
+const parsers = [parseEventsMessage, parseSyncMessage];
+const readsOrRefuses = (body: string): void => {
+  for (const parse of parsers) {
+    try {
+      parse(body);
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+    }
+  }
+};
+
+it('the parsers read a body or say that they cannot, whatever it is', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), readsOrRefuses), { numRuns: 500 });
+  fc.assert(fc.property(fc.json({ maxDepth: 4 }), readsOrRefuses), { numRuns: 500 });
+  const base = [
+    live({ ns: 'default', name: 'x', rv: '7', o: podText }),
+    live({ ns: 'n', name: 'x', rv: '7', uid: 'u', svc: 's' }, 'EndpointSlice'),
+    wakeUp,
+  ];
+  const fields = [
+    'v',
+    'cluster',
+    'session',
+    'base',
+    'type',
+    'kind',
+    'asOf',
+    'entries',
+    'gen',
+    'seq',
+    'ns',
+    'service',
+    'listId',
+    'i',
+    'from',
+    'to',
+    'high',
+  ];
+  const changed = fc.record({ message: fc.constantFrom(...base), field: fc.constantFrom(...fields), value: fc.jsonValue({ maxDepth: 3 }) });
+  fc.assert(
+    fc.property(changed, ({ message, field, value }) => readsOrRefuses(JSON.stringify({ ...message, [field]: value }))),
+    { numRuns: 2000 },
+  );
+});
