@@ -33,6 +33,10 @@ export function upstreamSpecs(scenario: Scenario): void {
         { ready: ['pod2'], notReady: [], ports: ['http:3001/TCP'] },
       ]);
     });
+    for (const [service, names] of Object.entries(podsOf)) {
+      const addresses = (w.endpoints(service)?.subsets ?? []).flatMap((s) => s.addresses ?? []);
+      expect(inOrder(addresses.map(({ ip, targetRef }) => ({ ip, targetRef })))).toEqual(await references(w, names));
+    }
   });
 
   scenario('EndpointSlice should create Endpoints and EndpointSlices for Pods matching a Service', async (w) => {
@@ -44,6 +48,10 @@ export function upstreamSpecs(scenario: Scenario): void {
         expect(outlineOfSlices(w.slices('example-named-port'))).toEqual([pod('pod1', 'http:3000/TCP'), pod('pod2', 'http:3001/TCP')]);
       });
     await expectSlices();
+    for (const [service, names] of Object.entries(podsOf)) {
+      const endpoints = w.slices(service).flatMap((s) => s.endpoints ?? []);
+      expect(inOrder(endpoints.map(({ addresses: [ip], targetRef }) => ({ ip, targetRef })))).toEqual(await references(w, names));
+    }
     // Made again after they have been deleted.
     const uids = w.slices('example-named-port').map((s) => s.metadata.uid);
     for (const slice of w.slices('example-named-port')) await w.api.delete('EndpointSlice', w.namespace, slice.metadata.name);
@@ -56,6 +64,20 @@ export function upstreamSpecs(scenario: Scenario): void {
   });
 }
 
+const podsOf = { 'example-int-port': ['pod1'], 'example-named-port': ['pod1', 'pod2'] };
+
+/** Address and reference that an endpoint of each of these pods must have. */
+async function references(w: World, names: readonly string[]) {
+  const pods = await Promise.all(names.map((name) => w.api.get('Pod', w.namespace, name)));
+  return pods.map((pod) => ({
+    ip: pod?.status?.podIP,
+    targetRef: { kind: 'Pod', namespace: w.namespace, name: pod?.metadata.name, uid: pod?.metadata.uid },
+  }));
+}
+
+const inOrder = <T extends { readonly targetRef?: { readonly name?: string } | undefined }>(list: readonly T[]): readonly T[] =>
+  list.toSorted((a, b) => ((a.targetRef?.name ?? '') < (b.targetRef?.name ?? '') ? -1 : 1));
+
 async function serviceWithoutPods(w: World): Promise<void> {
   const selector = { 'does-not-match-anything': 'there-are-endpoints-all-the-same' };
   await w.service('example-empty-selector', { selector, ports: [{ name: 'example', port: 80, protocol: 'TCP' }] });
@@ -65,6 +87,10 @@ async function podsAndServices(w: World): Promise<void> {
   const pod = (name: string, ports: { readonly [name: string]: number }) =>
     w.pod(name, {
       labels: { [name]: 'on', shared12: 'on' },
+      // Its address comes later, when the services are there.
+      phase: 'Pending',
+      ips: [],
+      ready: false,
       ports: Object.entries(ports).map(([portName, containerPort]) => ({ name: portName, containerPort })),
     });
   await pod('pod1', { 'example-name': 3000 });
@@ -77,4 +103,5 @@ async function podsAndServices(w: World): Promise<void> {
     });
   await service('example-int-port', 'pod1', 'example', 3000);
   await service('example-named-port', 'shared12', 'http', 'example-name');
+  for (const [i, name] of ['pod1', 'pod2'].entries()) await w.podStatus(name, { ips: [`10.1.0.${i + 1}`] });
 }
