@@ -24,5 +24,6 @@ for (const run of [theirs, ours]) if (run.status === 'rejected') throw run.reaso
 const results = theirs.status === 'fulfilled' && ours.status === 'fulfilled' ? compareRuns(steps, theirs.value, ours.value) : [];
 const failed = results.filter(({ lines }) => lines.length > 0);
 for (const { what, lines } of failed) console.log([`\n${what}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
+for (const { what, row } of results) if (row) console.log(`deliberate difference ${row}: ${what}`);
 console.log(`${results.length - failed.length} passed, ${failed.length} failed`);
 process.exitCode = failed.length > 0 ? 1 : 0;

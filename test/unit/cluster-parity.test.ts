@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { differences } from '#test/cluster/parity/comparison.ts';
+import { differences, resultOf } from '#test/cluster/parity/comparison.ts';
 import { type Names, namedApi } from '#test/cluster/parity/names.ts';
 import { type OpenEnds, snapshot, type Versions, type Written } from '#test/cluster/parity/snapshot.ts';
 import type { Api } from '#test/e2e/api.ts';
@@ -93,6 +93,13 @@ describe('a comparison of what two writers have written', () => {
     expect(differing(split, packed).join()).toContain('.sizes');
     expect(differing(split, packed, { web: ['packing'] })).toEqual([]);
   });
+});
+
+it('a deliberate difference excuses what it names, and must be there', () => {
+  const step = { what: 'x', deliberate: { row: 'D9', of: 'Endpoints n/web' } };
+  const other = 'Endpoints n/web-2 .subsets: upstream nothing, ours []';
+  expect(resultOf(step, ['Endpoints n/web .labels: upstream nothing, ours {}', other])).toEqual({ what: 'x', row: 'D9', lines: [other] });
+  expect(resultOf(step, []).lines).toEqual(['Endpoints n/web should differ (docs/parity.md D9)']);
 });
 
 it('a second object of a name has a name of its own', async () => {

@@ -14,6 +14,8 @@ export interface Step {
    * the times all the same, and its repetition writes without (TT-14).
    */
   readonly several?: true;
+  /** Where ours departs from upstream on purpose: the row of docs/parity.md, and what of the snapshot differs by it. */
+  readonly deliberate?: { readonly row: string; readonly of: string };
   /** A service fails in this state and is tried again and again, whoever writes. */
   readonly failing?: true;
 }

@@ -1,13 +1,18 @@
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { httpPort } from '#test/e2e/world.ts';
-import { numbers } from '../hands.ts';
+import { type Hands, numbers } from '../hands.ts';
 import type { Chapter } from '../step.ts';
 
 const labels = { app: 'foreign' };
 const serviceName = 'kubernetes.io/service-name';
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
 const controller = 'endpointslice-controller.k8s.io';
-const pods = (h: { slices(service: string): readonly { readonly endpoints?: readonly unknown[] }[] }): number =>
-  h.slices('foreign').reduce((n, s) => n + (s.endpoints?.length ?? 0), 0);
+/** As the server has them: what is watched may not show the user's own change yet. */
+async function slices(h: Hands): Promise<readonly EndpointSlice[]> {
+  const { items } = await h.api.list('EndpointSlice', h.namespace);
+  return items.filter((s) => s.metadata.labels?.[serviceName] === 'foreign');
+}
+const pods = async (h: Hands): Promise<number> => (await slices(h)).reduce((n, s) => n + (s.endpoints?.length ?? 0), 0);
 const theirs = { addressType: 'IPv4' as const, endpoints: [{ addresses: ['192.0.2.1'] }], ports: [] };
 const byHand = { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 80 }] }] };
 
@@ -24,19 +29,19 @@ export const foreign: Chapter = [
   {
     what: 'a slice emptied by a user',
     play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { endpoints: [] }),
-    until: (h) => pods(h) === 3,
+    until: async (h) => (await pods(h)) === 3,
   },
   {
     what: 'a label on a slice',
     play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { metadata: { labels: { mine: 'x' } } }),
-    until: (h) => h.slices('foreign')[0]?.metadata.labels?.['mine'] === undefined,
+    until: async (h) => (await slices(h)).every((s) => s.metadata.labels?.['mine'] === undefined),
   },
   {
     what: 'an annotation on a slice',
     play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { metadata: { annotations: { mine: 'x' } } }),
   },
   { what: 'which stays when the slice is written', play: (h) => h.ready(false, 'foreign-1') },
-  { what: 'a slice deleted', play: (h) => h.api.delete('EndpointSlice', h.namespace, h.slice('foreign')), until: (h) => pods(h) === 3 },
+  { what: 'a slice deleted', play: (h) => h.api.delete('EndpointSlice', h.namespace, h.slice('foreign')), until: async (h) => (await pods(h)) === 3 },
   {
     what: 'a slice of somebody else beside it',
     play: (h) =>
@@ -65,6 +70,7 @@ export const foreign: Chapter = [
   { what: 'it is made anew with the next change', play: (h) => h.patch('zones', { metadata: { labels: { team: 'maps' } } }) },
   {
     what: 'Endpoints edited by a user',
+    deliberate: { row: 'D9', of: 'Endpoints parity/foreign' },
     play: (h) => h.api.patch('Endpoints', h.namespace, 'foreign', { subsets: [], metadata: { annotations: { mine: 'x' }, labels: { mine: 'x' } } }),
   },
   {
