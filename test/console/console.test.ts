@@ -1,7 +1,9 @@
 /** The console in a real browser, on a real run with its demonstration workload. */
-import { mkdtemp } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/dashboards.ts';
@@ -139,6 +141,37 @@ describe('the service view', () => {
     await expect.poll(() => page.locator('.detail').textContent()).toContain('Choose a service');
     expect(faults).toEqual([]);
     await page.close();
+  });
+});
+
+describe('npm run explain', () => {
+  /** Other runs may be up beside this one: HUB names ours by its process, the parent of those that it started. */
+  async function explain(...args: readonly string[]) {
+    const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
+    const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
+    const env = { ...process.env, HUB: hub };
+    return promisify(execFile)('npm', ['run', '-s', 'explain', '--', ...args], { env }).catch(
+      (e: { code: number; stdout: string; stderr: string }) => e,
+    );
+  }
+
+  it('tells the same in a terminal', async () => {
+    const { stdout } = await explain('demo-1', 'payments/ledger', 'ledger-0');
+    expect(stdout).toMatch(/^demo-1 payments\/ledger: /);
+    expect(stdout).toMatch(/^Pod ledger-0\n {2}Endpoints {4}/m);
+    expect(stdout).not.toContain('ledger-1');
+  });
+
+  it('says in one line what there is, when asked for what is not', async () => {
+    const failed = await explain('demo-1', 'shop/nothing');
+    expect(failed).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/no service nothing in namespace shop of demo-1: there are ads, catalog, search, web\n$/),
+    });
+    expect(await explain('demo-9', 'shop/web')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/no cluster demo-9: there are demo-1, demo-2\n$/),
+    });
   });
 });
 
