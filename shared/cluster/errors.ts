@@ -24,6 +24,12 @@ export const isConflict = (e: unknown): boolean => e instanceof ClusterApiError 
 export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
 export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
 
+/** The reason of a call that we gave up ourselves. */
+export const timedOut = 'TimedOut';
+
+/** The connection could not be made or broke: a single one may, in a cluster that is well. One that times out may not be asked again for nothing. */
+export const isBrokenConnection = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && e.status === 0 && e.reason !== timedOut;
+
 /**
  * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up
  * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several.

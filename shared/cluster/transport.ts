@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Connection, TokenSource } from './connection.ts';
-import { ClusterApiError } from './errors.ts';
+import { ClusterApiError, timedOut } from './errors.ts';
 
 export interface TransportOptions {
   /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
@@ -161,7 +161,7 @@ function send(
       request.destroy(why);
     };
     const onAbort = (): void => breakOff(abortedError());
-    const timer = setTimeout(() => breakOff(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => breakOff(Object.assign(new Error(`timed out after ${timeoutMs} ms`), { code: 'ETIMEDOUT' })), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     const finish = Object.assign(
       (): void => {
@@ -240,5 +240,6 @@ function noAccess(cause: unknown): never {
 
 function failed(method: string, url: URL, cause: unknown): ClusterApiError {
   const { message, code } = cause as NodeJS.ErrnoException;
-  return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, { status: 0, cause });
+  const reason = code === 'ETIMEDOUT' ? timedOut : undefined;
+  return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, { status: 0, reason, cause });
 }

@@ -34,6 +34,7 @@ export function workFacts({ work, triggers, now, meta, difference }: ExplainInpu
     ...fact('Endpoints', partText(work, work.parts.ep, meta.settings.endpoints, now)),
     ...fact('EndpointSlices', partText(work, work.parts.sl, meta.settings.slices, now)),
     ...fact('Owed since', work.dirtyAt === undefined ? undefined : timeText(work.dirtyAt, now)),
+    ...fact('Last run', work.ranAt > 0 ? timeText(work.ranAt, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),
     ...fact('Reads live', work.live > Math.min(work.parts.ep.done, work.parts.sl.done) ? `until generation ${work.live} is done` : undefined),
     ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),

@@ -130,8 +130,8 @@ export async function settleAndRenew(table: Table, service: ServiceKey, settleme
   return item && decodeWork(item);
 }
 
-function changeOf({ parts, triggers }: Settlement): { readonly set: { [attribute: string]: Value }; readonly remove?: readonly string[] } {
-  const set: { [attribute: string]: Value } = {};
+function changeOf({ parts, triggers, now }: Settlement): { readonly set: { [attribute: string]: Value }; readonly remove?: readonly string[] } {
+  const set: { [attribute: string]: Value } = { ranAt: now };
   for (const p of workParts) {
     const state = parts[p];
     if (!state) continue;
@@ -157,6 +157,7 @@ export function decodeWork(item: Item | undefined): WorkItem {
     live: number('live'),
     lease: lease === undefined ? undefined : { id: lease, until: number('until') },
     dirtyAt: item['dirtyAt'] as number | undefined,
+    ranAt: number('ranAt'),
     parts: { ep: part('ep'), sl: part('sl') },
     triggers: item['tt'] as string | undefined,
   };

@@ -25,13 +25,15 @@ export interface WorkRecord {
   readonly live: number;
   readonly lease: { readonly id: string; readonly until: number } | undefined;
   readonly dirtyAt: number | undefined;
+  /** When a run ended last, however it ended, ms since the epoch; 0 for never. */
+  readonly ranAt: number;
   readonly parts: { readonly [P in WorkPart]: PartState };
 }
 
 export type Seq = { readonly [P in WorkPart]?: number };
 
 export const cleanPart: PartState = { done: 0, tries: 0, seq: 0, rg: 0, at: 0 };
-export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: undefined, parts: { ep: cleanPart, sl: cleanPart } };
+export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: undefined, ranAt: 0, parts: { ep: cleanPart, sl: cleanPart } };
 
 /**
  * The parts of the message that there is still reason to run. A part goes when it is done (rule 1; by the record's own generation, which

@@ -125,7 +125,7 @@ describe('the summary', () => {
 
 it('tells the state of work, service and cluster', () => {
   const parts = { ep: { done: 4, tries: 2, seq: 3, rg: 5, at: now + 4_000 }, sl: { ...cleanPart, done: 5 } };
-  const work = { ...emptyWork, gen: 5, live: 5, dirtyAt: now - 90_000, lease: { id: 'l', until: now + 30_000 }, parts };
+  const work = { ...emptyWork, gen: 5, live: 5, dirtyAt: now - 90_000, ranAt: now - 60_000, lease: { id: 'l', until: now + 30_000 }, parts };
   const triggers = { ep: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, sl: undefined };
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({
@@ -133,6 +133,7 @@ it('tells the state of work, service and cluster', () => {
     Endpoints: 'owed: generation 4 of 5 is done, 2 failed tries of 16, next try 2026-03-01T10:00:04Z (in 4 s)',
     EndpointSlices: 'done (generation 5)',
     'Owed since': '2026-03-01T09:58:30Z (90 s ago)',
+    'Last run': '2026-03-01T09:59:00Z (60 s ago)',
     Lease: 'held until 2026-03-01T10:00:30Z (in 30 s)',
     'Reads live': 'until generation 5 is done',
     'Newest change seen': '2026-03-01T09:59:55Z (5 s ago)',
