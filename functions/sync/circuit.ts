@@ -1,8 +1,9 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
-import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import type { Circuit, CircuitReason, ClusterMeta } from '#shared/snapshot/meta.ts';
 import { circuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
+import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
 import { NotNow, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
@@ -11,21 +12,25 @@ import type { Run } from './run.ts';
 const probeMs = 30_000;
 
 /**
- * Is this failure the cluster's? A 5xx may be one webhook's or one object's, so the cluster is asked something else: if it
- * answers, the fault is the key's. Undefined: the key's own.
+ * Is this failure the cluster's? A 5xx may be one webhook's or one object's, and a connection may break alone, so the cluster is asked
+ * something else. If it answers, a 5xx is the key's own fault (undefined), and a broken connection is tried again at once, one time.
  */
 export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
   if (!isClusterFault(error)) return undefined;
-  if (error.status >= 500) {
+  const broken = isBrokenConnection(error) && !isOnceMore(run);
+  if (error.status >= 500 || broken) {
     try {
       await run.api.identity();
-      return undefined;
+      return broken ? { kind: 'not-now', reason: 'connection lost', waitSeconds: 1 } : undefined;
     } catch (probe) {
       if (!(probe instanceof ClusterApiError)) throw probe;
     }
   }
   return openCircuit(run.deps, run.meta, error);
 }
+
+/** Has a run for the same change been put off or failed before? */
+const isOnceMore = ({ work }: Run): boolean => workParts.some((p) => work.parts[p].rg > work.parts[p].done);
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
 export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {

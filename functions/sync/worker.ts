@@ -2,23 +2,22 @@
  * A wake-up is handled: claim, META and inputs (strong), write with preconditions, prove the lease, save, done (protocol.md 5). A message is
  * gone only when what it stands for is done or another message stands for it.
  */
-import { ClusterApiError, isClusterFault } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import type { OutputKind } from '#shared/kube/types.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
-import { readCounts, saveCounts } from '#shared/snapshot/counts.ts';
+import { saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
 import { circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
-import { closeCircuit, openCircuit, passCircuit } from './circuit.ts';
+import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { type Inputs, load, readFacts } from './load.ts';
@@ -180,6 +179,7 @@ async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
   try {
     return await (part === 'ep' ? runEndpoints(run) : runSlices(run));
   } catch (error) {
+    if (isBrokenConnection(error)) return (await faultOf(run, error)) ?? { kind: 'failed', error: String(error) };
     if (error instanceof NotNow || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
     // A fault of ours with this key's objects must not hold its lease and come back for ever: it is tried, then parked.
     run.deps.log.error('run failed unexpectedly', {

@@ -1,0 +1,70 @@
+/** What opens a cluster's circuit, and what is only a key's bad luck. */
+import { expect, it } from 'vitest';
+import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
+import { readMeta } from '#shared/snapshot/meta.ts';
+import { cluster, World } from '#test/conformance/world.ts';
+import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
+
+const reset = (): Error => new ClusterApiError('read ECONNRESET', { status: 0 });
+const silence = (): Error => new ClusterApiError('timed out after 15000 ms', { status: 0, reason: timedOut });
+
+/** `faults.call` decides on every call of a cluster's API. */
+async function started() {
+  const faults: { call?: ((method: keyof ClusterApi) => Error | undefined) | undefined } = {};
+  const api = (inner: ClusterApi): ClusterApi => {
+    const faulty =
+      (method: keyof ClusterApi) =>
+      async (...args: readonly unknown[]): Promise<unknown> => {
+        const fault = faults.call?.(method);
+        if (fault) throw fault;
+        return (inner[method] as (...a: readonly unknown[]) => Promise<unknown>)(...args);
+      };
+    return Object.fromEntries((Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)])) as unknown as ClusterApi;
+  };
+  const world = await World.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api });
+  const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
+  await pass(8);
+  const shown = (): number =>
+    ((world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
+  const circuit = async () => (await readMeta(world.table, cluster))?.circuit?.reason;
+  return { world, faults, pass, shown, circuit };
+}
+
+it('a connection that breaks in a cluster that is well is tried again within seconds, and stops nobody else', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  let broken = 0;
+  faults.call = (method) => (method === 'replace' && ++broken <= 2 ? reset() : undefined);
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(5);
+  expect(broken).toBeGreaterThanOrEqual(3);
+  expect(shown()).toBe(1);
+  expect(await circuit()).toBeUndefined();
+});
+
+it('a cluster that refuses every connection has an open circuit, and no key uses up its retries', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  faults.call = reset;
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(3600);
+  expect(await circuit()).toBe('unreachable');
+  expect(world.queues.parked.waiting()).toEqual([]);
+  faults.call = undefined;
+  await pass(900);
+  expect(shown()).toBe(1);
+  expect(await circuit()).toBeUndefined();
+});
+
+it('a cluster that keeps silent is not asked a second time in the same run', async () => {
+  const { world, faults, pass, circuit } = await started();
+  const asked: string[] = [];
+  faults.call = (method) => {
+    asked.push(method);
+    return silence();
+  };
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(5);
+  expect(await circuit()).toBe('unreachable');
+  expect(asked).not.toContain('identity');
+});
