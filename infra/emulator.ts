@@ -2,16 +2,8 @@ import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
 import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
 import type { IConstruct } from 'constructs';
 
-/**
- * Types that the local cloud refuses, and the queues' policies: it speaks http, which they deny. Tests assert them on the
- * template instead.
- */
-export const notOnEmulator: readonly string[] = [
-  'AWS::CloudWatch::CompositeAlarm',
-  'AWS::EKS::AccessEntry',
-  'AWS::EKS::PodIdentityAssociation',
-  'AWS::SQS::QueuePolicy',
-];
+/** Types that the local cloud refuses; test/infra asserts them on the template instead. */
+export const notOnEmulator: readonly string[] = ['AWS::CloudWatch::CompositeAlarm', 'AWS::EKS::AccessEntry', 'AWS::EKS::PodIdentityAssociation'];
 
 /** Fits the templates to the local cloud. Nothing may refer to what is left out. */
 export function fitToEmulator(): IAspect {

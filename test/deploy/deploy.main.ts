@@ -28,7 +28,7 @@ try {
       await check();
     } catch (e) {
       console.log(
-        `NOT  ${fact}\n${e instanceof assert.AssertionError || !(e instanceof Error) ? e : e.message}\n\nthe local cloud:\n${await cloud.log()}`,
+        `NOT  ${fact}\n${e instanceof assert.AssertionError || !(e instanceof Error) ? e : e.message}\nthe functions:\n${await deployment.functionLogs().catch(String)}\nthe local cloud:\n${await cloud.log()}`,
       );
       break;
     }

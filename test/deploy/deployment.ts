@@ -79,6 +79,21 @@ export class Deployment {
     await this.cloud.call('secretsmanager', 'put_secret_value', { SecretId: this.#secrets.get(id), SecretString: JSON.stringify({ token }) });
   }
 
+  /** What the functions have said lately, without their metrics. */
+  async functionLogs(lines = 30): Promise<string> {
+    const { logGroups } = (await this.cloud.call('logs', 'describe_log_groups')) as { logGroups: readonly { logGroupName: string }[] };
+    const said: { timestamp: number; message: string }[] = [];
+    for (const { logGroupName } of logGroups) {
+      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName })) as { events: typeof said };
+      said.push(...events.filter(({ message }) => !/"_aws"|^(START|END|REPORT) /.test(message)));
+    }
+    said.sort((a, b) => a.timestamp - b.timestamp);
+    return said
+      .slice(-lines)
+      .map(({ message }) => message.trim())
+      .join('\n');
+  }
+
   /** clusters.yaml, with these. */
   configure(clusters: readonly ServedCluster[]): void {
     const { account, region } = this.cloud;

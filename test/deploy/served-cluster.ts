@@ -78,11 +78,10 @@ export class ServedCluster {
       KUBE_API_CA_FILE: await file('ca.crt', ca),
       KUBE_API_TOKEN_FILE: await file('token', await this.token('relay')),
       AWS_ROLE_ARN: roleArn,
-      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', await this.token('relay', 'sts.amazonaws.com')),
-      // Only where the local cloud is not AWS, and this machine has one pod network.
-      AWS_ENDPOINT_URL: cloud.url,
-      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', withPlainAudience(await this.token('relay', 'sts.amazonaws.com'))),
+      ...cloud.reach,
       RELAY_PORT: '0',
+      RELAY_HOST: '127.0.0.1',
     };
     const log = openSync(join(this.#folder, `${this.id}-relay.log`), 'a');
     const relay = spawn(process.execPath, ['dist/relay/relay.mjs'], { env, stdio: ['ignore', log, log] });
@@ -155,4 +154,11 @@ function ofManifest(manifest: string): { readonly environment: Environment; read
     environment: Object.fromEntries(env.map((e: { name: string; value: string }) => [e.name, e.value])),
     roleArn: relay.metadata.annotations['eks.amazonaws.com/role-arn'],
   };
+}
+
+/** Kubernetes writes a list of one, which AWS takes; the local cloud compares text, and checks no signature. */
+function withPlainAudience(token: string): string {
+  const [header, payload = '', signature] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return [header, Buffer.from(JSON.stringify({ ...claims, aud: claims.aud[0] })).toString('base64url'), signature].join('.');
 }

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +17,8 @@ export interface LocalCloud {
   readonly region: string;
   /** What programs need to use it as its administrator, and nothing of the real AWS that this machine may have. */
   readonly administrator: Environment;
+  /** Where it is and whom to trust, without any credentials. */
+  readonly reach: Environment;
   /** Its name is given as the AWS SDK for Python has it: `describe_alarms`. */
   call(service: string, operation: string, parameters?: object): Promise<unknown>;
   /** The end of its log. */
@@ -37,7 +40,9 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
   const installation = await localCloudInstallation(say);
   const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-cloud-'));
   const [port] = await freePorts(1);
-  const url = `http://127.0.0.1:${port}`;
+  const url = `https://127.0.0.1:${port}`;
+  // Made at its first start, for itself.
+  const certificate = join(folder, 'ministack-tls/server.crt');
   const logFile = join(folder, 'log');
   const machine = {
     // The functions run on the first `node` there is: this one.
@@ -47,7 +52,8 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
     NODE_NO_WARNINGS: '1',
   };
   const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: region, AWS_DEFAULT_REGION: region };
-  const administrator = { ...machine, ...keys, AWS_ENDPOINT_URL: url, AWS_EC2_METADATA_DISABLED: 'true' };
+  const reach = { AWS_ENDPOINT_URL: url, AWS_EC2_METADATA_DISABLED: 'true', NODE_EXTRA_CA_CERTS: certificate, AWS_CA_BUNDLE: certificate };
+  const administrator = { ...machine, ...keys, ...reach };
 
   const log = openSync(logFile, 'a');
   const server = spawn(join(installation, 'bin/ministack'), [], {
@@ -55,6 +61,8 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
       ...machine,
       ...keys,
       AUTH: 'true',
+      // Policies that refuse plain HTTP hold here too, and functions may call API servers of this machine by TLS.
+      USE_SSL: '1',
       BIND_HOST: '127.0.0.1',
       MINISTACK_HOST: '127.0.0.1',
       GATEWAY_PORT: String(port),
@@ -104,6 +112,7 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
     account,
     region,
     administrator,
+    reach,
     async call(service, operation, parameters = {}) {
       const args = ['-c', caller, service, operation, JSON.stringify(parameters)];
       const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, { env: administrator, maxBuffer: 2 ** 26 });
@@ -115,7 +124,11 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
 }
 
 const answers = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    (r) => r.ok,
-    () => false,
-  );
+  new Promise((resolve) => {
+    const request = https.get(url, { agent: false, rejectUnauthorized: false, timeout: 5_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => resolve(false));
+  });
