@@ -22,8 +22,8 @@ export interface PodLogEntry {
 }
 
 /**
- * Notes that these pods (undefined: any number of them) were written. Gives the version of the namespace's set of services as of now, which the
- * same write tells: read after the pods were written, as it has to be.
+ * Notes that these pods (undefined: any number of them) were written. Gives the version of the namespace's set of services, read after the
+ * entry was written: a service that selects anew before that may be run without the entry, so it has to be found by its new selector.
  */
 export async function logPods(
   table: Table,
@@ -32,15 +32,15 @@ export async function logPods(
   names: ReadonlySet<string> | undefined,
   now: number,
 ): Promise<number> {
-  const item = await table.update(namespaceKey(cluster, namespace), { add: { p: 1 } });
-  const number = item?.['p'] as number;
+  const key = namespaceKey(cluster, namespace);
+  const number = (await table.update(key, { add: { p: 1 } }))?.['p'] as number;
   await table.put({
     pk: podLogOf(cluster, namespace),
     sk: sortKey(number),
     ttl: Math.floor(now / 1000) + entryTtlSeconds,
     ...(names && names.size <= mostNames && { names: JSON.stringify([...names]) }),
   });
-  return (item?.['n'] as number | undefined) ?? 0;
+  return ((await table.get(key))?.['n'] as number | undefined) ?? 0;
 }
 
 /** The number of the newest entry that may be there: pods read after this hold everything up to it. */

@@ -18,8 +18,11 @@ export interface Flaw {
   readonly when: 'before' | 'after' | 'twice';
 }
 
-/** What becomes of a process at its n-th call. */
+export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
+
+/** What becomes of a process at its n-th call, or n-th call of a kind. */
 export interface Fate {
+  readonly on: CallKind | 'any';
   readonly atCall: number;
   readonly what: 'crash' | 'pause';
   readonly pauseMs: number;
@@ -43,7 +46,11 @@ export class Actor {
   #calls = 0;
   #frozenUntil = 0;
 
-  constructor(name: string, world: Surroundings, options: { readonly fate?: Fate | undefined; readonly lucky?: boolean; readonly onDeath?: () => void } = {}) {
+  constructor(
+    name: string,
+    world: Surroundings,
+    options: { readonly fate?: Fate | undefined; readonly lucky?: boolean; readonly onDeath?: () => void } = {},
+  ) {
     this.name = name;
     this.#world = world;
     this.#fate = options.fate;
@@ -67,11 +74,12 @@ export class Actor {
   }
 
   /** The effect happens at some later moment, and what awaits it goes on then or later still. */
-  call<T>(what: () => string, msToReach: number, effect: () => Promise<T>, flaw?: Flaw | undefined): Promise<T> {
+  call<T>(kind: CallKind, what: () => string, msToReach: number, effect: () => Promise<T>, flaw?: Flaw | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       const { scheduler, random } = this.#world;
-      const isFated = ++this.#calls === this.#fate?.atCall;
+      const counts = this.#fate !== undefined && (this.#fate.on === 'any' || this.#fate.on === kind);
+      const isFated = counts && ++this.#calls === this.#fate?.atCall;
       const reaches = !isFated || (this.#fate?.reaches ?? true);
       let ms = !this.lucky && random.chance(this.#world.slow()) ? random.between(50, 3000) : random.between(1, msToReach);
       if (isFated && this.#fate?.what === 'pause') {

@@ -12,7 +12,6 @@ import { recompute } from './truth.ts';
 
 const apps = ['x', 'y', 'z'] as const;
 
-
 export class Life {
   readonly #store: Store;
   readonly #random: Random;
@@ -250,7 +249,12 @@ export class Life {
     const run = (): void =>
       this.#edit('Pod', ns, name, (p) => {
         if (p.metadata.uid !== metadata.uid) return;
-        p.status = { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: this.#time() }] };
+        p.status = {
+          phase: 'Running',
+          podIP: ip,
+          podIPs: [{ ip }],
+          conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: this.#time() }],
+        };
       });
     if (atOnce) run();
     else this.#later(run);
@@ -295,7 +299,8 @@ export class Life {
 }
 
 type Conditions = { type: string; status: string; lastTransitionTime?: string }[];
-const isReady = (pod: RawObject): boolean => ((pod.status?.['conditions'] ?? []) as Conditions).some((c) => c.type === 'Ready' && c.status === 'True');
+const isReady = (pod: RawObject): boolean =>
+  ((pod.status?.['conditions'] ?? []) as Conditions).some((c) => c.type === 'Ready' && c.status === 'True');
 
 function setReady(pod: RawObject, ready: boolean, at: string): void {
   pod.status = { ...pod.status, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: at }] };

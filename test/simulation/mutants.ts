@@ -21,13 +21,36 @@ export interface Mutant {
   readonly deletesFailed?: boolean;
 }
 
+const isPod = ({ pk }: Key): boolean => pk.includes('#POD#');
 const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
 const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
 const seqOf = (m: OutgoingMessage): readonly number[] => Object.values((decodeMessage(m.body) as SyncMessage).seq);
 
-const crashing: Partial<Profile> = { crashes: 0.3, pauses: 0, relistMs: 1e9, relayKills: 0, twoRelays: false, sweepWakes: false };
+/** Nothing but crashes, and little enough of everything that the next change does not hide what the last one lost. */
+const crashing: Partial<Profile> = {
+  crashes: 0.4,
+  pauses: 0,
+  refusals: 0,
+  outageMs: 0,
+  webhook: false,
+  duplicates: 0,
+  slow: 0,
+  relistMs: 1e9,
+  relayKills: 0,
+  twoRelays: false,
+  shrunkenLists: false,
+  sweepWakes: false,
+  modeSwitches: 0,
+  foreignEdits: 0,
+  outputsBefore: true,
+  syncReceives: 50,
+  namespaces: 2,
+  services: 3,
+  pods: 5,
+  changes: 25,
+};
 
 export const mutants: readonly Mutant[] = [
   {
@@ -63,28 +86,28 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a wake-up that finds the service taken is dropped',
-    profile: { sweepWakes: false, syncReceives: 50, slow: 0.1 },
+    profile: { ...crashing, crashes: 0.1, slow: 0.1, changes: 60 },
     queue: (queue, name, actor) =>
       name === 'syncs' && is('sync', actor) ? { send: (messages) => queue.send(messages.filter((m) => !seqOf(m).every((n) => n === 0))) } : queue,
   },
   {
     name: 'a lease is taken without a look at who holds it',
-    profile: { slow: 0.1 },
+    profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
   },
   {
     name: 'outputs are saved without proof of the lease',
-    profile: { pauses: 0.4, crashes: 0, slow: 0.1, relistMs: 1e9, namespaces: 1, services: 2, pods: 3, changes: 60, shrunkenLists: false, faultsUntilMs: 100_000 },
+    profile: { ...crashing, crashes: 0, pauses: 0.5, slow: 0.1, namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
     table: believesInItsLease,
   },
   {
     name: 'tombstones are purged by age alone',
-    profile: { duplicates: 0.5, delayMs: 30_000, pauses: 0, slow: 0, relistMs: 1e9, relayKills: 0, twoRelays: false, changes: 60 },
+    profile: { ...crashing, crashes: 0, duplicates: 0.5, delayMs: 30_000, changes: 60 },
     begin: (world) => {
       const round = (): void => {
         for (const item of world.table.dump()) {
           const old = typeof item['at'] === 'number' && world.scheduler.now - item['at'] > 3000;
-          if (isObject(item) && item['o'] === undefined && old) void world.table.delete(item, { absent: 'past' });
+          if (isPod(item) && item['o'] === undefined && old) void world.table.delete(item, { absent: 'past' });
         }
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, round);
       };
@@ -93,11 +116,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is older than the newest list may come to life',
-    profile: { delayMs: 30_000, duplicates: 0.5, pauses: 0, slow: 0, relistMs: 15_000, changes: 60, shrunkenLists: false },
+    profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
       // Without a fence nothing keeps a purge from being wrong either.
       const purge = (): void => {
-        for (const item of world.table.dump()) if (isObject(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
+        for (const item of world.table.dump()) if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, purge);
       };
       purge();
@@ -106,15 +129,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no brake',
-    profile: { shrunkenLists: true, pods: 14, namespaces: 1, services: 2, outputsBefore: true, relistMs: 15_000, changes: 4, modeSwitches: 0, outageMs: 0 },
+    profile: { ...crashing, crashes: 0, shrunkenLists: true, pods: 14, namespaces: 1, services: 2, relistMs: 15_000, changes: 4 },
     api: (api, actor) => ({
       ...api,
-      list: async (kind, namespace, selector) => (is('sync', actor) && kind === 'Pod' ? { resourceVersion: '0', items: [] } : api.list(kind, namespace, selector)),
+      list: async (kind, namespace, selector) =>
+        is('sync', actor) && kind === 'Pod' ? { resourceVersion: '0', items: [] } : api.list(kind, namespace, selector),
     }),
   },
   {
     name: 'no gate',
-    profile: { outputsBefore: true, pageSize: 3, pods: 10, pauses: 0, shrunkenLists: false },
+    profile: { ...crashing, crashes: 0, pageSize: 3, pods: 10, changes: 5 },
     table: (table, actor) => ({
       ...table,
       async get(key) {
@@ -126,12 +150,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the mode is read from a cache',
-    profile: { modeSwitches: 2, changes: 60, relistMs: 1e9, outageMs: 0 },
-    table: (table, actor, world) => ({ ...table, get: (key) => (is('sync', actor) && key.sk === 'META' ? stale(world, table, key, 5000) : table.get(key)) }),
+    profile: { ...crashing, crashes: 0, modeSwitches: 2, changes: 60 },
+    table: (table, actor, world) => ({
+      ...table,
+      get: (key) => (is('sync', actor) && key.sk === 'META' ? stale(world, table, key, 5000) : table.get(key)),
+    }),
   },
   {
     name: 'selectors are read eventually consistent',
-    profile: { changes: 60, relistMs: 1e9, services: 4, delayMs: 0, watchDelayMs: 50, shrunkenLists: false, sweepWakes: false },
+    profile: { ...crashing, crashes: 0, changes: 60, delayMs: 0, watchDelayMs: 50 },
     table: (table, actor, world) => ({
       ...table,
       get: (key) => (is('ingest', actor) && key.pk.endsWith('#NS') ? stale(world, table, key, 4000) : table.get(key)),
@@ -139,17 +166,22 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a foreign write wakes the service, but not to look at the cluster',
-    profile: { foreignEdits: 6, relistMs: 1e9, sweepWakes: false, modeSwitches: 0 },
+    profile: { ...crashing, crashes: 0, foreignEdits: 6, changes: 5 },
     table: (table) => ({
       ...table,
       update: (key, change, condition) =>
         table.update(key, change.set && isWork(key) ? { ...change, set: without(change.set as unknown as Item, 'live') } : change, condition),
     }),
   },
-  { name: 'messages whose handling failed are deleted', profile: { refusals: 0.02, relistMs: 1e9, relayKills: 0, twoRelays: false }, deletesFailed: true },
+  {
+    name: 'pods are written and not logged for the workers that keep them',
+    profile: { ...crashing, crashes: 0 },
+    table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
+  },
+  { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {
     name: 'parked work is re-driven with its old generation',
-    profile: { webhook: true, faultsUntilMs: 260_000, outageMs: 0, apiFailures: 0, changes: 40, foreignEdits: 0, relistMs: 1e9, modeSwitches: 0 },
+    profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
     redriveCopies: true,
   },
 ];

@@ -21,20 +21,56 @@ export interface Faults {
 export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
   const flaw = (writes: boolean): Flaw | undefined => {
     if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
-    if (writes && faults.random.chance(0.5)) return { error: new Error('the answer of the table got lost'), when: faults.random.pick(['after', 'twice']) };
+    if (writes && faults.random.chance(0.5))
+      return { error: new Error('the answer of the table got lost'), when: faults.random.pick(['after', 'twice']) };
     return { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
   };
   const name = ({ pk, sk }: Key): string => `${pk} | ${sk}`;
   const text = (x: unknown): string => JSON.stringify(x, (_k, v: unknown) => (v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v));
   return {
-    get: (key) => actor.call(() => `get ${name(key)}`, 12, () => table.get(key), flaw(false)),
-    query: (pk, range) => actor.call(() => `query ${pk} ${range ? text(range) : ''}`, 15, () => table.query(pk, range), flaw(false)),
-    put: (item, condition) => actor.call(() => `put ${text(item)} IF ${text(condition)}`, 12, () => table.put(item, condition), flaw(true)),
+    get: (key) =>
+      actor.call(
+        'read',
+        () => `get ${name(key)}`,
+        12,
+        () => table.get(key),
+        flaw(false),
+      ),
+    query: (pk, range) =>
+      actor.call(
+        'read',
+        () => `query ${pk} ${range ? text(range) : ''}`,
+        15,
+        () => table.query(pk, range),
+        flaw(false),
+      ),
+    put: (item, condition) =>
+      actor.call(
+        'put',
+        () => `put ${text(item)} IF ${text(condition)}`,
+        12,
+        () => table.put(item, condition),
+        flaw(true),
+      ),
     update: (key, change, condition) =>
-      actor.call(() => `update ${name(key)} ${text(change)} IF ${text(condition)}`, 12, () => table.update(key, change, condition), flaw(true)),
-    delete: (key, condition) => actor.call(() => `delete ${name(key)} IF ${text(condition)}`, 12, () => table.delete(key, condition), flaw(true)),
+      actor.call(
+        'update',
+        () => `update ${name(key)} ${text(change)} IF ${text(condition)}`,
+        12,
+        () => table.update(key, change, condition),
+        flaw(true),
+      ),
+    delete: (key, condition) =>
+      actor.call(
+        'delete',
+        () => `delete ${name(key)} IF ${text(condition)}`,
+        12,
+        () => table.delete(key, condition),
+        flaw(true),
+      ),
     queryDirty: (partition, until, limit) =>
       actor.call(
+        'read',
         () => `queryDirty ${partition}`,
         15,
         async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
@@ -51,7 +87,9 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
         flaw = { error: new Error('the queue did not answer'), when: faults.random.pick(['before', 'after', 'twice']) };
       }
       return actor.call(
-        () => `send to ${queue.options.name}: ${messages.map((m) => `${m.body.slice(0, 260)}${m.delaySeconds ? ` in ${m.delaySeconds} s` : ''}`).join(' + ')}`,
+        'send',
+        () =>
+          `send to ${queue.options.name}: ${messages.map((m) => `${m.body.slice(0, 260)}${m.delaySeconds ? ` in ${m.delaySeconds} s` : ''}`).join(' + ')}`,
         20,
         async () => {
           for (const m of messages) queue.add(m);
@@ -65,7 +103,13 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
 /** `writing` is told of each write of an output just before its effect, and gets to know when it is done. */
 export type Writing = (actor: Actor, kind: string, namespace: string, service: string) => Promise<() => void>;
 
-export function apiPort(actor: Actor, api: ClusterApi, faults: Faults, writing: Writing, serviceOf: (kind: string, namespace: string, name: string) => string): ClusterApi {
+export function apiPort(
+  actor: Actor,
+  api: ClusterApi,
+  faults: Faults,
+  writing: Writing,
+  serviceOf: (kind: string, namespace: string, name: string) => string,
+): ClusterApi {
   const flaw = (writes: boolean): Flaw | undefined => {
     if (faults.isOver()) return undefined;
     const down = faults.outage();
@@ -77,6 +121,7 @@ export function apiPort(actor: Actor, api: ClusterApi, faults: Faults, writing: 
   const call = <T>(what: string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
     const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
     return actor.call(
+      'api',
       () => `api ${what}`,
       40,
       async () => {
@@ -100,7 +145,9 @@ export function apiPort(actor: Actor, api: ClusterApi, faults: Faults, writing: 
     replace: (kind, o) => call(`replace ${kind} ${JSON.stringify(o)}`, kind, o.metadata.namespace ?? '', label(o, kind), () => api.replace(kind, o)),
     patch: (kind, ns, name, patch) => call(`patch ${kind} ${ns}/${name}`, kind, ns, '', () => api.patch(kind, ns, name, patch)),
     delete: (kind, ns, name, preconditions) =>
-      call(`delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`, kind, ns, serviceOf(kind, ns, name), () => api.delete(kind, ns, name, preconditions)),
+      call(`delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`, kind, ns, serviceOf(kind, ns, name), () =>
+        api.delete(kind, ns, name, preconditions),
+      ),
     identity: () => call('identity', 'Namespace', '', undefined, () => api.identity()),
   };
 }

@@ -37,7 +37,8 @@ async function replay(seed: number, failures: readonly string[]): Promise<void> 
   const again = await simulate({ seed, trace: (line) => lines.push(line) });
   if (seeds === 1 || values.trace) for (const line of lines) console.log(line);
   for (const failure of failures) console.log(`seed ${seed}: ${failure}`);
-  if (failures.length > 0 && seeds > 1) console.log(`seed ${seed} failed; its ${lines.length} lines of trace: npm run simulate -- --seeds 1 --from ${seed}`);
+  if (failures.length > 0 && seeds > 1)
+    console.log(`seed ${seed} failed; its ${lines.length} lines of trace: npm run simulate -- --seeds 1 --from ${seed}`);
   if (JSON.stringify(again.failures) !== JSON.stringify(failures)) throw new Error(`seed ${seed} did not replay exactly`);
 }
 
@@ -46,7 +47,9 @@ async function inProcesses(): Promise<readonly [number, number]> {
   const results = await Promise.all(
     Array.from({ length: jobs }, (_, i) => {
       const [first, count] = [from + i * share, Math.min(share, seeds - i * share)];
-      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       let last = '0 passed, 0 failed';
       createInterface({ input: child.stdout }).on('line', (line) => {
         if (/^\d+ passed, \d+ failed$/.test(line)) last = line;

@@ -1,5 +1,5 @@
-import { readMeta } from '#shared/snapshot/meta.ts';
 import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { decodeWork } from '#shared/snapshot/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
@@ -24,6 +24,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
   let healedByList = false;
   try {
     await world.liveThroughFaults();
+    healedByList = await listForWhoDied(world);
     await settle(world, 'the last fault');
     settledMs = world.scheduler.now - world.faultsEnd;
     const wrong = snapshotErrors(world);
@@ -48,6 +49,20 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
   }
   world.close();
   return { seed: options.seed, failures: world.failures, world, settledMs, healedByList };
+}
+
+/**
+ * A relay that died amid its first list had raised the fence above another one's, whose list then does not count (protocol.md 4): the gate stays
+ * shut until somebody lists again.
+ */
+async function listForWhoDied(world: World): Promise<boolean> {
+  if (!world.abandoned) return false;
+  await world.scheduler.runUntil(world.faultsEnd + 70_000);
+  const meta = await readMeta(world.table, cluster);
+  if (!meta || isSynced(meta)) return false;
+  world.tell('world', 'the gate is shut until the next list');
+  world.relist();
+  return true;
 }
 
 const settleMs = 120_000;

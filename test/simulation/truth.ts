@@ -6,7 +6,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection.ts';
-import type { Endpoints, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
@@ -66,7 +66,10 @@ export function differences(store: Store, maxEndpointsPerSlice: number): readonl
     const { endpoints, slices } = recompute(store, namespace, name, maxEndpointsPerSlice);
     const exists = store.find('Service', namespace, name) !== undefined;
     if (endpoints.write && (exists || store.find('Endpoints', namespace, name))) {
-      found.push({ service: key, text: `Endpoints ${key}: ${JSON.stringify(endpoints.write)} over ${JSON.stringify(store.find('Endpoints', namespace, name)?.['subsets'])}` });
+      found.push({
+        service: key,
+        text: `Endpoints ${key}: ${JSON.stringify(endpoints.write)} over ${JSON.stringify(store.find('Endpoints', namespace, name)?.['subsets'])}`,
+      });
     }
     if (slices.outcome === 'write') found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
   }
@@ -74,7 +77,12 @@ export function differences(store: Store, maxEndpointsPerSlice: number): readonl
 }
 
 /** UIDs of the pods that the service's outputs of one kind show as ready, and how many they show in all. */
-export function shownPods(store: Store, kind: string, namespace: string, service: string): { readonly ready: ReadonlySet<string>; readonly all: number } {
+export function shownPods(
+  store: Store,
+  kind: string,
+  namespace: string,
+  service: string,
+): { readonly ready: ReadonlySet<string>; readonly all: number } {
   const uids = new Set<string>();
   let all = 0;
   const add = (uid: string | undefined): void => {
@@ -103,7 +111,5 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
 /** Services with a pod that has run to its end, which may wake nobody (PK-8). */
 export function hasSilentEnd(store: Store, service: RawObject): boolean {
   const { selector } = (service.spec ?? {}) as { selector?: { readonly [k: string]: string } };
-  return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
-    (p) => selectorMatches(selector, p.metadata.labels) && isPodTerminal(p),
-  );
+  return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some((p) => selectorMatches(selector, p.metadata.labels) && isPodTerminal(p));
 }

@@ -22,9 +22,17 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
     close: () => {
       for (const stop of stops) stop();
     },
-    identity: () => actor.call(() => 'identity', 30, async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '', flaw()),
+    identity: () =>
+      actor.call(
+        'api',
+        () => 'identity',
+        30,
+        async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
+        flaw(),
+      ),
     list: (kind, page) =>
       actor.call(
+        'api',
         () => `list ${kind} ${page.continue ?? ''}`,
         40,
         async () => {
@@ -54,7 +62,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
           wake();
         });
       };
-      if (!faults.isOver() && profile.relayKills > 0 && random.chance(0.05)) throw new ClusterApiError('too old resource version', { status: 410, reason: 'Expired' });
+      if (!faults.isOver() && profile.relayKills > 0 && random.chance(0.05))
+        throw new ClusterApiError('too old resource version', { status: 410, reason: 'Expired' });
       const stop = store.watch(
         kind,
         (event) => {

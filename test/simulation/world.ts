@@ -5,7 +5,6 @@ import type { Clock } from '#functions/relay/clock.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
@@ -19,6 +18,7 @@ import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import { readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { type MemoryTable, memoryTable } from '#test/support/table-memory.ts';
@@ -97,7 +97,8 @@ export class World {
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
     const { scheduler, random, profile } = this;
     const slow = (): number => (this.#over ? 0 : profile.slow);
-    const said = trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
+    const said =
+      trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
     this.#surroundings = { scheduler, random, slow, trace: said };
     let uids = 0;
     this.store = new Store({ now: () => scheduler.now, uid: () => `uid-${++uids}`, suffix: () => (++uids).toString(36).padStart(5, 'x') });
@@ -142,11 +143,15 @@ export class World {
   async liveThroughFaults(): Promise<void> {
     const { scheduler, random, profile } = this;
     this.tell('world', `seed ${this.seed}: ${JSON.stringify(profile)}`);
-    await registerCluster(this.table, {
-      id: cluster,
-      mode: 'active',
-      settings: { batchPeriodSeconds: profile.batchPeriodSeconds, maxEndpointsPerSlice: profile.maxEndpointsPerSlice },
-    }, startAt);
+    await registerCluster(
+      this.table,
+      {
+        id: cluster,
+        mode: 'active',
+        settings: { batchPeriodSeconds: profile.batchPeriodSeconds, maxEndpointsPerSlice: profile.maxEndpointsPerSlice },
+      },
+      startAt,
+    );
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
     for (const role of ['ingest', 'sync'] as const) {
@@ -161,7 +166,10 @@ export class World {
     for (let i = 0; i < profile.modeSwitches; i++) this.#planPause();
     if (profile.outageMs > 0) {
       this.#outageFrom = startAt + random.between(0, Math.max(0, profile.faultsUntilMs - profile.outageMs));
-      this.#outage = new ClusterApiError('the cluster is not there', random.pick([{ status: 0 }, { status: 500 }, { status: 401 }, { status: 429, retryAfterSeconds: 7 }]));
+      this.#outage = new ClusterApiError(
+        'the cluster is not there',
+        random.pick([{ status: 0 }, { status: 500 }, { status: 401 }, { status: 429, retryAfterSeconds: 7 }]),
+      );
     }
     if (profile.webhook) this.#refusedService = `a/s${random.between(0, 1)}`;
     life.live();
@@ -170,7 +178,8 @@ export class World {
     this.#over = true;
     this.tell('world', 'the last fault is over');
     if (this.relays.length > 1) this.#kill(random.pick(this.relays));
-    for (const q of [this.queues.events, this.queues.syncs]) for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
+    for (const q of [this.queues.events, this.queues.syncs])
+      for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
   }
 
   startRelay(): void {
@@ -219,7 +228,8 @@ export class World {
     if (this.#over || this.relays.length === 0) return;
     this.#kill(this.random.pick(this.relays));
     // For a while nobody may be there.
-    if (this.relays.length === 0) this.scheduler.after(Math.min(this.random.between(1, 15_000), this.faultsEnd - this.scheduler.now - 1), () => this.startRelay());
+    if (this.relays.length === 0)
+      this.scheduler.after(Math.min(this.random.between(1, 15_000), this.faultsEnd - this.scheduler.now - 1), () => this.startRelay());
     else this.abandoned = true;
   }
 
@@ -245,7 +255,8 @@ export class World {
       actor.trace(`switches to ${mode}`);
       await switchMode(table, cluster, mode, this.scheduler.now);
       const meta = await readMeta(table, cluster);
-      if (meta?.wakeAll) await wakeAll({ table, queues: () => this.#clusterQueues(actor), now: () => this.scheduler.now, log: this.#log(actor) }, meta);
+      if (meta?.wakeAll)
+        await wakeAll({ table, queues: () => this.#clusterQueues(actor), now: () => this.scheduler.now, log: this.#log(actor) }, meta);
     };
     void run();
   }
@@ -393,7 +404,9 @@ export class World {
     const what = chance < profile.crashes ? 'crash' : chance < profile.crashes + profile.pauses ? 'pause' : undefined;
     if (!what) return undefined;
     const pauseMs = Math.max(1, Math.min(random.between(40_000, 75_000), this.faultsEnd - this.scheduler.now));
-    return { atCall: random.between(1, calls), what, pauseMs, reaches: random.chance(0.5) };
+    // Often just at one of the writes and sends, whose order is what the protocol is about.
+    const on = random.chance(0.4) ? 'any' : random.pick(['put', 'update', 'send', 'api'] as const);
+    return { on, atCall: random.between(1, on === 'any' ? calls : 6), what, pauseMs, reaches: random.chance(0.5) };
   }
 
   #table(actor: Actor): Table {
@@ -416,7 +429,12 @@ export class World {
   }
 
   #clusterQueues(actor: Actor): ClusterQueues {
-    const [events, syncs, parked, quarantine] = queueNames.map((name) => this.#queue(actor, name)) as [MessageQueue, MessageQueue, MessageQueue, MessageQueue];
+    const [events, syncs, parked, quarantine] = queueNames.map((name) => this.#queue(actor, name)) as [
+      MessageQueue,
+      MessageQueue,
+      MessageQueue,
+      MessageQueue,
+    ];
     return { events, syncs, parked, quarantine };
   }
 
@@ -434,7 +452,8 @@ export class World {
       (level: string) =>
       (message: string, fields: Fields = {}): void => {
         actor.trace(`${level}: ${message} ${this.#surroundings.trace ? JSON.stringify(fields) : ''}`);
-        if (message === 'run failed unexpectedly' && !/Provisioned|lost|did not answer/.test(String(fields['error']))) this.fail(`${message}: ${String(fields['error'])}`);
+        if (message === 'run failed unexpectedly' && !/Provisioned|lost|did not answer/.test(String(fields['error'])))
+          this.fail(`${message}: ${String(fields['error'])}`);
       };
     const log: Log = { info: at('info'), warn: at('warn'), error: at('error'), with: () => log };
     return log;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readObject } from '#shared/snapshot/objects.ts';
 import { podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
-import { raiseSelectorsVersion, readObject } from '#shared/snapshot/objects.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -84,10 +84,29 @@ describe('what a pod owes', () => {
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     await hub.ingest(hub.live('Service', 9, entry('Service', 9, named('svc-c', 'a'))));
-    await raiseSelectorsVersion(hub.table, 'c', 'ns');
     hub.woken();
     await hub.ingest(hub.live('Pod', 10, entry('Pod', 10, pod('p', { labels: { app: 'a' }, ready: false }))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-c']);
+  });
+});
+
+describe('a service that selects anew while a pod is being written', () => {
+  it('is woken by the pod if it may have run before the pod was logged', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    hub.woken();
+    const { put } = hub.table;
+    // The service is written, and run, just before the log's entry of the pod.
+    hub.table.put = async (item, condition) => {
+      if (item.pk.includes('#PODLOG#')) {
+        hub.table.put = put;
+        await hub.ingest(hub.live('Service', 9, entry('Service', 9, named('svc-c', 'a'))));
+        expect(woken(hub)).toEqual(['svc-c']);
+      }
+      return put(item, condition);
+    };
+    await hub.ingest(hub.live('Pod', 10, entry('Pod', 10, labelled('b'))));
+    expect(woken(hub)).toEqual(['svc-a', 'svc-b', 'svc-c']);
   });
 });
 
@@ -119,7 +138,12 @@ describe('a version', () => {
 describe('a batch', () => {
   it('goes on without the messages that cannot be read, which are put aside with the reason', async () => {
     const hub = await withServices();
-    const failed = await hub.ingest('garbage', { ...hub.live('Pod', 5), v: 99 }, { ...hub.live('Pod', 5), cluster: 'another' }, hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+    const failed = await hub.ingest(
+      'garbage',
+      { ...hub.live('Pod', 5), v: 99 },
+      { ...hub.live('Pod', 5), cluster: 'another' },
+      hub.live('Pod', 5, entry('Pod', 5, labelled('a'))),
+    );
     expect(failed).toEqual([]);
     expect(woken(hub)).toEqual(['svc-a']);
     expect(hub.queues.quarantine.waiting().map((m) => m.body)).toEqual([

@@ -43,7 +43,13 @@ export async function ingestHub() {
       const records = messages.map((m): EventsRecord => ({ messageId: `m${++ids}`, body: typeof m === 'string' ? m : encodeMessage(m) }));
       return ingestBatch(deps, 'c', records);
     },
-    live: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({ ...header, type: 'live', kind, asOf: String(asOf), entries }),
+    live: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({
+      ...header,
+      type: 'live',
+      kind,
+      asOf: String(asOf),
+      entries,
+    }),
     list: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({
       ...header,
       type: 'list',

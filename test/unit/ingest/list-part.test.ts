@@ -86,14 +86,28 @@ describe('a list part of an output kind', () => {
   const slice = (name: string): EndpointSlice => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name, namespace: 'ns', uid: 'u', resourceVersion: '7', generation: 1, labels: { 'kubernetes.io/service-name': 'svc', 'endpointslice.kubernetes.io/managed-by': slicesManagedBy } },
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: 'u',
+      resourceVersion: '7',
+      generation: 1,
+      labels: { 'kubernetes.io/service-name': 'svc', 'endpointslice.kubernetes.io/managed-by': slicesManagedBy },
+    },
     addressType: 'IPv4',
     endpoints: [],
   });
   const known = async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())));
-    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '7'), generation: 1, object: slice('svc-x') });
+    await saveOutput(hub.table, svc, {
+      kind: 'EndpointSlice',
+      name: 'svc-x',
+      uid: 'u',
+      version: versionOf(1, '7'),
+      generation: 1,
+      object: slice('svc-x'),
+    });
     hub.woken();
     return hub;
   };
@@ -139,7 +153,14 @@ describe('a list part of an output kind', () => {
     await hub.ingest(...bodies);
     hub.queues.syncs.send = send;
     // A run that was under way meanwhile has read the slice.
-    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '12'), generation: 2, object: slice('svc-x') });
+    await saveOutput(hub.table, svc, {
+      kind: 'EndpointSlice',
+      name: 'svc-x',
+      uid: 'u',
+      version: versionOf(1, '12'),
+      generation: 2,
+      object: slice('svc-x'),
+    });
     await hub.ingest(...bodies);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { drainCluster, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-it('a cluster that is registered as active is written to from then on: what was there before is nobody else\'s doing', async () => {
+it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
   expect(await readMeta(table, 'c')).toMatchObject({ mode: 'active', modeSince: 5000, incarnation: 1, epoch: 0 });
