@@ -36,6 +36,7 @@ export async function localHub() {
 
   return {
     table,
+    folder,
     sqs,
     dynamodb,
     directory: queueDirectory(table, sqs, {}),

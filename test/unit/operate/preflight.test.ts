@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { Store } from '#infra/local/apiserver/store.ts';
+import { accessFindings, controllersOff, defaultQuietMs, type Finding, shadowFindings } from '#infra/operate/preflight.ts';
+import type { RequestOptions } from '#shared/cluster/transport.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+
+const now = Date.parse('2026-01-02T00:00:00Z');
+const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
+const cluster = (changes: object = {}): ClusterMeta =>
+  decodeMeta('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
+const refused = (findings: readonly Finding[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
+
+it.each([
+  ['a cluster that has long been quiet in shadow mode', cluster(), 0, []],
+  ['one whose first lists are not complete', cluster({ synced_Pod: 0 }), 0, ['first lists']],
+  ['one whose relay is silent', cluster({ heartbeatAt: now - 120_000 }), 0, ['relay']],
+  ['one whose relay was never heard', cluster({ heartbeatAt: 0 }), 0, ['relay']],
+  ['one with differences', cluster(), 3, ['shadow']],
+  ['one that met a difference a minute ago', cluster({ differenceAt: now - 60_000 }), 0, ['shadow']],
+  ['one that is in shadow mode for a minute', cluster({ modeSince: now - 60_000 }), 0, ['shadow']],
+  ['one that is paused', cluster({ mode: 'paused' }), 0, ['shadow']],
+] as const)('%s', (_, meta, differences, refusals) => {
+  expect(refused(shadowFindings(meta, differences, defaultQuietMs, now))).toEqual(refusals);
+});
+
+/** An API server that allows what it is asked for, or not. */
+const asked = (allows: (what: { readonly verb: string; readonly resource: string }) => boolean, status = 201) => ({
+  async request(_method: string, _path: string, { body = '' }: RequestOptions = {}) {
+    const { spec } = JSON.parse(body) as { spec: { resourceAttributes: { verb: string; resource: string } } };
+    return { status, headers: {}, body: Buffer.from(JSON.stringify({ status: { allowed: allows(spec.resourceAttributes) } })) };
+  },
+});
+
+it('every right that the writer needs is asked for, and the missing ones are named', async () => {
+  expect(refused(await accessFindings(asked(() => true)))).toEqual([]);
+  const findings = await accessFindings(asked(({ verb, resource }) => !(verb === 'delete' && resource === 'endpointslices')));
+  expect(refused(findings)).toEqual(['rights']);
+  expect(findings.find((f) => !f.ok)?.detail).toBe('missing: delete endpointslices');
+});
+
+it('an API server that does not answer is not reachable', async () => {
+  expect(refused(await accessFindings(asked(() => true, 503)))).toEqual(['reachable']);
+});
+
+function clusterInMemory() {
+  let uids = 0;
+  const store = new Store({ now: () => now, uid: () => `uid-${++uids}`, suffix: () => 'x' });
+  return { store, api: memoryClusterApi(store, { fieldManager: 'fleet-endpoints' }) };
+}
+
+it('a canary Service that gets no Endpoints proves that the controllers are off, and is taken away', async () => {
+  const { store, api } = clusterInMemory();
+  let waited = 0;
+  expect(await controllersOff(api, 'default', 'x', async (ms) => void (waited += ms))).toMatchObject({ ok: true });
+  expect(waited).toBe(10_000);
+  expect(store.list('Service')).toEqual([]);
+});
+
+it('a canary Service that gets Endpoints proves that they are on, and is taken away', async () => {
+  const { store, api } = clusterInMemory();
+  const controller = async () => {
+    for (const { metadata } of store.list('Service')) {
+      if (!store.find('Endpoints', 'default', metadata.name)) store.create('Endpoints', 'default', { metadata: { name: metadata.name } });
+    }
+  };
+  expect(await controllersOff(api, 'default', 'x', controller)).toMatchObject({ ok: false, detail: expect.stringContaining('switch them off') });
+  expect(store.list('Service')).toEqual([]);
+});
+
+it('where no canary can be made, somebody has to vouch for it', async () => {
+  const { api } = clusterInMemory();
+  expect(await controllersOff(api, 'no-such-namespace', 'x', async () => {})).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('--controllers-off'),
+  });
+});
