@@ -1,0 +1,75 @@
+/** However the mode is switched while a cluster lives on, in the end it is what both controllers make of it (protocol.md 7). */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { type Mode, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { cluster, type World } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+const silent = { info() {}, warn() {}, error() {}, with: () => silent };
+
+/** As `npm run cluster` does it, or what is left of that when it dies half-way: sweep finishes it. */
+async function switchTo(world: World, mode: Mode, dies: boolean): Promise<void> {
+  await switchMode(world.table, cluster, mode, world.now);
+  const meta = await readMeta(world.table, cluster);
+  if (meta && !dies) await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
+}
+
+const appOf = (i: number): string => (i % 2 === 0 ? 'a' : 'b');
+const change = {
+  addPod: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i) })),
+  readiness: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i), ready: false })),
+  relabel: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i + 1) })),
+  removePod: ({ store }: World, i: number) => store.remove('Pod', 'default', `pod-${i}`),
+  select: ({ store }: World, i: number) => store.apply(aService({ selector: { app: appOf(i + 1) } }, `svc-${i % 3}`)),
+  removeService: ({ store }: World, i: number) => store.remove('Service', 'default', `svc-${i % 3}`),
+  addService: ({ store }: World, i: number) => store.apply(aService({ selector: { app: appOf(i) } }, `svc-${i % 3}`) as RawObject),
+} as const;
+
+const change$ = fc.record({
+  do: fc.constantFrom(...(Object.keys(change) as (keyof typeof change)[])),
+  to: fc.nat(7),
+  wait: fc.constantFrom(0, 0, 1, 3),
+});
+const switch$ = fc.record({ mode: fc.constantFrom<Mode>('active', 'shadow', 'paused'), dies: fc.boolean(), wait: fc.constantFrom(0, 1, 5) });
+
+it('switches of mode lose nothing, whatever changes meanwhile', { timeout: 60_000 }, async () => {
+  const steps = fc.array(fc.tuple(switch$, fc.array(change$, { maxLength: 6 })), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (rounds) => {
+      const { world, pass } = await smallCluster([0, 1, 2].map((i) => aService({ selector: { app: appOf(i) } }, `svc-${i}`)).concat(pods(4)));
+      await pass(8);
+      for (const [{ mode, dies, wait }, changes] of rounds) {
+        await switchTo(world, mode, dies);
+        if (wait > 0) await pass(wait);
+        for (const c of changes) {
+          change[c.do](world, c.to);
+          if (c.wait > 0) await pass(c.wait);
+        }
+      }
+      await switchTo(world, 'active', rounds.length % 2 === 0);
+      await pass(1200);
+      expect(differences(world.store, 100)).toEqual([]);
+      expect(world.queues.syncs.waiting()).toEqual([]);
+      expect(world.queues.deadSyncs.waiting()).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('nothing is written while the cluster is paused or in shadow mode', async () => {
+  for (const mode of ['paused', 'shadow'] as const) {
+    const { world, calls, pass } = await smallCluster([aService({}, 'svc-0'), ...pods(4)]);
+    await pass(8);
+    await switchTo(world, mode, false);
+    await pass(2);
+    calls.length = 0;
+    change.removePod(world, 0);
+    change.addPod(world, 6);
+    change.removeService(world, 0);
+    await pass(900);
+    expect(calls).toEqual([]);
+  }
+});
