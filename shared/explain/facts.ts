@@ -77,7 +77,7 @@ export function clusterFacts(meta: ClusterMeta, now: number): readonly Fact[] {
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
     ...fact('Mode', meta.mode),
-    ...fact('Circuit', meta.circuit ? `open (${meta.circuit.reason}), next probe ${timeText(meta.circuit.until, now)}` : 'closed'),
+    ...fact('Circuit', circuitText(meta, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
     ...fact('Relay', meta.heartbeatAt === 0 ? 'not heard of yet' : `heard ${timeText(meta.heartbeatAt, now)}`),
     ...fact('Mode switch', meta.wakeAll ? 'under way: not every service has been woken for it' : undefined),
@@ -98,4 +98,10 @@ export function timeText(ms: number, now: number): string {
           ? `${Math.round(seconds / 3600)} h`
           : `${Math.round(seconds / 86_400)} days`;
   return `${new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
+}
+
+function circuitText({ circuit }: ClusterMeta, now: number): string {
+  if (!circuit) return 'closed';
+  if (circuit.reason === 'two-writers') return 'open (two-writers): nothing is written until somebody switches the mode';
+  return `open (${circuit.reason}), next probe ${timeText(circuit.until, now)}`;
 }

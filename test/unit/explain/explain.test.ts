@@ -100,6 +100,11 @@ describe('the summary', () => {
       '1 of 1 selected pods is ready to be reached; a run is owed, but the cluster can’t be asked (unreachable).',
     ],
     [
+      'somebody else writes too',
+      input({ work: done, meta: meta({ circuit: { reason: 'two-writers', until: now + 1e12, failures: 1 } }) }),
+      '1 of 1 selected pods is ready to be reached; nothing is written: somebody else writes what is ours, until the mode is switched.',
+    ],
+    [
       'the cluster is paused',
       input({ work: done, meta: meta({ mode: 'paused' }) }),
       '1 of 1 selected pods is ready to be reached; nothing is written: the cluster is paused.',
