@@ -20,6 +20,8 @@ export class ServedCluster {
   readonly api: Api;
   readonly #folder: string;
   #relay: ChildProcess | undefined;
+  /** What makes a program the relay, as AWS sees it. */
+  relayIdentity: Environment = {};
 
   private constructor(id: string, controlPlane: ControlPlane, folder: string) {
     this.id = id;
@@ -70,6 +72,10 @@ export class ServedCluster {
     };
     const { server, ca = '' } = this.controlPlane.connection;
     const { environment, roleArn } = ofManifest(manifest);
+    this.relayIdentity = {
+      AWS_ROLE_ARN: roleArn,
+      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', withPlainAudience(await this.token('relay', 'sts.amazonaws.com'))),
+    };
     const env = {
       PATH: process.env['PATH'] ?? '',
       ...environment,
@@ -77,8 +83,7 @@ export class ServedCluster {
       KUBERNETES_SERVICE_PORT: new URL(server).port,
       KUBE_API_CA_FILE: await file('ca.crt', ca),
       KUBE_API_TOKEN_FILE: await file('token', await this.token('relay')),
-      AWS_ROLE_ARN: roleArn,
-      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', withPlainAudience(await this.token('relay', 'sts.amazonaws.com'))),
+      ...this.relayIdentity,
       ...cloud.reach,
       RELAY_PORT: '0',
       RELAY_HOST: '127.0.0.1',

@@ -19,8 +19,8 @@ export interface LocalCloud {
   readonly administrator: Environment;
   /** Where it is and whom to trust, without any credentials. */
   readonly reach: Environment;
-  /** Its name is given as the AWS SDK for Python has it: `describe_alarms`. */
-  call(service: string, operation: string, parameters?: object): Promise<unknown>;
+  /** The operation is named as the AWS SDK for Python has it: `describe_alarms`. By the administrator, or by whoever `as` makes of it. */
+  call(service: string, operation: string, parameters?: object, as?: Environment): Promise<unknown>;
   /** The end of its log. */
   log(): Promise<string>;
   stop(): Promise<void>;
@@ -113,9 +113,10 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
     region,
     administrator,
     reach,
-    async call(service, operation, parameters = {}) {
+    async call(service, operation, parameters = {}, as) {
       const args = ['-c', caller, service, operation, JSON.stringify(parameters)];
-      const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, { env: administrator, maxBuffer: 2 ** 26 });
+      const env = as ? { ...machine, AWS_REGION: region, AWS_DEFAULT_REGION: region, ...reach, ...as } : administrator;
+      const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, { env, maxBuffer: 2 ** 26 });
       return JSON.parse(stdout);
     },
     log: readLog,
