@@ -71,7 +71,7 @@ export class Life {
     }
   }
 
-  #change(): void {
+  #change(): unknown {
     const r = this.#random;
     const ns = r.pick(this.#namespaces);
     const kind = r.next();
@@ -157,11 +157,10 @@ export class Life {
   #replaceNamespace(ns: string): void {
     this.#tell(`namespace ${ns} deleted`);
     this.#store.delete('Namespace', '', ns);
-    const again = (): void => {
+    const again = (): unknown => {
       if (this.#store.find('Namespace', '', ns)) {
         collectGarbage(this.#store);
-        if (this.#scheduler.now < this.#until) return this.#later(again);
-        return;
+        return this.#scheduler.now < this.#until && this.#later(again);
       }
       this.#tell(`namespace ${ns} created anew`);
       this.#store.create('Namespace', '', { metadata: { name: ns } });
@@ -172,7 +171,7 @@ export class Life {
   }
 
   /** The pods of a lost node are deleted after it, by the pod garbage collector. */
-  #loseNode(): void {
+  #loseNode(): unknown {
     const nodes = this.#all('Node', '');
     if (nodes.length < 2) return this.#node(`node-${this.#random.between(1, 4)}`);
     const { name } = this.#random.pick(nodes).metadata;

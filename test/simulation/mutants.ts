@@ -55,7 +55,7 @@ const crashing: Partial<Profile> = {
 export const mutants: readonly Mutant[] = [
   {
     name: 'what an object was before is not remembered until it has been announced',
-    profile: crashing,
+    profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
   },
   {
@@ -76,12 +76,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is owed is cleared before the wake-ups are sent',
-    profile: crashing,
+    profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
   },
   {
     name: 'a retry is recorded before it is sent',
-    profile: { ...crashing, apiFailures: 0.1 },
+    profile: { ...crashing, apiFailures: 0.1, fateAt: ['send'] },
     ...sendsLate('sync', (change) => change.remove?.includes('lease') ?? false),
   },
   {
@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'outputs are saved without proof of the lease',
-    profile: { ...crashing, crashes: 0, pauses: 0.5, slow: 0.1, namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
+    profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['api'], namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
     table: believesInItsLease,
   },
   {

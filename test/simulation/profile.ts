@@ -1,3 +1,4 @@
+import type { CallKind } from './actor.ts';
 import type { Random } from './random.ts';
 
 /** What happens in one world. Each kind of fault is on in some worlds and off in others: faults hide each other. */
@@ -7,6 +8,8 @@ export interface Profile {
   /** Share of the invocations that crash at some await, or stop for longer than a lease lasts. */
   readonly crashes: number;
   readonly pauses: number;
+  /** At which calls: often just at one of the writes and sends, whose order is what the protocol is about. */
+  readonly fateAt: readonly (CallKind | 'any')[];
   /** Share of the table's and the queues' calls that are refused, lose their answer, or are carried out twice by the client. */
   readonly refusals: number;
   /** Share of the API calls that fail. */
@@ -49,9 +52,10 @@ export function drawProfile(random: Random): Profile {
   const webhook = random.chance(0.1);
   const shrunkenLists = random.chance(0.07);
   return {
-    faultsUntilMs: webhook && random.chance(0.5) ? 260_000 : random.between(40_000, 100_000),
-    crashes: random.maybe(0.6, 0.08) ?? 0,
+    faultsUntilMs: webhook && random.chance(0.5) ? 260_000 : random.between(30_000, 80_000),
+    crashes: random.maybe(0.6, 0.06) ?? 0,
     pauses: random.maybe(0.45, 0.08) ?? 0,
+    fateAt: ['any', 'any', 'put', 'update', 'send', 'api'],
     refusals: random.maybe(0.4, 0.02) ?? 0,
     apiFailures: random.maybe(0.3, 0.02) ?? 0,
     outageMs: random.maybe(0.12, random.between(3_000, 40_000)) ?? 0,
@@ -72,9 +76,9 @@ export function drawProfile(random: Random): Profile {
     syncReceives: random.chance(0.15) ? 2 : 50,
     batchPeriodSeconds: random.chance(0.2) ? random.between(1, 5) : 0,
     maxEndpointsPerSlice: random.pick([2, 3, 100]),
-    namespaces: random.between(1, 2),
+    namespaces: random.chance(0.3) ? 2 : 1,
     services: random.between(2, 4),
-    pods: shrunkenLists ? 14 : random.between(3, 10),
-    changes: random.between(8, 30),
+    pods: shrunkenLists ? 14 : random.between(3, 8),
+    changes: random.between(6, 22),
   };
 }

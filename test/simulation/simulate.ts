@@ -52,15 +52,15 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
 }
 
 /**
- * A relay that died amid its first list had raised the fence above another one's, whose list then does not count (protocol.md 4): the gate stays
- * shut until somebody lists again.
+ * What only the next list mends (protocol.md 9): what a list left out that was there, and a gate that is shut because a relay died amid
+ * its first list, having raised the fence above another one's, which then does not count.
  */
 async function listForWhoDied(world: World): Promise<boolean> {
-  if (!world.abandoned) return false;
+  if (!world.abandoned && !world.profile.shrunkenLists) return false;
   await world.scheduler.runUntil(world.faultsEnd + 70_000);
   const meta = await readMeta(world.table, cluster);
-  if (!meta || isSynced(meta)) return false;
-  world.tell('world', 'the gate is shut until the next list');
+  if (!meta || (isSynced(meta) && !world.profile.shrunkenLists)) return false;
+  world.tell('world', 'the next list');
   world.relist();
   return true;
 }

@@ -404,9 +404,9 @@ export class World {
     const what = chance < profile.crashes ? 'crash' : chance < profile.crashes + profile.pauses ? 'pause' : undefined;
     if (!what) return undefined;
     const pauseMs = Math.max(1, Math.min(random.between(40_000, 75_000), this.faultsEnd - this.scheduler.now));
-    // Often just at one of the writes and sends, whose order is what the protocol is about.
-    const on = random.chance(0.4) ? 'any' : random.pick(['put', 'update', 'send', 'api'] as const);
-    return { on, atCall: random.between(1, on === 'any' ? calls : 6), what, pauseMs, reaches: random.chance(0.5) };
+    const on = random.pick(profile.fateAt);
+    const most = { any: calls, read: calls, put: 6, update: 6, delete: 2, send: 2, api: 4 }[on];
+    return { on, atCall: random.between(1, most), what, pauseMs, reaches: random.chance(0.5) };
   }
 
   #table(actor: Actor): Table {
