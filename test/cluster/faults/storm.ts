@@ -18,7 +18,7 @@ const freezeMs = 46_000;
 /** Kills at random; cuts and stalls every connection to the API server; and once freezes a worker past its lease. */
 export async function storm(scene: Scene, seconds: number, random: () => number): Promise<Storm> {
   const end = Date.now() + seconds * 1000;
-  const frozen = new Set<string>();
+  const spared = new Set<string>();
   let kills = 0;
   let cuts = 0;
   let stalls = 0;
@@ -26,7 +26,7 @@ export async function storm(scene: Scene, seconds: number, random: () => number)
   async function kill(): Promise<void> {
     while (Date.now() < end) {
       await sleep(2_000 + 6_000 * random());
-      const processes = [...(await scene.processes())].filter(([name]) => /^(relay|ingest|sync)/.test(name) && !frozen.has(name));
+      const processes = [...(await scene.processes())].filter(([name]) => /^(relay|ingest|sync)/.test(name) && !spared.has(name));
       const victim = processes[Math.floor(random() * processes.length)];
       if (victim && send(victim[1], 'SIGKILL')) kills++;
     }
@@ -48,23 +48,30 @@ export async function storm(scene: Scene, seconds: number, random: () => number)
   }
   async function freeze(): Promise<number> {
     await sleep(Math.min(20_000, (seconds * 1000) / 4));
-    for (const until = Date.now() + 30_000; Date.now() < until; await sleep(200)) {
-      frozen.add('sync');
+    // Neither is killed meanwhile: a lease that then stays is that of the frozen one.
+    for (const name of ['sync', 'sync 2']) spared.add(name);
+    for (const until = Date.now() + 30_000; Date.now() < until; ) {
+      const ofTheDead = await leases(scene);
+      await sleep(200);
       const pid = (await scene.processes()).get('sync');
       if (pid === undefined || !send(pid, 'SIGSTOP')) continue;
       const since = Date.now();
-      const early = await leases(scene);
-      await sleep(2_000);
-      const late = await leases(scene);
-      if ([...late].some((id) => early.has(id))) {
+      let held = [...(await leases(scene))].filter((id) => !ofTheDead.has(id));
+      for (const wait of [300, 1_700]) {
+        if (held.length > 0) await sleep(wait);
+        const still = await leases(scene);
+        held = held.filter((id) => still.has(id));
+      }
+      if (held.length > 0) {
+        spared.delete('sync 2');
         await sleep(freezeMs - (Date.now() - since));
-        send(pid, 'SIGCONT');
-        frozen.clear();
-        return Date.now() - since;
       }
       send(pid, 'SIGCONT');
+      if (held.length === 0) continue;
+      spared.clear();
+      return Date.now() - since;
     }
-    frozen.clear();
+    spared.clear();
     return 0;
   }
   const [, , frozenMs] = await Promise.all([kill(), disturb(), freeze()]);
