@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
+import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { pod, service } from '../kube/objects.ts';
+
+const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
+const podEntry = { ns: 'ns', name: 'p', rv: '5', o: encodeProjection('Pod', pod('p')), seen: 1 };
+const valid = [
+  { ...header, type: 'heartbeat', high: { Pod: '5', Service: '6' }, at: 1, waiting: 0 },
+  { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { ns: 'ns', name: 'gone', rv: '4' }] },
+  { ...header, type: 'live', kind: 'EndpointSlice', asOf: '5', entries: [{ ns: 'ns', name: 's', rv: '5', uid: 'u', gen: 1, svc: 'svc', by: 'x' }] },
+  {
+    ...header,
+    type: 'list',
+    kind: 'Service',
+    asOf: '5',
+    listId: 'l',
+    i: 0,
+    last: true,
+    from: '',
+    to: '',
+    entries: [{ ns: 'ns', name: 'svc', rv: '5', o: encodeProjection('Service', service()) }],
+  },
+] as const;
+const wakeUp = { v: 1, cluster: 'c', ns: 'ns', service: 'svc', gen: 3, seq: { ep: 0, sl: 0 }, due: 5 };
+
+/** Parses, or refuses with a reason; whatever else is thrown fails the test. */
+function read(parse: (body: string) => unknown, body: string): unknown {
+  try {
+    return parse(body);
+  } catch (e) {
+    if (!(e instanceof UnreadableMessage)) throw e;
+    expect(e.message).not.toBe('');
+    return undefined;
+  }
+}
+
+/** The message with one value somewhere in it exchanged, or taken away. */
+const mutated = (message: object) =>
+  fc
+    .tuple(fc.nat(), fc.oneof(fc.anything(), fc.constantFrom(undefined, null, '', 'x'.repeat(300), -1, 1.5, '01', [], {}, '__proto__')))
+    .map(([n, value]) => {
+      const copy = structuredClone(message) as Record<string, unknown>;
+      const places: [Record<string, unknown>, string][] = [];
+      const walk = (object: Record<string, unknown>): void => {
+        for (const key of Object.keys(object)) {
+          places.push([object, key]);
+          if (typeof object[key] === 'object' && object[key] !== null) walk(object[key] as Record<string, unknown>);
+        }
+      };
+      walk(copy);
+      const [object, key] = places[n % places.length] as [Record<string, unknown>, string];
+      if (value === undefined) delete object[key];
+      else object[key] = value;
+      return copy;
+    });
+
+const asBody = (message: unknown): string => {
+  try {
+    return JSON.stringify(message) ?? 'undefined';
+  } catch {
+    return 'not to be written as JSON';
+  }
+};
+
+describe('whatever comes in is read or refused with a reason', () => {
+  it('text of any kind', () => {
+    const body = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+      fc.base64String().map((s) => `z:${s}`),
+    );
+    fc.assert(
+      fc.property(body, (text) => {
+        read(parseEventsMessage, text);
+        read(parseSyncMessage, text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('messages of which one value is another', () => {
+    fc.assert(
+      fc.property(fc.oneof(...[...valid, wakeUp].map(mutated)), (message) => {
+        read(parseEventsMessage, asBody(message));
+        read(parseSyncMessage, asBody(message));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('projections of any shape', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('Pod', 'Service', 'Node'), fc.json(), (kind, o) => {
+        const message = { ...header, type: 'live', kind, asOf: '5', entries: [{ ns: 'ns', name: 'x', rv: '5', o }] };
+        read(parseEventsMessage, JSON.stringify(message));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+it('what the relay and the workers send passes as it is, compressed or not', () => {
+  for (const message of valid) expect(parseEventsMessage(encodeMessage(message))).toEqual(message);
+  const many = { ...valid[1], entries: Array.from({ length: 200 }, (_, i) => ({ ...podEntry, name: `p${i}` })) };
+  expect(parseEventsMessage(encodeMessage(many))).toEqual(many);
+  expect(parseSyncMessage(encodeMessage(wakeUp))).toEqual(wakeUp);
+});
+
+it('the reason says what was wrong, what was given and what is allowed', () => {
+  const reason = (message: object, parse = parseEventsMessage as (body: string) => unknown): string => {
+    try {
+      parse(JSON.stringify(message));
+    } catch (e) {
+      return (e as Error).message;
+    }
+    return 'passes';
+  };
+  expect(reason({ ...valid[1], v: 2 })).toBe('v is 2: this version reads 1');
+  expect(reason({ ...valid[1], kind: 'Secret' })).toMatch(/^kind is "Secret": Service, Pod, Node/);
+  expect(reason({ ...valid[1], asOf: '05' })).toBe('asOf is "05": a resourceVersion of 1 to 39 digits is needed');
+  expect(reason({ ...valid[1], cluster: undefined })).toMatch(/^cluster is missing: text/);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*text of 1 to 253 characters is needed$/);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, o: '{}' }] })).toMatch(/^o is .*the projection of a Pod is needed$/);
+  expect(reason({ ...wakeUp, gen: -1 }, parseSyncMessage)).toBe('gen is -1: a whole number, 0 or more, is needed');
+  expect(reason({ ...wakeUp, seq: { no: 1 } }, parseSyncMessage)).toMatch(/^a key of seq is "no": ep, sl are allowed/);
+});
