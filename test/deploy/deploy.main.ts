@@ -14,13 +14,16 @@ const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-deploy-'));
 const endings: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })];
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
+// Each program that must not outlive this one listens for its end.
+process.setMaxListeners(30);
+
 let passed = 0;
 let failed = 0;
 try {
   const cloud = await startLocalCloud();
   endings.push(() => cloud.stop());
-  const deployment = new Deployment(cloud, folder);
-  const day = firstDay(deployment, (ending) => endings.push(ending));
+  const deployment = new Deployment('FirstDay', cloud, folder);
+  const day = firstDay(deployment, new Deployment('Canary', cloud, folder), (ending) => endings.push(ending));
   failed = day.length;
   for (const { fact, check } of day) {
     const started = Date.now();

@@ -6,22 +6,23 @@ import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 import { run } from './operator.ts';
 import { issuer, type ServedCluster } from './served-cluster.ts';
 
-const name = 'FirstDay';
-
-/** What somebody with the administrator's credentials does, by the commands of docs/getting-started.md. */
+/** One hub and what somebody with the administrator's credentials does to it, by the commands of docs/getting-started.md. */
 export class Deployment {
+  readonly name: string;
   readonly cloud: LocalCloud;
   readonly folder: string;
   readonly clustersFile: string;
+  readonly #outputsFile: string;
   /** What the local cloud can't do, as `cdk deploy` has said. */
   readonly leftOut = new Set<string>();
   readonly #env: Environment;
-  readonly #secrets = new Map<string, string>();
 
-  constructor(cloud: LocalCloud, folder: string) {
+  constructor(name: string, cloud: LocalCloud, folder: string) {
+    this.name = name;
     this.cloud = cloud;
     this.folder = folder;
-    this.clustersFile = join(folder, 'clusters.yaml');
+    this.clustersFile = join(folder, `${name}-clusters.yaml`);
+    this.#outputsFile = join(folder, `${name}-outputs.json`);
     // The CDK keeps what it knows of accounts, by access key, in its home.
     this.#env = { ...cloud.administrator, HOME: folder, CDK_HOME: join(folder, 'cdk'), CDK_DISABLE_CLI_TELEMETRY: 'true' };
   }
@@ -31,7 +32,7 @@ export class Deployment {
       '--no-notices',
       '--no-color',
       '--output',
-      join(this.folder, 'cdk.out'),
+      join(this.folder, `${this.name}-cdk.out`),
       '-c',
       'emulator=1',
       '-c',
@@ -43,12 +44,12 @@ export class Deployment {
   }
 
   deploy(): Promise<string> {
-    return this.cdk('deploy', '--all', '--require-approval', 'never', '--outputs-file', join(this.folder, 'outputs.json'));
+    return this.cdk('deploy', '--all', '--require-approval', 'never', '--outputs-file', this.#outputsFile);
   }
 
   /** A script of package.json; for the deployed hub when `hub` says so. */
   async script(script: string, args: readonly string[], hub: 'for the hub' | 'no hub' = 'no hub'): Promise<string> {
-    const env = hub === 'for the hub' ? { ...this.#env, TABLE_NAME: (await this.outputs(`${name}-hub`))['TableName'] ?? '' } : this.#env;
+    const env = hub === 'for the hub' ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' } : this.#env;
     return (await run('npm', ['run', '-s', script, '--', ...args], { env })).stdout;
   }
 
@@ -57,26 +58,20 @@ export class Deployment {
   }
 
   async outputs(stack: string): Promise<{ readonly [name: string]: string }> {
-    return JSON.parse(await readFile(join(this.folder, 'outputs.json'), 'utf8'))[stack] ?? {};
+    return JSON.parse(await readFile(this.#outputsFile, 'utf8'))[stack] ?? {};
+  }
+
+  get hubStack(): string {
+    return `${this.name}-hub`;
   }
 
   clusterStack(id: string): string {
-    return `${name}-cluster-${id}`;
+    return `${this.name}-cluster-${id}`;
   }
 
   manifest(id: string, ...how: readonly string[]): Promise<string> {
-    const files = ['--clusters', this.clustersFile, '--outputs', join(this.folder, 'outputs.json'), '--region', this.cloud.region];
+    const files = ['--clusters', this.clustersFile, '--outputs', this.#outputsFile, '--region', this.cloud.region];
     return this.script('relay', ['manifest', id, ...how, ...files]);
-  }
-
-  /** Made before the cluster is deployed, which needs its ARN; it gets the token once the relay's manifest has made the writer. */
-  async makeSecret(id: string): Promise<void> {
-    const answer = await this.cloud.call('secretsmanager', 'create_secret', { Name: `writer-${id}`, SecretString: '{"token":"none yet"}' });
-    this.#secrets.set(id, (answer as { ARN: string }).ARN);
-  }
-
-  async putSecret(id: string, token: string): Promise<void> {
-    await this.cloud.call('secretsmanager', 'put_secret_value', { SecretId: this.#secrets.get(id), SecretString: JSON.stringify({ token }) });
   }
 
   /** What the functions have said lately, without their metrics. */
@@ -98,11 +93,11 @@ export class Deployment {
   configure(clusters: readonly ServedCluster[]): void {
     const { account, region } = this.cloud;
     const config = {
-      hub: { name, account, region },
-      clusters: clusters.map(({ id, controlPlane: { connection } }) => ({
+      hub: { name: this.name, account, region },
+      clusters: clusters.map(({ id, secretArn, controlPlane: { connection } }) => ({
         id,
         concurrency: { ingest: 2, sync: 2 },
-        api: { url: connection.server, ca: connection.ca, auth: { type: 'secret', secretArn: this.#secrets.get(id) } },
+        api: { url: connection.server, ca: connection.ca, auth: { type: 'secret', secretArn } },
         relay: { identity: { type: 'irsa', oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}` } },
       })),
     };

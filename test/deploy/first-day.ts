@@ -10,34 +10,33 @@ export interface Step {
 }
 
 /** From an empty account to nothing but the table; each step needs those before it. */
-export function firstDay(hub: Deployment, atEnd: (ending: () => Promise<unknown>) => void): readonly Step[] {
+export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: () => Promise<unknown>) => void): readonly Step[] {
   const { cloud, folder } = hub;
   let shop: ServedCluster;
   let blog: ServedCluster;
 
   async function newCluster(id: string): Promise<ServedCluster> {
-    const cluster = await ServedCluster.start(id, folder);
+    const cluster = await ServedCluster.start(id, cloud, folder);
     atEnd(() => cluster.stop());
-    await hub.makeSecret(id);
     return cluster;
   }
 
   /** From deployed to heard of: the manifest, the writer's token, the relay. */
-  async function join(cluster: ServedCluster): Promise<void> {
-    const manifest = await hub.manifest(cluster.id, '--quick-start');
+  async function join(cluster: ServedCluster, to = hub): Promise<void> {
+    const manifest = await to.manifest(cluster.id, '--quick-start');
     await cluster.apply(manifest);
-    await hub.putSecret(cluster.id, await cluster.token('writer'));
-    await cluster.startRelay(manifest, cloud);
+    await cluster.putToken();
+    await cluster.startRelay(manifest);
     await eventually(`the first lists of ${cluster.id}`, async () => {
-      const listed = await hub.cluster('list');
+      const listed = await to.cluster('list');
       if (new RegExp(`^${cluster.id} +shadow +\\d+ s ago +applied +closed +0$`, 'm').test(listed)) return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
 
-  async function goActive(cluster: ServedCluster): Promise<void> {
+  async function goActive(cluster: ServedCluster, on = hub): Promise<void> {
     await cluster.switchBuiltInControllersOff();
-    await eventually(`${cluster.id} may go active`, () => hub.cluster('active', cluster.id, '--quiet-for', '1', '--controllers-off'));
+    await eventually(`${cluster.id} may go active`, () => on.cluster('active', cluster.id, '--quiet-for', '1', '--controllers-off'));
   }
 
   return [
@@ -105,7 +104,7 @@ export function firstDay(hub: Deployment, atEnd: (ending: () => Promise<unknown>
       fact: 'the relay may send to its own events queue, and nothing else',
       async check() {
         const { EventsQueueUrl, SyncsQueueUrl } = await hub.outputs(hub.clusterStack(shop.id));
-        const { TableName } = await hub.outputs('FirstDay-hub');
+        const { TableName } = await hub.outputs(hub.hubStack);
         const relay = (service: string, operation: string, parameters: object): Promise<unknown> =>
           cloud.call(service, operation, parameters, shop.relayIdentity);
         await assert.doesNotReject(relay('sqs', 'send_message', { QueueUrl: EventsQueueUrl, MessageBody: 'not one of ours: it is quarantined' }));
@@ -147,17 +146,31 @@ export function firstDay(hub: Deployment, atEnd: (ending: () => Promise<unknown>
       },
     },
     {
+      fact: 'a cluster moves to a second hub of the same account, as a canary for a new version does',
+      async check() {
+        canary.configure([blog]);
+        await canary.deploy();
+        await hub.cluster('pause', blog.id);
+        await blog.stopRelay();
+        await join(blog, canary);
+        await goActive(blog, canary);
+        await blog.addReadyPod('web-3', '10.2.0.3');
+        await blog.untilAddresses(['10.2.0.1', '10.2.0.2', '10.2.0.3']);
+        assert.match(await hub.cluster('list'), /^blog +paused /m);
+      },
+    },
+    {
       fact: 'cdk destroy leaves the table, with what it knows, and the endpoints',
       async check() {
-        const { TableName } = await hub.outputs('FirstDay-hub');
-        await hub.cdk('destroy', '--all', '--force');
+        const { TableName } = await hub.outputs(hub.hubStack);
+        for (const each of [canary, hub]) await each.cdk('destroy', '--all', '--force');
         const { Functions } = (await cloud.call('lambda', 'list_functions')) as { Functions: readonly object[] };
         assert.equal(Functions.length, 0);
         // The local cloud does not keep the deletion protection of global tables; test/infra asserts it on the template.
         const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName })) as { Table: { TableStatus: string } };
         assert.equal(Table.TableStatus, 'ACTIVE');
         assert.match(await hub.cluster('list'), /^blog +draining /m);
-        assert.deepEqual((await blog.addresses()).endpoints, ['10.2.0.1', '10.2.0.2']);
+        assert.deepEqual((await blog.addresses()).endpoints, ['10.2.0.1', '10.2.0.2', '10.2.0.3']);
       },
     },
   ];

@@ -19,21 +19,27 @@ export class ServedCluster {
   readonly controlPlane: ControlPlane;
   readonly api: Api;
   readonly #folder: string;
+  readonly #cloud: LocalCloud;
+  /** Holds the writer's token, once the relay's manifest has made the writer. */
+  readonly secretArn: string;
   #relay: ChildProcess | undefined;
   /** What makes a program the relay, as AWS sees it. */
   relayIdentity: Environment = {};
 
-  private constructor(id: string, controlPlane: ControlPlane, folder: string) {
+  private constructor(id: string, controlPlane: ControlPlane, secretArn: string, cloud: LocalCloud, folder: string) {
     this.id = id;
     this.controlPlane = controlPlane;
     this.api = connectApi(controlPlane.connection);
     this.#folder = folder;
+    this.#cloud = cloud;
+    this.secretArn = secretArn;
   }
 
   /** Kubernetes' own endpoint controllers run at first, as on any cluster. */
-  static async start(id: string, folder: string): Promise<ServedCluster> {
+  static async start(id: string, cloud: LocalCloud, folder: string): Promise<ServedCluster> {
     const controlPlane = await startControlPlane({ controllers: `${builtIn},endpoints-controller,endpointslice-controller` });
-    const cluster = new ServedCluster(id, controlPlane, folder);
+    const secret = await cloud.call('secretsmanager', 'create_secret', { Name: `writer-${id}`, SecretString: '{"token":"none yet"}' });
+    const cluster = new ServedCluster(id, controlPlane, (secret as { ARN: string }).ARN, cloud, folder);
     await cluster.api.create('Node', '', { metadata: { name: 'node' } });
     const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] };
     await cluster.api.create('Service', 'default', { metadata: { name: 'web' }, spec });
@@ -63,8 +69,14 @@ export class ServedCluster {
     return (await this.kubectl(args)).trim();
   }
 
+  /** For the hub, which is let in by it. */
+  async putToken(): Promise<void> {
+    const SecretString = JSON.stringify({ token: await this.token('writer') });
+    await this.#cloud.call('secretsmanager', 'put_secret_value', { SecretId: this.secretArn, SecretString });
+  }
+
   /** Plays the kubelet and EKS's webhook: the environment is the Deployment's, the identities are the ServiceAccount's. */
-  async startRelay(manifest: string, cloud: LocalCloud): Promise<void> {
+  async startRelay(manifest: string): Promise<void> {
     const file = async (name: string, text: string): Promise<string> => {
       const path = join(this.#folder, `${this.id}-${name}`);
       await writeFile(path, text, { mode: 0o600 });
@@ -84,14 +96,16 @@ export class ServedCluster {
       KUBE_API_CA_FILE: await file('ca.crt', ca),
       KUBE_API_TOKEN_FILE: await file('token', await this.token('relay')),
       ...this.relayIdentity,
-      ...cloud.reach,
+      ...this.#cloud.reach,
       RELAY_PORT: '0',
       RELAY_HOST: '127.0.0.1',
     };
     const log = openSync(join(this.#folder, `${this.id}-relay.log`), 'a');
     const relay = spawn(process.execPath, ['dist/relay/relay.mjs'], { env, stdio: ['ignore', log, log] });
     closeSync(log);
-    process.once('exit', () => relay.kill('SIGKILL'));
+    const kill = (): boolean => relay.kill('SIGKILL');
+    process.once('exit', kill);
+    relay.once('close', () => process.off('exit', kill));
     this.#relay = relay;
   }
 
