@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { isExplained } from '#functions/ingest/explain.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
+import type { OutputRecord } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+
+const by = slicesManagedBy;
+const object = { metadata: { name: 'o', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: by } } } as unknown as EndpointSlice;
+const saved = (rv: string, more: Partial<OutputRecord> = {}): OutputRecord => ({
+  kind: 'EndpointSlice',
+  name: 'o',
+  uid: 'u',
+  version: versionOf(1, rv),
+  generation: 2,
+  object,
+  ...more,
+});
+const seen = (rv: string, more: Partial<OutputEntry> = {}): OutputEntry => ({ ns: 'ns', name: 'o', rv, uid: 'u', gen: 2, svc: 'svc', by, ...more });
+const slice = (s: OutputRecord | undefined, e: OutputEntry): boolean => isExplained('EndpointSlice', s, e, versionOf(1, e.rv));
+const endpoints = (s: OutputRecord | undefined, e: OutputEntry): boolean => isExplained('Endpoints', s, e, versionOf(1, e.rv));
+
+describe('explained is', () => {
+  it.each([
+    ['what is saved as it is, or newer', slice(saved('10'), seen('10')) && slice(saved('10'), seen('9'))],
+    ['the echo of our own deletion', slice(saved('10', { object: undefined }), seen('12', { gone: true }))],
+    ['older news of what we know to be gone', slice(saved('10', { object: undefined }), seen('11'))],
+    ['a slice of which only annotations changed', slice(saved('10'), seen('12'))],
+    ['a slice that is not ours', slice(undefined, seen('12', { by: 'somebody' }))],
+    ['Endpoints that we never wrote', endpoints(undefined, seen('12'))],
+    ['our last write of Endpoints', endpoints(saved('10'), seen('10'))],
+  ])('%s', (_what, explained) => expect(explained).toBe(true));
+});
+
+describe('not explained is', () => {
+  it.each([
+    ['a slice whose content changed', slice(saved('10'), seen('12', { gen: 3 }))],
+    ['a slice that was given to another service', slice(saved('10'), seen('12', { svc: 'other' }))],
+    ['a slice that was given another manager', slice(saved('10'), seen('12', { by: 'somebody' }))],
+    ['a slice that lost its manager', slice(saved('10'), seen('12', { by: undefined as never }))],
+    ['a slice that somebody deleted', slice(saved('10'), seen('12', { gone: true }))],
+    ['another slice of that name', slice(saved('10'), seen('12', { uid: 'other' }))],
+    ['another object of that name after our deletion', slice(saved('10', { object: undefined }), seen('12', { uid: 'other' }))],
+    ['a slice of ours that is not saved yet, there or gone', slice(undefined, seen('12')) || slice(undefined, seen('12', { gone: true }))],
+    ['any newer version of Endpoints: it may be a late worker’s', endpoints(saved('10'), seen('12'))],
+    ['Endpoints that were deleted', endpoints(saved('10'), seen('12', { gone: true })) || endpoints(undefined, seen('12', { gone: true }))],
+  ])('%s', (_what, explained) => expect(explained).toBe(false));
+});

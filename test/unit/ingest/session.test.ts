@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { incarnationOfSession } from '#functions/ingest/session.ts';
+import type { HeartbeatMessage } from '#shared/queue/messages.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { fixSession } from '#shared/snapshot/lists.ts';
+import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { pod } from '../kube/objects.ts';
+import { entry, type IngestHub, ingestHub } from './hub.ts';
+
+const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
+  ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, waiting: 0, ...more }) as HeartbeatMessage;
+const meta = async (hub: IngestHub) => (await readMeta(hub.table, 'c')) as ClusterMeta;
+
+it('the first relay of a cluster tells who the cluster is, and its session belongs to the first incarnation', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, heartbeatAt: hub.clock.now, suspect: undefined });
+  expect((await meta(hub)).high.Service).toBe(versionOf(1, '100'));
+});
+
+it('heartbeats raise what has been read, and never lower it', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  await hub.ingest(heartbeat(hub, { high: { Service: '90', Pod: '7' } }));
+  expect((await meta(hub)).high).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
+});
+
+it('the next session of the same cluster belongs to the same incarnation', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  expect(await incarnationOfSession(hub.table, await meta(hub), heartbeat(hub, { session: 's2', base: '100' }), 0)).toBe(1);
+});
+
+it.each([
+  ['of another cluster', { session: 's2', uid: 'another', base: '500' }],
+  ['whose first list is older than what has been read', { session: 's2', base: '99' }],
+])('messages of a session %s wait until sweep has looked', async (_what, other) => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  const message = { ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), ...other };
+  expect(await hub.ingest(message)).toEqual([]);
+  expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toBeUndefined();
+  expect((await meta(hub)).suspect).toMatchObject({ session: 's2' });
+  expect(hub.queues.events.waiting().map((m) => m.visibleAt - hub.clock.now)).toEqual([30_000]);
+
+  // Sweep has found a new incarnation.
+  await hub.table.update(metaKey('c'), { set: { inc: 2, uid: 'another' } });
+  await fixSession(hub.table, 'c', 's2', 2);
+  await hub.ingest(...hub.queues.events.waiting().map((m) => m.body));
+  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
+});
+
+it('a session keeps its incarnation when the cluster gets a new one: its late messages lose', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub), hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
+  await hub.table.update(metaKey('c'), { set: { inc: 2 } });
+  await fixSession(hub.table, 'c', 's2', 2);
+  await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
+  await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
+  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
+});
