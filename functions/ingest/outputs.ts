@@ -1,14 +1,15 @@
 /** Entries of the output kinds: the watch is the witness of what we wrote, and of what others did. */
 
-import { slicesManagedBy } from '#shared/kube/names.ts';
+import { endpointsManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { type OutputObject, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
+import { isAlive, readObject } from '#shared/snapshot/objects.ts';
+import { type OutputObject, type OutputRecord, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import type { IngestDeps } from './deps.ts';
@@ -43,7 +44,7 @@ export async function applyOutputs(
     for (const name of services) {
       const service = { cluster: meta.id, namespace: entry.ns, name };
       const saved = await readOutput(deps.table, service, kind, entry.name);
-      if (isExplained(kind, saved, entry, version)) {
+      if (isExplained(kind, saved, entry, version) && !(await isLeftBehind(deps, service, kind, saved, entry))) {
         // A crash after an earlier second look may have raised the generation and sent nothing: then nobody else sends it.
         if (entry.again && !isClean(await readWork(deps.table, service))) {
           wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: false, seen: entry.seen });
@@ -65,6 +66,18 @@ export async function applyOutputs(
   await deps
     .queues(meta.id, meta.queues)
     .events.send([{ body: encodeMessage(second), delaySeconds: Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds)) }]);
+}
+
+/** Endpoints of ours without a Service: a worker that had lost its lease may have made them after the Service's end, when nothing is remembered of it. */
+async function isLeftBehind(
+  deps: IngestDeps,
+  service: ServiceKey,
+  kind: OutputKind,
+  saved: OutputRecord | undefined,
+  entry: OutputEntry,
+): Promise<boolean> {
+  if (kind !== 'Endpoints' || saved || entry.gone || entry.leader || entry.by !== endpointsManagedBy) return false;
+  return !isAlive(await readObject(deps.table, service.cluster, 'Service', service.namespace, service.name));
 }
 
 /** Shadow mode: what the cluster's own controllers wrote is kept, and compared anew whenever it changes. */

@@ -67,11 +67,11 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     writes++;
     const work = await table.get(workKey(cluster, namespace, service));
     const holder = work?.['lease'] as string | undefined;
-    if (!holder?.startsWith(`${actor.name}/`) && !actor.paused && service !== '') {
-      fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
-    }
     const before = shownPods(store, kind, namespace, service);
     return () => {
+      if (!holder?.startsWith(`${actor.name}/`) && !actor.paused && service !== '') {
+        fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
+      }
       const after = shownPods(store, kind, namespace, service);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));

@@ -129,7 +129,7 @@ export function apiPort(
         if (service === undefined || kind === 'Event') return effect();
         const done = await writing(actor, kind, namespace, service);
         const result = await effect();
-        done();
+        if (result !== false) done();
         return result;
       },
       flaw(service !== undefined),

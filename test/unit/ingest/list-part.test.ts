@@ -164,4 +164,16 @@ describe('a list part of an output kind', () => {
     await hub.ingest(...bodies);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
   });
+
+  it('finds Endpoints of ours that a late worker made after the end of their service, and lets a person’s be', async () => {
+    const hub = await known();
+    await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
+    hub.woken();
+    const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
+    await hub.ingest(hub.live('Endpoints', 12, endpoints));
+    expect(hub.queues.events.waiting()).toEqual([]);
+    await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
+    await secondLook(hub);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  });
 });
