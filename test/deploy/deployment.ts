@@ -13,8 +13,6 @@ export class Deployment {
   readonly folder: string;
   readonly clustersFile: string;
   readonly #outputsFile: string;
-  /** What the local cloud can't do, as `cdk deploy` has said. */
-  readonly leftOut = new Set<string>();
   readonly #env: Environment;
 
   constructor(name: string, cloud: LocalCloud, folder: string) {
@@ -39,7 +37,6 @@ export class Deployment {
       `clusters=${this.clustersFile}`,
     ];
     const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], { env: this.#env });
-    for (const [, what] of stderr.matchAll(/^not on the local cloud: (\S+)/gm)) if (what) this.leftOut.add(what);
     return `${stdout}\n${stderr}`;
   }
 
@@ -74,19 +71,15 @@ export class Deployment {
     return this.script('relay', ['manifest', id, ...how, ...files]);
   }
 
-  /** What the functions have said lately, without their metrics. */
-  async functionLogs(lines = 30): Promise<string> {
+  /** All that the functions of every hub have written, in order. */
+  async logLines(): Promise<readonly string[]> {
     const { logGroups } = (await this.cloud.call('logs', 'describe_log_groups')) as { logGroups: readonly { logGroupName: string }[] };
-    const said: { timestamp: number; message: string }[] = [];
+    const written: { timestamp: number; message: string }[] = [];
     for (const { logGroupName } of logGroups) {
-      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName })) as { events: typeof said };
-      said.push(...events.filter(({ message }) => !/"_aws"|^(START|END|REPORT) /.test(message)));
+      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName })) as { events: typeof written };
+      written.push(...events);
     }
-    said.sort((a, b) => a.timestamp - b.timestamp);
-    return said
-      .slice(-lines)
-      .map(({ message }) => message.trim())
-      .join('\n');
+    return written.sort((a, b) => a.timestamp - b.timestamp).map(({ message }) => message.trim());
   }
 
   /** clusters.yaml, with these. */

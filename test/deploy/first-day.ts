@@ -160,6 +160,20 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       },
     },
     {
+      fact: 'no function was refused anything, sweep has published ages, and the message that was not ours is in quarantine',
+      async check() {
+        await eventually('a run of sweep', async () =>
+          (await hub.logLines()).some((line) => line.includes('"_aws"') && line.includes('RelayHeartbeatAge')),
+        );
+        const lines = await hub.logLines();
+        assert.deepEqual(
+          lines.filter((line) => /AccessDenied|not authorized|"level":"error"/.test(line)),
+          [],
+        );
+        assert.equal(lines.filter((line) => line.includes('events message quarantined')).length, 1);
+      },
+    },
+    {
       fact: 'cdk destroy leaves the table, with what it knows, and the endpoints',
       async check() {
         const { TableName } = await hub.outputs(hub.hubStack);
