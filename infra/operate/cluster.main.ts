@@ -11,7 +11,6 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
-import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import { listDifferences } from '#shared/snapshot/differences.ts';
 import { type ClusterMeta, isSynced, listAudit, type Mode, readMeta, recordAudit, switchMode } from '#shared/snapshot/meta.ts';
@@ -77,7 +76,7 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
   const differences = await listDifferences(hub.table, meta.id);
   const shadow = shadowFindings(meta, differences.filter((d) => d.confirmed).length, quietMs, Date.now());
   if (!hub.connectionsFile) {
-    const access = await deployedFindings(hub, meta);
+    const access = await deployedFindings(meta);
     const off = {
       check: 'built-in controllers',
       ok: vouched,
@@ -100,26 +99,35 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
 }
 
 /**
- * With a secret we are who the functions are, so their rights can be asked for. Otherwise it is the functions' roles that the cluster knows:
- * their rights show in the first write, and a refusal opens the cluster's circuit.
+ * With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: that it
+ * answers is all that can be seen from here, and a worker asks who it is before its first write.
  */
-async function deployedFindings(hub: Hub, meta: ClusterMeta): Promise<readonly Finding[]> {
-  const access = accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
-  const credentials = (): ReturnType<typeof hub.dynamodb.config.credentials> => hub.dynamodb.config.credentials();
-  const registry = clusterRegistry({ connectionsFile: undefined, access, credentials, region: await hub.dynamodb.config.region(), now: Date.now });
+async function deployedFindings({ api: access, uid }: ClusterMeta): Promise<readonly Finding[]> {
+  const reachable = (ok: boolean, detail: string): Finding => ({ check: 'reachable', ok, detail });
+  if (!access) return [reachable(false, 'the cluster has no api in clusters.yaml')];
+  const { url, ca, auth } = access;
+  let api: ReturnType<typeof httpsClusterApi> | undefined;
   try {
-    await registry(meta);
+    const credentials = accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
+    api = httpsClusterApi(
+      { server: url, ...(ca && { ca }), ...(auth.type === 'secret' && (await credentials.credentials(auth, false))) },
+      { fieldManager },
+    );
+    if (auth.type !== 'secret') {
+      const { status } = await api.transport.request('GET', '/version');
+      return [reachable(true, `the API server answers (HTTP ${status} to a stranger); the functions' rights show in their first write`)];
+    }
+    const found = await api.identity();
+    const known = {
+      check: 'identity',
+      ok: found === uid,
+      detail: found === uid ? 'it is this cluster' : `it is another cluster: ${found}, not ${uid}`,
+    };
+    return [known, ...(await accessFindings(api.transport))];
   } catch (e) {
-    return [{ check: 'reachable', ok: false, detail: e instanceof Error ? e.message : String(e) }];
-  }
-  const identity = { check: 'identity', ok: true, detail: 'the API server answers as this cluster' };
-  if (meta.api?.auth.type !== 'secret') return [identity];
-  const { url, ca, auth } = meta.api;
-  const api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await access.credentials(auth, false)) }, { fieldManager });
-  try {
-    return [identity, ...(await accessFindings(api.transport))];
+    return [reachable(false, e instanceof Error ? e.message : String(e))];
   } finally {
-    api.close();
+    api?.close();
   }
 }
 
