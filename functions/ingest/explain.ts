@@ -13,7 +13,8 @@ export function isExplained(kind: OutputKind, saved: OutputRecord | undefined, e
   // saved: its save would bring the dead to life.
   if (!saved) return kind === 'Endpoints' ? !entry.gone : entry.by !== slicesManagedBy;
   if (saved.version >= version) return true;
-  if (!saved.object) return saved.uid === entry.uid;
+  // The echo of our own deletion, whose version we never learn. Alive and newer, it was not deleted: it had left the service, and is back.
+  if (!saved.object) return saved.uid === entry.uid && entry.gone === true;
   if (entry.gone || saved.uid !== entry.uid || kind === 'Endpoints') return false;
   return saved.generation === (entry.gen ?? 0) && sameOwnership(saved.object, entry);
 }

@@ -171,7 +171,8 @@ describe('a list part of an output kind', () => {
     hub.woken();
     const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
-    expect(hub.queues.events.waiting()).toEqual([]);
+    await secondLook(hub);
+    expect(hub.woken()).toEqual([]);
     await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
     await secondLook(hub);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
