@@ -172,9 +172,9 @@ describe('a list part of an output kind', () => {
     const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);
-    expect(hub.woken()).toEqual([]);
+    expect((await readWork(hub.table, svc)).live).toBe(0);
     await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
     await secondLook(hub);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
   });
 });
