@@ -1,4 +1,4 @@
-import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/snapshot/outputs.ts';
@@ -10,8 +10,9 @@ import type { Version } from '#shared/snapshot/version.ts';
  */
 export function isExplained(kind: OutputKind, saved: OutputRecord | undefined, entry: OutputEntry, version: Version): boolean {
   // Unknown and gone: Endpoints that were deleted wake their Service upstream too (EV-11), and a slice of ours may be what a run has made and not yet
-  // saved: its save would bring the dead to life.
-  if (!saved) return kind === 'Endpoints' ? !entry.gone : entry.by !== slicesManagedBy;
+  // saved: its save would bring the dead to life. Endpoints with our label may have been edited before we saved them: a second look tells.
+  if (!saved && kind === 'EndpointSlice') return entry.by !== slicesManagedBy;
+  if (!saved) return !entry.gone && (entry.by !== endpointsManagedBy || entry.again !== undefined);
   if (saved.version >= version) return true;
   // The echo of our own deletion, whose version we never learn. Alive and newer, it was not deleted: it had left the service, and is back.
   if (!saved.object) return saved.uid === entry.uid && entry.gone === true;

@@ -15,7 +15,7 @@ import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
-import { circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
+import { bounceSeconds, circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
@@ -45,7 +45,8 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     if (isLeased(work, deps.now())) {
       deps.metrics.put('Bounced', 1, { cluster: key.cluster });
       const seq = Object.fromEntries(parts.map((p) => [p, message.seq[p]]));
-      await syncs.send([{ body: encodeMessage({ ...message, seq, hops: (message.hops ?? 0) + 1 }), delaySeconds: deps.random() < 0.5 ? 1 : 2 }]);
+      const hops = message.hops ?? 0;
+      await syncs.send([{ body: encodeMessage({ ...message, seq, hops: hops + 1 }), delaySeconds: bounceSeconds(hops, deps.random()) }]);
       return true;
     }
     const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };

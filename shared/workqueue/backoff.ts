@@ -26,6 +26,12 @@ export function circuitSeconds(rounds: number, random: number): number {
   return Math.ceil(seconds / 2 + (seconds / 2) * random);
 }
 
+/**
+ * Wait of a message that met a live lease: 1 s, then up to 2, 4 and 8 s. The holder sees changes by itself and runs again for them, so the
+ * message is needed only if it does not live, or has run for long enough.
+ */
+export const bounceSeconds = (hops: number, random: number): number => Math.ceil(Math.min(2 ** hops, 8) * (0.5 + random / 2));
+
 /** Wait for the first lists: 1 s, doubled up to 30 s. */
 export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, 30);
 
