@@ -1,6 +1,9 @@
 import type { CallKind } from './actor.ts';
 import type { Random } from './random.ts';
 
+/** The one cluster's id. */
+export const cluster = 'c';
+
 /** What happens in one world. Each kind of fault is on in some worlds and off in others: faults hide each other. */
 export interface Profile {
   /** When the last fault and the last change happen, ms after the start. */

@@ -3,8 +3,9 @@ import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { decodeWork } from '#shared/snapshot/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
+import { cluster } from './profile.ts';
 import { differences, hasSilentEnd } from './truth.ts';
-import { cluster, World, type WorldOptions } from './world.ts';
+import { World, type WorldOptions } from './world.ts';
 
 export interface Outcome {
   readonly seed: number;

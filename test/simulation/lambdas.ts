@@ -1,0 +1,116 @@
+/** Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch. */
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import type { CachedSelectors } from '#functions/ingest/selectors.ts';
+import { syncBatch } from '#functions/sync/batch.ts';
+import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
+import { eventRecorder } from '#functions/sync/events.ts';
+import { PodCache } from '#functions/sync/pod-cache.ts';
+import type { Actor } from './actor.ts';
+import type { Processes } from './processes.ts';
+import { cluster } from './profile.ts';
+import type { Message } from './queue.ts';
+import type { World } from './world.ts';
+
+interface Container {
+  busy: boolean;
+  selectors: Map<string, CachedSelectors>;
+  knownNamespaces: Set<string>;
+  nodes: SyncDeps['nodes'];
+  readonly pods: PodCache;
+}
+
+export class Lambdas {
+  readonly #world: World;
+  readonly #processes: Processes;
+  readonly #containers = new Map<'ingest' | 'sync', Container[]>();
+
+  constructor(processes: Processes) {
+    this.#processes = processes;
+    this.#world = processes.world;
+    for (const role of ['ingest', 'sync'] as const) {
+      this.#containers.set(role, [freshContainer(), freshContainer(), freshContainer()]);
+      this.#world.queues[role === 'ingest' ? 'events' : 'syncs'].onVisible = () => this.#poll(role);
+    }
+  }
+
+  #poll(role: 'ingest' | 'sync'): void {
+    this.#world.scheduler.after(this.#world.random.between(1, 60), () => this.#invoke(role));
+  }
+
+  #invoke(role: 'ingest' | 'sync'): void {
+    const queue = this.#world.queues[role === 'ingest' ? 'events' : 'syncs'];
+    const containers = this.#containers.get(role) ?? [];
+    const i = containers.findIndex((c) => !c.busy);
+    const container = containers[i];
+    if (!container) return;
+    const records = queue.take(this.#world.random.between(1, 10));
+    if (records.length === 0) return;
+    container.busy = true;
+    const timeoutMs = role === 'ingest' ? 10_000 : 30_000;
+    const end = (fresh: boolean): void => {
+      containers[i] = fresh ? freshContainer() : Object.assign(container, { busy: false });
+      this.#poll(role);
+    };
+    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= 4));
+    const actor = this.#processes.actor(role, {
+      lucky,
+      fate: lucky ? undefined : this.#processes.fate(role === 'ingest' ? 60 : 25),
+      onDeath: () => end(true),
+    });
+    actor.trace(`receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`);
+    const deadline = this.#world.scheduler.now + timeoutMs;
+    const run = role === 'ingest' ? this.#ingest(actor, container, records) : this.#sync(actor, container, records, deadline);
+    let running = true;
+    run.then(
+      (failed) => {
+        running = false;
+        const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
+        actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
+        for (const r of records) if (!kept.has(r.id)) queue.delete(r.id);
+        if (!actor.dead) end(false);
+      },
+      (e: unknown) => {
+        running = false;
+        actor.die(`threw ${e instanceof Error ? e.stack : String(e)}`);
+      },
+    );
+    this.#world.scheduler.at(deadline, () => {
+      if (running && !actor.paused) actor.die('timed out');
+    });
+  }
+
+  #ingest(actor: Actor, { selectors, knownNamespaces }: Container, records: readonly Message[]): Promise<readonly string[]> {
+    const deps = {
+      table: this.#processes.table(actor),
+      queues: () => this.#processes.clusterQueues(actor),
+      metrics: this.#processes.metricsPort,
+      log: this.#processes.log(actor),
+      now: () => this.#world.scheduler.now,
+      selectors,
+      knownNamespaces,
+    };
+    return ingestBatch(deps, cluster, asRecords(records));
+  }
+
+  #sync(actor: Actor, { nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+    const log = this.#processes.log(actor);
+    const deps: SyncDeps = {
+      table: this.#processes.table(actor),
+      queues: () => this.#processes.clusterQueues(actor),
+      cluster: async () => this.#processes.clusterApi(actor),
+      metrics: this.#processes.metricsPort,
+      log,
+      now: () => this.#world.scheduler.now,
+      random: () => this.#world.random.next(),
+      newLeaseId: () => this.#processes.newId(actor),
+      events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
+      nodes,
+      pods: this.#world.monitor.witnessPods(actor, pods),
+    };
+    return syncBatch(deps, defaultLimits, cluster, asRecords(records), deadline);
+  }
+}
+
+const freshContainer = (): Container => ({ busy: false, selectors: new Map(), knownNamespaces: new Set(), nodes: new Map(), pods: new PodCache() });
+
+const asRecords = (messages: readonly Message[]) => messages.map(({ id, body }) => ({ messageId: id, body }));

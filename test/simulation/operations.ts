@@ -1,0 +1,84 @@
+/** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
+import { sweep } from '#functions/sweep/sweep.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import type { Processes } from './processes.ts';
+import { cluster } from './profile.ts';
+import type { Message } from './queue.ts';
+import type { World } from './world.ts';
+
+export class Operations {
+  readonly #world: World;
+  readonly #processes: Processes;
+
+  constructor(processes: Processes) {
+    this.#processes = processes;
+    this.#world = processes.world;
+  }
+
+  planPause(): void {
+    const from = this.#world.random.between(0, this.#world.profile.faultsUntilMs - 2000);
+    this.#world.scheduler.after(from, () => this.#switchTo('paused'));
+    this.#world.scheduler.after(Math.min(this.#world.profile.faultsUntilMs - 1, from + this.#world.random.between(500, 15_000)), () =>
+      this.#switchTo('active'),
+    );
+  }
+
+  #switchTo(mode: 'paused' | 'active'): void {
+    const actor = this.#processes.actor('operator', { lucky: true });
+    const table = this.#processes.table(actor);
+    const run = async (): Promise<void> => {
+      actor.trace(`switches to ${mode}`);
+      await switchMode(table, cluster, mode, this.#world.scheduler.now);
+      const meta = await readMeta(table, cluster);
+      if (meta?.wakeAll)
+        await wakeAll(
+          { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },
+          meta,
+        );
+    };
+    void run();
+  }
+
+  sweep(): void {
+    const actor = this.#processes.actor('sweep', { fate: this.#processes.fate(30) });
+    const deps = {
+      table: this.#processes.table(actor),
+      queues: () => this.#processes.clusterQueues(actor),
+      cluster: async () => this.#processes.clusterApi(actor),
+      metrics: this.#processes.metricsPort,
+      log: this.#processes.log(actor),
+      now: () => this.#world.scheduler.now,
+      newId: () => this.#processes.newId(actor),
+    };
+    sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));
+  }
+
+  /** What a person does who looks after the dead-letter and parked queues. */
+  redrive(): void {
+    const { syncs, parked, events } = this.#world.queues;
+    const actor = this.#processes.actor('operator', { lucky: true });
+    const wake = async (message: Message): Promise<void> => {
+      this.#world.redriven++;
+      const { ns, service, gen, part } = decodeMessage(message.body) as { ns: string; service: string; gen: number; part?: string };
+      actor.trace(`re-drives ${message.body}`);
+      if (this.#processes.mutant?.redriveCopies && part)
+        return syncs.add({ body: JSON.stringify({ v: 1, cluster, ns, service, gen, seq: { [part]: 0 } }) });
+      const wakeUp = { namespace: ns, service, delaySeconds: 0, live: true, seen: undefined };
+      await sendWakeUps(this.#processes.table(actor), this.#processes.queue(actor, 'syncs'), cluster, [wakeUp], this.#world.scheduler.now);
+    };
+    for (const message of syncs.dead.splice(0)) void wake(message);
+    // Events say what is so as of a version: they can come at any time.
+    for (const message of events.dead.splice(0)) events.add({ body: message.body });
+    if (!this.#world.isOver) return;
+    for (const message of [...parked.messages.values()]) {
+      // Many events in a short time use up the retries of a pod whose node is missing, as they do upstream.
+      const due = this.#world.profile.webhook || this.#world.profile.apiFailures > 0 || /Node \S+ Not Found/.test(message.body);
+      if (!due) this.#world.fail(`parked without a cause: ${message.body}`);
+      parked.delete(message.id);
+      void wake(message);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { labelServiceName } from '#shared/kube/names.ts';
+import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
+import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { Actor, type Fate, type Surroundings } from './actor.ts';
+import type { Mutant } from './mutants.ts';
+import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
+import type { World } from './world.ts';
+
+export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
+
+export class Processes {
+  readonly world: World;
+  readonly mutant: Mutant | undefined;
+  readonly surroundings: Surroundings;
+  readonly faults: Faults;
+  readonly #api: ClusterApi;
+  #ids = 0;
+
+  constructor(world: World, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined) {
+    this.world = world;
+    this.faults = faults;
+    this.surroundings = surroundings;
+    this.mutant = mutant;
+    this.#api = memoryClusterApi(world.store, { fieldManager: 'fleet-endpoints' });
+  }
+
+  actor(role: string, options: ConstructorParameters<typeof Actor>[2] = {}): Actor {
+    return new Actor(`${role}-${++this.#ids}`, this.surroundings, options);
+  }
+
+  /** Unique, and says whose it is. */
+  newId(actor: Actor): string {
+    return `${actor.name}/${++this.#ids}`;
+  }
+
+  fate(calls: number): Fate | undefined {
+    if (this.world.isOver) return undefined;
+    const { random, profile } = this.world;
+    const chance = random.next();
+    const what = chance < profile.crashes ? 'crash' : chance < profile.crashes + profile.pauses ? 'pause' : undefined;
+    if (!what) return undefined;
+    const pauseMs = Math.max(1, Math.min(random.between(40_000, 75_000), this.world.faultsEnd - this.world.scheduler.now));
+    const on = random.pick(profile.fateAt);
+    const most = { any: calls, read: calls, put: 6, update: 6, delete: 2, send: 2, api: 4 }[on];
+    return { on, atCall: random.between(1, most), what, pauseMs, reaches: random.chance(0.5) };
+  }
+
+  table(actor: Actor): Table {
+    const port = tablePort(actor, this.world.monitor.witness(actor, this.world.table), this.faults);
+    return this.mutant?.table?.(port, actor, this.world) ?? port;
+  }
+
+  queue(actor: Actor, name: (typeof queueNames)[number]): MessageQueue {
+    const port = queuePort(actor, this.world.queues[name], this.faults);
+    const mutated = this.mutant?.queue?.(port, name, actor, this.world) ?? port;
+    if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;
+    return {
+      send: (messages) => {
+        for (const { delaySeconds = 0 } of messages) {
+          if (delaySeconds > 2) this.world.prescribedUntil = Math.max(this.world.prescribedUntil, this.world.scheduler.now + delaySeconds * 1000);
+        }
+        return mutated.send(messages);
+      },
+    };
+  }
+
+  clusterQueues(actor: Actor): ClusterQueues {
+    const [events, syncs, parked, quarantine] = queueNames.map((name) => this.queue(actor, name)) as [
+      MessageQueue,
+      MessageQueue,
+      MessageQueue,
+      MessageQueue,
+    ];
+    return { events, syncs, parked, quarantine };
+  }
+
+  clusterApi(actor: Actor): ClusterApi {
+    const serviceOf = (kind: string, ns: string, name: string): string =>
+      kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
+    const port = apiPort(actor, this.#api, this.faults, this.world.monitor.writing, serviceOf);
+    return this.mutant?.api?.(port, actor, this.world) ?? port;
+  }
+
+  readonly metricsPort: Metrics = { put: (name, value) => void this.world.metrics.set(name, (this.world.metrics.get(name) ?? 0) + value) };
+
+  log(actor: Actor): Log {
+    const at =
+      (level: string) =>
+      (message: string, fields: Fields = {}): void => {
+        actor.trace(`${level}: ${message} ${this.surroundings.trace ? JSON.stringify(fields) : ''}`);
+        if (message === 'run failed unexpectedly' && !/Provisioned|lost|did not answer/.test(String(fields['error'])))
+          this.world.fail(`${message}: ${String(fields['error'])}`);
+      };
+    const log: Log = { info: at('info'), warn: at('warn'), error: at('error'), with: () => log };
+    return log;
+  }
+}
