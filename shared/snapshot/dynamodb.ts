@@ -3,7 +3,6 @@
  * condition), so that local runs go through this driver too. Retries are the client's.
  */
 import {
-  type AttributeValue,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -17,7 +16,7 @@ import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
-import type { Item, Key, KeyRange, Table } from './table.ts';
+import type { Item, KeyRange, Table } from './table.ts';
 
 export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty';
 

@@ -30,7 +30,14 @@ describe('each function may do exactly this', () => {
     ['IngestRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
     [
       'SyncRole',
-      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, ...consume, 'sqs:SendMessage', ...clusters],
+      [
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...network,
+        ...log,
+        ...consume,
+        'sqs:SendMessage',
+        ...clusters,
+      ],
     ],
     ['SweepRole', [...table('BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, 'sqs:SendMessage', ...clusters]],
     ['RegisterRole', [...table('PutItem', 'UpdateItem'), ...log]],
