@@ -45,9 +45,13 @@ export async function applyOutputs(
       const service = { cluster: meta.id, namespace: entry.ns, name };
       const saved = await readOutput(deps.table, service, kind, entry.name);
       if (isExplained(kind, saved, entry, version) && !(await isLeftBehind(deps, service, kind, saved, entry))) {
-        // A crash after an earlier second look may have raised the generation and sent nothing: then nobody else sends it.
-        if (entry.again && !isClean(await readWork(deps.table, service))) {
-          wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: false, seen: entry.seen });
+        // Known and explained is the usual case. Otherwise a run may be under way: it may have made what is seen here and not have saved it, or a
+        // crash after an earlier second look may have raised the generation and sent nothing.
+        if ((saved && !entry.again) || isClean(await readWork(deps.table, service))) continue;
+        if (entry.again) wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: !saved, seen: entry.seen });
+        else if (!entry.gone) {
+          unexplained.push({ ...entry, again: 1 });
+          break;
         }
         continue;
       }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
+import { workKey } from '#shared/snapshot/keys.ts';
 import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { readObject } from '#shared/snapshot/objects.ts';
 import { saveOutput } from '#shared/snapshot/outputs.ts';
@@ -141,6 +142,16 @@ describe('a list part of an output kind', () => {
     expect(hub.woken()).toEqual([]);
   });
 
+  it('looks again at a slice that is not ours while a run is under way, which may have made it', async () => {
+    const hub = await known();
+    const edited = { ns: 'ns', name: 'svc-new', rv: '12', uid: 'n', gen: 2, svc: 'svc', by: 'somebody' };
+    await hub.ingest(hub.live('EndpointSlice', 12, edited));
+    const made = slice('svc-new');
+    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-new', uid: 'n', version: versionOf(1, '11'), generation: 1, object: made });
+    await secondLook(hub);
+    expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
+  });
+
   it('sends for a generation that a crash left raised and unsent, although the entry is explained by now', async () => {
     const hub = await known();
     await hub.ingest(hub.live('EndpointSlice', 12, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: 'svc', by: slicesManagedBy }));
@@ -169,6 +180,7 @@ describe('a list part of an output kind', () => {
     const hub = await known();
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.woken();
+    await hub.table.update(workKey('c', 'ns', 'svc'), { set: { ep_done: 99, sl_done: 99 } });
     const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);
