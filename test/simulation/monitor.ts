@@ -18,6 +18,8 @@ export interface Monitor {
   /** Remembers what a worker is given of the pods that its process keeps. */
   readonly witnessPods: (actor: Actor, pods: Pods) => Pods;
   readonly writes: () => number;
+  /** Who raised a work item last, by partition. */
+  readonly raisedBy: ReadonlyMap<string, { readonly actor: Actor; readonly gen: number }>;
   /** How long what a late worker took away was missing, in ms. */
   readonly lateRemovals: () => readonly number[];
 }
@@ -26,6 +28,7 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
   let writes = 0;
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
+  const raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
   let settled = false;
@@ -43,6 +46,12 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
       async get(key) {
         const item = await inner.get(key);
         if (key.pk.includes('#SVC#')) remember(`${key.pk}|${key.sk}`, item ? [item] : []);
+        return item;
+      },
+      async update(key, change, condition) {
+        const item = await inner.update(key, change, condition);
+        const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
+        if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
         return item;
       },
       async query(pk, range) {
@@ -130,5 +139,5 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     return true;
   }
 
-  return { writing, witness, witnessPods, writes: () => writes, lateRemovals: () => lateRemovals };
+  return { writing, witness, witnessPods, writes: () => writes, raisedBy, lateRemovals: () => lateRemovals };
 }
