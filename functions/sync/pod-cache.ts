@@ -1,8 +1,9 @@
 import type { Pod } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { maxAgeMs, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
+import { logPods, maxAgeMs, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
+import type { Version } from '#shared/snapshot/version.ts';
 
 /** With more pods to read than this, the whole namespace is read. */
 const mostChanged = 200;
@@ -14,6 +15,8 @@ interface Kept {
   /** Every entry of the log up to this number is in `pods`. */
   watermark: number;
   readAt: number;
+  /** Versions of pods that were logged from here. */
+  readonly logged: Map<string, Version>;
   /** A reading that is under way, and the one after it, which whoever comes now may share: it begins after they asked. */
   running: Promise<void>;
   next: Promise<void> | undefined;
@@ -30,7 +33,14 @@ export class PodCache implements Pods {
 
   async podsOf(table: Table, cluster: string, namespace: string, now: number): Promise<ReadonlyMap<string, Pod>> {
     const key = `${cluster}/${namespace}`;
-    const kept = this.#namespaces.get(key) ?? { pods: new Map(), watermark: -1, readAt: 0, running: Promise.resolve(), next: undefined };
+    const kept = this.#namespaces.get(key) ?? {
+      pods: new Map(),
+      watermark: -1,
+      readAt: 0,
+      logged: new Map(),
+      running: Promise.resolve(),
+      next: undefined,
+    };
     this.#namespaces.delete(key);
     this.#namespaces.set(key, kept);
     // One at a time: a slow reading must not put an older pod over a newer one.
@@ -58,6 +68,7 @@ export class PodCache implements Pods {
       if (entries.every((e) => e.names) && names.size <= mostChanged && entries.length <= mostChanged) {
         const records = await concurrently(16, [...names], (name) => readObject(table, cluster, 'Pod', namespace, name));
         for (const [i, name] of [...names].entries()) apply(kept.pods, name, records[i]);
+        await logOwed(kept, records, table, cluster, namespace, now);
         for (const { number } of entries) {
           if (number !== kept.watermark + 1) break;
           kept.watermark = number;
@@ -69,6 +80,7 @@ export class PodCache implements Pods {
     const records = await readObjects(table, cluster, 'Pod', namespace);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
+    await logOwed(kept, records, table, cluster, namespace, now);
     kept.watermark = head;
     kept.readAt = now;
   }
@@ -89,4 +101,23 @@ function apply(pods: Map<string, Pod>, name: string, record: ObjectRecord | unde
   const pod = isAlive(record) ? decodeObjectOf('Pod', record) : undefined;
   if (pod) pods.set(name, pod);
   else pods.delete(name);
+}
+
+/**
+ * A version that is still owed may not have been logged, if its writer died. What is done on its word must not be undone by a worker whose
+ * pods are older, so whoever has seen it logs it.
+ */
+async function logOwed(
+  kept: Kept,
+  records: readonly (ObjectRecord | undefined)[],
+  table: Table,
+  cluster: string,
+  namespace: string,
+  now: number,
+): Promise<void> {
+  const owed = records.filter((r) => r?.past !== undefined) as readonly ObjectRecord[];
+  const unlogged = owed.filter((r) => kept.logged.get(r.name) !== r.version);
+  if (unlogged.length > 0) await logPods(table, cluster, namespace, new Set(unlogged.map((r) => r.name)), now);
+  kept.logged.clear();
+  for (const r of owed) kept.logged.set(r.name, r.version);
 }
