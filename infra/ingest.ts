@@ -17,7 +17,7 @@ export class Ingest extends Construct {
       entry: 'functions/ingest/ingest.handler.ts',
       description: 'events of the clusters to snapshot and wake-ups',
       tableName: table.tableName,
-      memoryMiB: 512,
+      memoryMiB: 1024,
       timeout: ingestTimeout,
       logRetentionDays: hub.logRetentionDays,
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.

@@ -8,7 +8,7 @@ export interface ClusterQueueNames {
 }
 
 /** Shorter than in AWS (60 s and 180 s), so that the work of a worker that was killed goes on soon. Seconds. */
-export const visibility = { events: 10, syncs: 40 } as const;
+export const visibility = { events: 20, syncs: 40 } as const;
 const maxReceiveCount = { events: 5, syncs: 50 } as const;
 
 /** Makes a cluster's queues unless they are there. `endpoint` is where every process reaches them. */

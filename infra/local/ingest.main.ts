@@ -1,4 +1,4 @@
 import { handler } from '#functions/ingest/ingest.handler.ts';
 import { runSqsFunction } from './function-process.ts';
 
-runSqsFunction({ name: 'ingest', handler, queue: 'events', timeoutMs: 10_000, maximumConcurrency: 4 });
+runSqsFunction({ name: 'ingest', handler, queue: 'events', timeoutMs: 20_000, maximumConcurrency: 4 });

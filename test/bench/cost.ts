@@ -18,7 +18,7 @@ const price = {
 
 /** Milliseconds of a warm batch on AWS, from published latencies of each call (SQS 8-10, DynamoDB 5-8, one API write 15), and memory in GB. */
 const lambda = {
-  ingest: { batchMs: 30, messageMs: 1, gb: 0.5 },
+  ingest: { batchMs: 30, messageMs: 1, gb: 1 },
   sync: { batchMs: 45, messageMs: 3, gb: 1.769 },
 };
 /** One EMF line and the platform's report a batch. */

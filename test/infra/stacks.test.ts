@@ -43,7 +43,7 @@ describe('the table', () => {
 
 describe('the functions', () => {
   it.each([
-    ['snapshot and wake-ups', 512, 10],
+    ['snapshot and wake-ups', 1024, 30],
     ['EndpointSlices of the clusters', 1769, 30],
     ['overdue', 512, 55],
     ['known to the hub', 256, 30],
@@ -88,7 +88,7 @@ describe('the functions', () => {
 
 describe('the queues of a cluster', () => {
   it.each([
-    ['Events', 60, 5],
+    ['Events', 180, 5],
     ['Syncs', 180, 50],
   ])('%s: six times its function’s timeout, and its own dead letters', (name, visibility, receives) => {
     const [dead] = idsOf(cluster, 'AWS::SQS::Queue').filter((id) => id.startsWith(`QueuesDead${name}`));

@@ -135,7 +135,7 @@ function snapshotErrors(world: World): readonly string[] {
  */
 function wasLeftBehind({ monitor }: World, pk: string, gen: number): boolean {
   const raised = monitor.raisedBy.get(pk);
-  return raised?.actor.dead && raised.gen === gen;
+  return raised?.actor.dead === true && raised.gen === gen;
 }
 
 function checkClean(world: World, resynced: boolean): void {

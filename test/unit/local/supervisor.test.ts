@@ -164,7 +164,7 @@ test('queues that were killed still have messages, delays, receive counts and wh
     ]),
   );
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.events, AttributeNames: ['All'] }));
-  expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: '1', VisibilityTimeout: '10' });
+  expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: '1', VisibilityTimeout: '20' });
   // What a run does when it finds its data folder as it left it.
   expect((await createQueues(sqs, endpoint, aws.region, 'c1')).urls).toEqual(urls);
   sqs.destroy();
