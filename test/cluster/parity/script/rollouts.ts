@@ -4,7 +4,12 @@ import type { Chapter } from '../step.ts';
 
 const selector = { app: 'web' };
 const version = (n: number) => ({ labels: { ...selector, version: `v${n}` } });
-const addresses = (h: Hands): number => (h.endpoints('web')?.subsets ?? []).reduce((n, s) => n + (s.addresses?.length ?? 0), 0);
+/** Ready addresses, once Endpoints and slices agree: on a busy machine a retry of upstream's may leave its slices behind for seconds. */
+function addresses(h: Hands): number {
+  const inEndpoints = (h.endpoints('web')?.subsets ?? []).reduce((n, s) => n + (s.addresses?.length ?? 0), 0);
+  const inSlices = h.slices('web').reduce((n, s) => n + (s.endpoints ?? []).filter((e) => e.conditions?.ready).length, 0);
+  return inEndpoints === inSlices ? inEndpoints : Number.NaN;
+}
 
 /** One service and its pods, as deployments come and go. */
 export const rollouts: Chapter = [
