@@ -17,8 +17,6 @@ export interface SyncDeps {
   readonly log: Log;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Resolves after that time; left out where time stands still. */
-  readonly rest?: (ms: number) => Promise<void>;
   /** In [0, 1). */
   readonly random: () => number;
   /** A new lease id: unique for all workers for all time. */
@@ -38,8 +36,6 @@ export interface SyncLimits {
   /** How often and how long the holder runs again for changes that came in meanwhile. */
   readonly maxRuns: number;
   readonly maxHoldMs: number;
-  /** The longest rest between two runs under one lease. */
-  readonly maxRestMs: number;
 }
 
-export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 5, maxHoldMs: 10_000, maxRestMs: 1_000 };
+export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 5, maxHoldMs: 10_000 };

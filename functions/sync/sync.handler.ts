@@ -1,6 +1,5 @@
 /** Lambda entry: wake-ups → both controllers → write-back. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -42,7 +41,6 @@ const deps: SyncDeps = {
   metrics,
   log,
   now: Date.now,
-  rest: (ms) => sleep(ms),
   random: Math.random,
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),

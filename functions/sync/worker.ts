@@ -77,7 +77,6 @@ async function hold(
   let parts = firstParts;
   for (let runs = 1; ; runs++) {
     const captured = held.work.gen;
-    const began = deps.now();
     const result = await runOnce(deps, limits, key, message, parts, held, deadline);
     if (result === 'lost') {
       deps.log.warn('lease lost during a run', { ...key });
@@ -95,8 +94,6 @@ async function hold(
       if (await settleClean(deps.table, key, settlement)) return true;
       const mayGoOn = runs < limits.maxRuns && now - started < limits.maxHoldMs && deadline - now > 2 * limits.reserveMs;
       if (mayGoOn) {
-        // A service that changes all the time would keep its worker to itself. Others go first for as long as a run takes, and what changes meanwhile is one run.
-        await deps.rest?.(Math.min(limits.maxRestMs, now - began));
         const work = await settleAndRenew(deps.table, key, settlement, deps.now() + limits.leaseMs);
         if (!work) return false;
         held = { leaseId: held.leaseId, work, takenOver: false };
