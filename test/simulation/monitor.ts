@@ -18,24 +18,33 @@ export interface Monitor {
   /** Remembers what a worker is given of the pods that its process keeps. */
   readonly witnessPods: (actor: Actor, pods: Pods) => Pods;
   readonly writes: () => number;
+  /** To be called at the end. */
+  readonly finish: () => void;
+  /** Did the node come or go after the start? */
+  readonly isRestless: (node: string) => boolean;
   /** Who raised a work item last, by partition. */
   readonly raisedBy: ReadonlyMap<string, { readonly actor: Actor; readonly gen: number }>;
   /** How long what a late worker took away was missing, in ms. */
   readonly lateRemovals: () => readonly number[];
 }
 
-export function monitor(cluster: string, store: Store, table: Table, profile: Profile, fail: (what: string) => void): Monitor {
+export function monitor(
+  cluster: string,
+  store: Store,
+  table: Table,
+  profile: Profile,
+  fail: (what: string) => void,
+  isBeginning: () => boolean,
+): Monitor {
   let writes = 0;
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
+  /** Taken out of one slice, and to be in another of the same run. */
+  const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number }>();
   const raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
-  let settled = false;
-  store.watch('Node', ({ object }) => void (settled && restless.add(object.metadata.name)));
-  queueMicrotask(() => {
-    settled = true;
-  });
+  store.watch('Node', ({ object }) => void (!isBeginning() && restless.add(object.metadata.name)));
 
   const witness = (actor: Actor, inner: Table): Table => {
     const remember = (key: string, items: readonly Item[]): void => {
@@ -74,6 +83,8 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
 
   const writing: Writing = async (actor, kind, namespace, service) => {
     writes++;
+    clock = actor;
+    missed(now() - 10_000);
     const work = await table.get(workKey(cluster, namespace, service));
     const holder = work?.['lease'] as string | undefined;
     const before = shownPods(store, kind, namespace, service);
@@ -89,7 +100,17 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     };
   };
 
+  /** A run that has not put back in time what it took away, and is not dead, never will. */
+  function missed(before: number): void {
+    for (const [key, { actor, what, at }] of moving) {
+      if (at > before) continue;
+      moving.delete(key);
+      if (!actor.dead) fail(what);
+    }
+  }
+
   function restored(key: string): void {
+    moving.delete(key);
     const since = missing.get(key);
     if (since === undefined) return;
     missing.delete(key);
@@ -112,7 +133,10 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
     if (profile.shrunkenLists && !braked) return;
     if (!knewBetter(actor, namespace, name, pod, service as Service, profile.shrunkenLists)) return;
-    fail(`${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`);
+    const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
+    // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).
+    if (kind === 'EndpointSlice') moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what, at: now() });
+    else fail(what);
   }
 
   /** It had no word, however old, that the pod is no endpoint of the service. */
@@ -139,5 +163,14 @@ export function monitor(cluster: string, store: Store, table: Table, profile: Pr
     return true;
   }
 
-  return { writing, witness, witnessPods, writes: () => writes, raisedBy, lateRemovals: () => lateRemovals };
+  return {
+    writing,
+    witness,
+    witnessPods,
+    writes: () => writes,
+    finish: () => missed(Number.POSITIVE_INFINITY),
+    isRestless: (node) => restless.has(node),
+    raisedBy,
+    lateRemovals: () => lateRemovals,
+  };
 }

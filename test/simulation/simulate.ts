@@ -4,7 +4,7 @@ import { decodeWork } from '#shared/snapshot/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import { cluster } from './profile.ts';
-import { differences, hasSilentEnd } from './truth.ts';
+import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface Outcome {
@@ -48,6 +48,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
     checkCluster(world, false);
     await resync(world);
     await settle(world, 'the resync');
+    world.monitor.finish();
     checkClean(world, true);
     checkCluster(world, true);
   } catch (e) {
@@ -89,8 +90,8 @@ async function settle(world: World, after: string): Promise<void> {
     else return;
     const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + settleMs;
     if (scheduler.now > limit) {
-      // A Service that is not there any more is given slices, which the garbage collector takes away: until the next list.
-      if (canHaveGhosts(world) && snapshotErrors(world).some((e) => e.startsWith('ghost: Service'))) return;
+      // A Service that is not there any more is given slices, which the garbage collector takes away, and a pod waits for a node: until the next list.
+      if (canHaveGhosts(world) && snapshotErrors(world).some((e) => e.startsWith('ghost'))) return;
       const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map((m) => m.body.slice(0, 300));
       world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
       return;
@@ -158,8 +159,7 @@ function checkCluster(world: World, resynced: boolean): void {
   for (const { service, text } of differences(world.store, world.profile.maxEndpointsPerSlice)) {
     const [namespace = '', name = ''] = service.split('/');
     const found = world.store.find('Service', namespace, name);
-    // Upstream's own: nothing wakes a service when a pod has run to its end and stays Ready.
-    if (!resynced && found && hasSilentEnd(world.store, found)) continue;
+    if (!resynced && found && isUpstreamsOwn(world.store, found, world.monitor.isRestless)) continue;
     world.fail(`${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`);
   }
 }

@@ -108,8 +108,14 @@ export function shownPods(
 export const podByUid = (store: Store, namespace: string, uid: string): Pod | undefined =>
   objects<Pod>(store, 'Pod', namespace).find((p) => p.metadata.uid === uid);
 
-/** Services with a pod that has run to its end, which may wake nobody (PK-8). */
-export function hasSilentEnd(store: Store, service: RawObject): boolean {
-  const { selector } = (service.spec ?? {}) as { selector?: { readonly [k: string]: string } };
-  return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some((p) => selectorMatches(selector, p.metadata.labels) && isPodTerminal(p));
+/**
+ * Services of which upstream, too, would not have heard: a pod has run to its end, which may wake nobody (PK-8); or the node of a pod has come after
+ * it, of a service that passes such pods over in silence (EV-22, ES-32).
+ */
+export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
+  const { selector, publishNotReadyAddresses } = (service.spec ?? {}) as Service['spec'] & object;
+  return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
+    (p) =>
+      selectorMatches(selector, p.metadata.labels) && (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),
+  );
 }

@@ -89,7 +89,14 @@ export class World {
       parked: queue('parked', 30_000, 1e9),
       quarantine: queue('quarantine', 30_000, 1e9),
     };
-    this.monitor = monitor(cluster, this.store, this.table, profile, (what) => this.fail(what));
+    this.monitor = monitor(
+      cluster,
+      this.store,
+      this.table,
+      profile,
+      (what) => this.fail(what),
+      () => scheduler.now === startAt,
+    );
     this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
     this.#relays = new Relays(this.#processes);
   }
