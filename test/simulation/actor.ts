@@ -38,6 +38,8 @@ export class Actor {
   dead = false;
   /** Has it ever stood still for longer than a lease lasts? */
   paused = false;
+  /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
+  stumbled = false;
   /** Met by no faults: its messages have no more lives. */
   readonly lucky: boolean;
   readonly #world: Surroundings;

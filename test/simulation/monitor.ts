@@ -100,12 +100,12 @@ export function monitor(
     };
   };
 
-  /** A run that has not put back in time what it took away, and is not dead, never will. */
+  /** A run that has not put back in time what it took away, and neither died nor was refused its next write, as upstream may be, never will. */
   function missed(before: number): void {
     for (const [key, { actor, what, at }] of moving) {
       if (at > before) continue;
       moving.delete(key);
-      if (!actor.dead) fail(what);
+      if (!actor.dead && !actor.stumbled) fail(what);
     }
   }
 

@@ -120,7 +120,7 @@ export function apiPort(
   };
   const call = <T>(what: string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
     const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
-    return actor.call(
+    const answered = actor.call(
       'api',
       () => `api ${what}`,
       40,
@@ -134,6 +134,10 @@ export function apiPort(
       },
       flaw(service !== undefined),
     );
+    return answered.catch((error: unknown) => {
+      actor.stumbled = true;
+      throw error;
+    });
   };
   const label = (o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } }, kind: string): string =>
     kind === 'Endpoints' ? (o.metadata.name ?? '') : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
