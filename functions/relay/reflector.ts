@@ -5,6 +5,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
+import type { Continuity } from './continuity.ts';
 import type { Gate } from './gate.ts';
 import { listAll } from './lister.ts';
 import type { Memory } from './memory.ts';
@@ -23,6 +24,7 @@ export interface ReflectorDeps {
   readonly meter: Meter;
   /** One list at a time in the whole relay: a page is megabytes. */
   readonly lists: Gate;
+  readonly continuity: Continuity;
   readonly newId: () => string;
 }
 
@@ -99,15 +101,20 @@ export class Reflector {
     const { clock, outbox } = this.deps;
     let brought = false;
     let malformedAt: string | undefined;
+    let brokenAt: number | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
       const from = outbox.accepted(this.kind) as string;
       const progress = { events: 0 };
       try {
+        if (brokenAt !== undefined) await this.deps.continuity.check(this.kind, this.high ?? from, brokenAt, signal);
+        brokenAt = undefined;
         await this.watch(from, progress, signal);
+        brokenAt = clock.now();
         attempt = 0;
         await this.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
+        brokenAt = clock.now();
         this.rethrowIfOver(e, 'watch', signal);
         if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {
           this.deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
@@ -171,7 +178,7 @@ export class Reflector {
     const { clock, outbox, lists, meter } = this.deps;
     for (let attempt = 0; ; attempt++) {
       try {
-        const version = await this.waiting(purpose, () => lists.run(() => this.listOnce(purpose, signal), signal));
+        const version = await this.waiting(purpose, () => lists.run(() => this.listOnce(purpose, attempt, signal), signal));
         this.newestList = version;
         this.listedAtMs = clock.now();
         meter.add('relay_lists_total', this.kind);
@@ -185,12 +192,13 @@ export class Reflector {
     }
   }
 
-  private async listOnce(purpose: Purpose, signal: AbortSignal): Promise<string> {
+  private async listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<string> {
     const { header, pageSize } = this.options;
+    const { clock, continuity } = this.deps;
     // What waits would otherwise be sent as of this list's version: a state from before the gap passed off as one of today.
     if (purpose === 'restart') await this.deps.outbox.quiet(this.kind, signal);
     this.listing(purpose);
-    if (purpose !== 'first' && this.kind === 'Service') await this.checkIdentity(signal);
+    if (purpose !== 'first' || attempt > 0) await continuity.checkIdentity(clock.now(), signal);
     const floor = this.high ?? (this.kind === 'Service' ? header.base : undefined);
     const request = { kind: this.kind, header, pageSize, floor, beside: purpose === 'repair' };
     return listAll(
@@ -202,11 +210,6 @@ export class Reflector {
       },
       signal,
     );
-  }
-
-  private async checkIdentity(signal: AbortSignal): Promise<void> {
-    const uid = await this.deps.source.identity(signal);
-    if (uid !== this.options.header.uid) throw new ClusterReplaced(`kube-system was ${this.options.header.uid} and is ${uid}`);
   }
 
   private async failed(verb: 'list' | 'watch', e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {

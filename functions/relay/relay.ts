@@ -4,13 +4,14 @@ import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#share
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
+import { Continuity } from './continuity.ts';
 import { Gate } from './gate.ts';
 import { Memory } from './memory.ts';
 import type { Gauge, Meter } from './meter.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import type { Outputs } from './project.ts';
 import { Reflector } from './reflector.ts';
-import { checkVersion, UnorderedVersions } from './resource-version.ts';
+import { checkVersion, isNewer, UnorderedVersions } from './resource-version.ts';
 import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
 import type { WatchSource } from './watch-source.ts';
 
@@ -60,13 +61,15 @@ export class Relay {
   /** Resolves when the signal has been aborted and what waited is sent, or given up. Rejects with UnorderedVersions or NotAuthorised. */
   async run(stop: AbortSignal): Promise<void> {
     const { clock, log } = this.deps;
+    let wentBackTo: string | undefined;
     while (!stop.aborted) {
       try {
-        await this.runSession(stop);
+        await this.runSession(wentBackTo, stop);
       } catch (e) {
         if (stop.aborted) return;
         if (!(e instanceof ClusterReplaced)) throw e;
         log.warn('cluster is another one, beginning a new session', { reason: e.message });
+        wentBackTo = e.version;
         await sleep(clock, 1000, stop).catch(() => {});
       }
     }
@@ -91,9 +94,9 @@ export class Relay {
     ];
   }
 
-  private async runSession(stop: AbortSignal): Promise<void> {
+  private async runSession(wentBackTo: string | undefined, stop: AbortSignal): Promise<void> {
     const { log, meter } = this.deps;
-    const header = await this.begin(stop);
+    const header = await this.begin(wentBackTo, stop);
     const ended = new AbortController();
     const signal = AbortSignal.any([stop, ended.signal]);
     const session = this.newSession(header);
@@ -116,20 +119,27 @@ export class Relay {
   private newSession(header: EventsHeader): Session {
     const { resyncMs, pageSize, failFast, outputs } = this.options;
     const outbox = new Outbox(this.deps, header, this.options.outbox);
-    const deps = { ...this.deps, outbox, memory: new Memory({ ...this.deps, outputs }), lists: new Gate() };
+    const deps = {
+      ...this.deps,
+      outbox,
+      memory: new Memory({ ...this.deps, outputs }),
+      lists: new Gate(),
+      continuity: new Continuity(this.deps, header.uid),
+    };
     const options = { header, resyncMs, pageSize, failFast: failFast && !this.everListed };
     return { header, outbox, reflectors: kinds.map((kind) => new Reflector(kind, deps, options)) };
   }
 
-  /** Who the cluster is, and where in its history it is. Tried until it is known. */
-  private async begin(stop: AbortSignal): Promise<EventsHeader> {
+  /** Who the cluster is, and where in its history it is: where it was found to have gone back to, before it went on. Tried until it is known. */
+  private async begin(wentBackTo: string | undefined, stop: AbortSignal): Promise<EventsHeader> {
     const { source, clock, log, newId } = this.deps;
     for (let attempt = 0; ; attempt++) {
       let asked: readonly [verb: string, resource: string] = ['get', 'namespaces'];
       try {
         const uid = await source.identity(stop);
         asked = ['list', 'services'];
-        const base = checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion);
+        const version = checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion);
+        const base = wentBackTo !== undefined && isNewer(version, wentBackTo) ? wentBackTo : version;
         return { v: messageVersion, cluster: this.options.cluster, session: newId(), uid, base };
       } catch (e) {
         stop.throwIfAborted();

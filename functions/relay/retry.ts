@@ -3,6 +3,13 @@ import { ClusterApiError } from '#shared/cluster/errors.ts';
 /** A view of the cluster has ended: its versions went back or its identity changed. Everything is listed anew, as another session. */
 export class ClusterReplaced extends Error {
   override readonly name = 'ClusterReplaced';
+  /** Where its history was found to be, when it had gone back. */
+  readonly version: string | undefined;
+
+  constructor(message: string, version?: string) {
+    super(message);
+    this.version = version;
+  }
 }
 
 /** The watch saw a version older than the one before. Only a consistent list can tell a lagging server from a restored cluster. */

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { resources } from '#shared/cluster/resources.ts';
+import type { Kind } from '#shared/kube/types.ts';
+import { kinds } from '#shared/kube/types.ts';
 import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/faulty-api.ts';
 import { type RelayRun, type RunOptions, runRelay } from './run-relay.ts';
 
@@ -18,6 +21,7 @@ const pod = (name: string, app = 'web', more: object = {}): FakeObject => ({
   metadata: { namespace: 'default', name, labels: { app }, ...more },
   status: { phase: 'Running', podIP: '10.0.0.1' },
 });
+const plural = (kind: Kind): string => resources[kind].plural;
 const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
 const labelOf = (name: string): unknown => {
   const entry = run.state('Pod').get(`default/${name}`);
@@ -346,7 +350,7 @@ test('403 is reported with verb and resource, and tried again every 30 s', async
 
 test.each([
   ['get namespaces', 403, 'get', 'namespaces'],
-  ['list services', 401, 'list', 'services'],
+  ['look services', 401, 'list', 'services'],
   ['list endpointslices', 403, 'list', 'endpointslices'],
   ['watch nodes', 403, 'watch', 'nodes'],
 ])('with fail-fast a start without the right to %s ends with what is missing', async (what, code, verb, resource) => {
@@ -356,7 +360,7 @@ test.each([
 });
 
 test('resourceVersions that are no numbers: the cluster is refused', async () => {
-  api.next('list services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
+  api.next('look services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
   run = runRelay(api.url);
   await expect(run.ended).rejects.toThrow(/resourceVersion "v1-abc" is not a number/);
 });
@@ -374,6 +378,67 @@ test('a list older than what was read means another cluster: a new session lists
   for (const kind of ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const) {
     await until(() => run.lists(kind).some((p) => p.session === second && p.last && p.base === '50'));
   }
+});
+
+/** The relay's connections break, as they do when an API server is stopped, and it finds the other cluster behind the same address. */
+const breakAll = (how: 'end' | 'reset'): void => {
+  for (const kind of kinds) api.hangUp(kind, how);
+};
+
+test.each(['reset', 'end'] as const)(
+  'etcd restored from a backup, and the watches (%s) opened again: noticed at once, not when one is silent',
+  async (how) => {
+    await start();
+    for (let i = 0; i < 20; i++) api.put(pod(`p${i}`));
+    await until(() => run.state('Pod').size === 20);
+    api.restore(105, [pod('p0'), pod('p1')]);
+    breakAll(how);
+    await until(() => new Set(run.lists('Pod').map((p) => p.session)).size === 2);
+    await until(() => run.relay.isReady);
+    const { session, uid, entries } = run.lists('Pod').at(-1) ?? expect.fail();
+    expect(uid).toBe('cluster-1');
+    expect(entries.map((e) => e.name)).toEqual(['p0', 'p1']);
+    expect(Number(run.lists('Service').find((p) => p.session === session)?.base)).toBeLessThan(120);
+    expect(run.logged.some((l) => String(l.fields['reason']).includes('silent'))).toBe(false);
+  },
+);
+
+test.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {
+  api.put(pod('old'));
+  await start();
+  api.restore(version, [pod('new')]);
+  api.uid = 'cluster-2';
+  breakAll('reset');
+  await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')));
+  expect(run.lists('Pod').filter((p) => p.uid === 'cluster-1' && p.entries.some((e) => e.name === 'new'))).toEqual([]);
+  expect(run.live('Pod')).toEqual([]);
+  api.put(pod('newer'));
+  await until(() => labelOf('newer') === 'web' && run.live('Pod').every((m) => m.uid === 'cluster-2'));
+});
+
+test('the cluster replaced amid the first lists', async () => {
+  api.put(pod('old'));
+  api.next('list pods', (response) => {
+    api.restore(500, [pod('new')]);
+    api.uid = 'cluster-2';
+    response.socket?.resetAndDestroy();
+  });
+  api.next('list pods', (response) => response.socket?.resetAndDestroy());
+  run = runRelay(api.url);
+  await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')));
+  expect(run.lists('Pod').filter((p) => p.uid === 'cluster-1')).toEqual([]);
+});
+
+test('the same cluster after a broken connection is asked who it is once, and lists nothing', async () => {
+  await start();
+  const [asked, looked] = [api.count('get namespaces'), kinds.map((k) => api.count(`look ${plural(k)}`))];
+  breakAll('reset');
+  await until(() => kinds.every((k) => api.count(`watch ${plural(k)}`) === 2));
+  // Connections break one by one; a check that had begun before the next one broke does not count for that.
+  expect(api.count('get namespaces') - asked).toBeLessThanOrEqual(3);
+  expect(kinds.map((k, i) => api.count(`look ${plural(k)}`) - (looked[i] ?? 0))).toEqual([1, 1, 1, 1, 1]);
+  expect(kinds.map((k) => api.count(`list ${plural(k)}`))).toEqual([1, 1, 1, 1, 1]);
+  expect(new Set(run.messages.map((m) => m.session)).size).toBe(1);
 });
 
 test('a bookmark that goes back is settled by a list: a lagging server is no restored one', async () => {

@@ -60,7 +60,7 @@ test('an environment that is not complete: one line that names everything, exit 
 });
 
 test('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
-  api.next('list services', refuse(403, 'Forbidden'), 10);
+  api.next('look services', refuse(403, 'Forbidden'), 10);
   const { code, lines } = startRelay({ RELAY_FAIL_FAST: '1' });
   expect(await code).toBe(3);
   expect(lines.filter((l) => l['fatal'])).toMatchObject([

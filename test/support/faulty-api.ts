@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Kind, Status } from '#shared/kube/types.ts';
 
 export interface ApiRequest {
-  readonly verb: 'get' | 'list' | 'watch';
+  /** `look`: a list of one object, which asks how far the cluster's history has come. */
+  readonly verb: 'get' | 'list' | 'look' | 'watch';
   readonly plural: string;
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
@@ -45,6 +46,7 @@ export class FaultyApi {
   url = '';
   private readonly objects = new Map<string, Map<string, FakeObject>>();
   private readonly changes: Change[] = [];
+  private readonly from = new WeakMap<ServerResponse, number>();
   private readonly faults: { readonly what: string; readonly fault: Fault; times: number }[] = [];
   private readonly server = createServer((request, response) => this.handle(request, response));
 
@@ -81,6 +83,14 @@ export class FaultyApi {
     return gone.metadata.resourceVersion;
   }
 
+  /** As etcd restored from a backup of that version, with other objects: a watch from a later version is silent until the history has come so far again. */
+  restore(version: number, objects: readonly FakeObject[] = []): void {
+    this.version = version;
+    this.changes.length = 0;
+    for (const shelf of this.objects.values()) shelf.clear();
+    for (const object of objects) this.put(object);
+  }
+
   /** To every open watch of the kind, as it is. */
   say(kind: Kind, line: string): void {
     for (const response of this.watches.get(pluralOf[kind]) ?? []) response.write(line);
@@ -114,10 +124,12 @@ export class FaultyApi {
         .split('/')
         .filter((part) => part !== 'kube-system')
         .at(-1) ?? '';
-    const verb = plural === 'namespaces' ? 'get' : url.searchParams.has('watch') ? 'watch' : 'list';
-    const request: ApiRequest = { verb, plural, query: url.searchParams, authorization: incoming.headers.authorization, at: Date.now() };
+    const { searchParams: query } = url;
+    const list = query.get('limit') === '1' && !query.has('continue') ? 'look' : 'list';
+    const verb = plural === 'namespaces' ? 'get' : query.has('watch') ? 'watch' : list;
+    const request: ApiRequest = { verb, plural, query, authorization: incoming.headers.authorization, at: Date.now() };
     this.requests.push(request);
-    const usual = (): void => this[verb](response, request);
+    const usual = (): void => this[verb === 'look' ? 'list' : verb](response, request);
     const fault = this.faults.find((f) => f.what === `${verb} ${plural}` && f.times > 0);
     if (!fault) usual();
     else {
@@ -148,6 +160,7 @@ export class FaultyApi {
     }
     const open = this.watches.get(plural) ?? new Set();
     this.watches.set(plural, open.add(response));
+    this.from.set(response, from);
     response.once('close', () => open.delete(response));
     for (const change of this.changes) if (change.plural === plural && change.version > from) response.write(change.line);
   }
@@ -155,7 +168,7 @@ export class FaultyApi {
   private change(plural: string, type: string, object: FakeObject): void {
     const line = `${JSON.stringify({ type, object })}\n`;
     this.changes.push({ plural, version: this.version, line });
-    for (const response of this.watches.get(plural) ?? []) response.write(line);
+    for (const response of this.watches.get(plural) ?? []) if (this.version > (this.from.get(response) ?? 0)) response.write(line);
   }
 
   private shelf(plural: string): Map<string, FakeObject> {
