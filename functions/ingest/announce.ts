@@ -81,12 +81,14 @@ export async function announce(
 
 /**
  * An object that was gone at a version and is there at a later one was made in between, so its own version is the newest. Where a list
- * says otherwise, what told of its end was wrong (a list that left it out): the entry then counts from when it was seen, or the tombstone
- * would win until the object next changes.
+ * says otherwise, what told of its end was wrong (a list that left it out); and where a list shows an object older than what was known
+ * before it, its history has gone back (etcd restored, its revision raised). The entry then counts from when it was seen, or what is so no
+ * more would win until the object next changes.
  */
 function versionAgainst(before: ObjectRecord | undefined, { version, asOf, projection, listed }: VersionedEntry): Version {
-  const contradicts = listed && projection !== undefined && before !== undefined && !isAlive(before) && version <= before.version;
-  return contradicts && asOf > before.version ? asOf : version;
+  if (!listed || projection === undefined || before === undefined || asOf <= before.version) return version;
+  const contradicts = isAlive(before) ? version < before.version && projection !== before.projection : version <= before.version;
+  return contradicts ? asOf : version;
 }
 
 /** `same`: nobody has to be told (upstream's rules, not "the projection is equal": semantics.md 1). */

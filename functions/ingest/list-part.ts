@@ -103,7 +103,7 @@ export async function applyOutputPart(
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(deps.table, meta.id, part.kind, version);
   const unlisted = await unlistedOutputs(deps, meta, part, version);
-  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...unlisted], wakeUps);
+  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...unlisted], wakeUps, version);
   if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, part.entries, wakeUps);
   return { owed: [], note: () => note(deps, meta, incarnation, part, version) };
 }

@@ -8,7 +8,7 @@ import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, readObject } from '#shared/snapshot/objects.ts';
 import { type OutputObject, type OutputRecord, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { type Version, versionOf } from '#shared/snapshot/version.ts';
 import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
@@ -22,7 +22,7 @@ const minSyncDelaySeconds = 1;
 
 /**
  * First time unexplained: the entry comes back after EV-16's delay, by which time the save of our own write is there. Unexplained again: the service
- * is woken with a live read.
+ * is woken with a live read. `listedAt`: the entries are a list's of that version.
  */
 export async function applyOutputs(
   deps: IngestDeps,
@@ -31,6 +31,7 @@ export async function applyOutputs(
   message: Omit<OutputMessage, 'type' | 'asOf'>,
   entries: readonly OutputEntry[],
   wakeUps: WakeUps,
+  listedAt?: Version,
 ): Promise<void> {
   const { kind } = message;
   const unexplained: OutputEntry[] = [];
@@ -44,6 +45,12 @@ export async function applyOutputs(
     for (const name of services) {
       const service = { cluster: meta.id, namespace: entry.ns, name };
       const saved = await readOutput(deps.table, service, kind, entry.name);
+      if (saved && listedAt !== undefined && version < saved.version && saved.version <= listedAt) {
+        // Older than what was saved before it was listed: its history has gone back (etcd restored, its revision raised).
+        deps.metrics.put('Drift', 1, { cluster: meta.id });
+        wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: true, seen: undefined });
+        continue;
+      }
       if (isExplained(kind, saved, entry, version) && !(await isLeftBehind(deps, service, kind, saved, entry))) {
         // Known and explained is the usual case. Otherwise a run may be under way: it may have made what is seen here and not have saved it, or a
         // crash after an earlier second look may have raised the generation and sent nothing.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { slicesManagedBy } from '#shared/kube/names.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { workKey } from '#shared/snapshot/keys.ts';
 import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
@@ -24,6 +25,32 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 20, entry('Pod', 6, pod('p'))));
     expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toMatchObject({ version: versionOf(1, '20'), projection: expect.any(String) });
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  });
+
+  it('believes the list where it shows an object older than what was known before it: etcd was restored, and its revision raised', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(
+      hub.live('Service', 5, entry('Service', 5, service())),
+      hub.live('Pod', 9, entry('Pod', 9, pod('p', { labels: { app: 'lost' } }))),
+    );
+    hub.woken();
+    await hub.ingest(hub.list('Pod', 1_000, entry('Pod', 6, pod('p'))));
+    const put = await readObject(hub.table, 'c', 'Pod', 'ns', 'p');
+    expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+
+    // Once is enough, and what comes after the list wins.
+    await hub.ingest(hub.list('Pod', 1_010, entry('Pod', 6, pod('p'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
+    await hub.ingest(hub.live('Pod', 1_020, entry('Pod', 1_020, undefined, 'p')));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+  });
+
+  it('does not go back to an entry older than what was learned after the list', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.live('Pod', 15, entry('Pod', 15, pod('p', { labels: { app: 'new' } }))));
+    await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '15'));
   });
 
   it('does not bring back what was deleted after it', async () => {
@@ -124,6 +151,13 @@ describe('a list part of an output kind', () => {
     await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: '', by: slicesManagedBy }));
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
+  });
+
+  it('has a slice looked at live at once that is older than what was saved before the list', async () => {
+    const hub = await known();
+    await hub.ingest(hub.list('EndpointSlice', 1_000, { ns: 'ns', name: 'svc-x', rv: '6', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
     expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
   });
