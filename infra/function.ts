@@ -98,7 +98,7 @@ export class HubFunction extends Construct {
     );
   }
 
-  /** Read and written by key, and by partition: never a scan. */
+  /** Read and written by key, and by partition; a scan is only for what sweep clears of clusters that have left. */
   grantTable(tableArn: string, ...operations: readonly TableAction[]): void {
     this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
   }
@@ -125,4 +125,4 @@ export class HubFunction extends Construct {
   }
 }
 
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';

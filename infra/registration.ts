@@ -21,7 +21,8 @@ export class Register extends Construct {
       description: 'makes clusters known to the hub, and drains those that are taken out',
       tableName: table.tableName,
       memoryMiB: 256,
-      timeout: Duration.seconds(30),
+      // It may have to wait for a run of sweep that clears what was known of a former cluster.
+      timeout: Duration.seconds(90),
       logRetentionDays: hub.logRetentionDays,
     });
     allowRegistration(this.function, table);
@@ -33,7 +34,7 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
   fn.role.addToPolicy(
     new PolicyStatement({
       effect: Effect.ALLOW,
-      actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       resources: [table.tableArn],
       conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*'] } },
     }),

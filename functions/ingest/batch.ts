@@ -27,10 +27,12 @@ import { versionOf } from '#shared/snapshot/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
+import { forgetFormer } from './former.ts';
 import { applyInputPart, applyOutputPart } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
+import { OutOfTime, timeLimit } from './time-limit.ts';
 import { WrittenPods } from './written-pods.ts';
 
 export interface EventsRecord {
@@ -47,29 +49,38 @@ interface Applied {
   readonly note: (() => Promise<void>) | undefined;
 }
 
-/** The ids of the messages that are to come back. */
-export async function ingestBatch(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): Promise<readonly string[]> {
+/** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
+export async function ingestBatch(
+  deps: IngestDeps,
+  cluster: string,
+  records: readonly EventsRecord[],
+  deadline = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
   const meta = await readMeta(deps.table, cluster);
   if (!meta || meta.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
     return records.map((r) => r.messageId);
   }
+  forgetFormer(deps, meta);
   const failed: string[] = [];
   const wakeUps = new WakeUps();
   const written = new WrittenPods();
+  const limit = timeLimit(deps.table, deps.now, deadline);
   const applied = await concurrently(10, records, async (record): Promise<Applied | undefined> => {
     try {
-      return { messageId: record.messageId, ...(await applyMessage(deps, meta, record.body, wakeUps, written)) };
+      return { messageId: record.messageId, ...(await applyMessage({ ...deps, table: limit.table }, meta, record.body, wakeUps, written)) };
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
         return undefined;
       }
+      if (error instanceof OutOfTime && (await sendAgain(deps, meta, record))) return undefined;
       deps.log.error('events message failed', { cluster, messageId: record.messageId, error: String(error) });
       failed.push(record.messageId);
       return undefined;
     }
   });
+  limit.lift();
   const done = applied.filter((a) => a !== undefined);
   try {
     const owed = done.flatMap((a) => a.owed);
@@ -85,6 +96,17 @@ export async function ingestBatch(deps: IngestDeps, cluster: string, records: re
     return records.map((r) => r.messageId);
   }
   return failed;
+}
+
+/** Anew, and not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
+async function sendAgain(deps: IngestDeps, meta: ClusterMeta, { messageId, body }: EventsRecord): Promise<boolean> {
+  try {
+    await deps.queues(meta.id, meta.queues).events.send([{ body }]);
+    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function applyMessage(

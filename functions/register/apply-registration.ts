@@ -1,18 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { registrationProperty } from '#shared/contract/registration.ts';
-import { drainCluster, type Registration, registerCluster } from '#shared/snapshot/meta.ts';
+import { recordAudit } from '#shared/snapshot/audit.ts';
+import { BeingCleared, drainCluster, type Mode, type Registration, registerCluster } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
+
+/** A run of sweep that clears what was known of the former cluster is over by then. */
+const longestWaitMs = 70_000;
+const waitMs = 5000;
 
 /**
  * Resolves to the resource's physical id: the cluster's. CloudFormation takes a changed one for a replacement and then
  * deletes the former, which drains the former cluster.
  */
-export async function applyRegistration(table: Table, event: CloudFormationCustomResourceEvent): Promise<string> {
+export async function applyRegistration(
+  table: Table,
+  event: CloudFormationCustomResourceEvent,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<string> {
+  const audit = (id: string, what: string): Promise<void> =>
+    recordAudit(table, id, { at: new Date().toISOString(), who: `CloudFormation, ${event.StackId}`, what });
   if (event.RequestType === 'Delete') {
-    await drainCluster(table, event.PhysicalResourceId);
-    return event.PhysicalResourceId;
+    const id = event.PhysicalResourceId;
+    if (await drainCluster(table, id)) await audit(id, 'taken out: draining, its endpoints stay as they are');
+    return id;
   }
   const registration = JSON.parse(String(event.ResourceProperties[registrationProperty])) as Registration;
-  await registerCluster(table, registration);
+  const left = await registerWhenCleared(table, registration, wait);
+  if (left) await audit(registration.id, `${left} → ${registration.mode} (added again)`);
   return registration.id;
+}
+
+async function registerWhenCleared(table: Table, registration: Registration, wait: (ms: number) => Promise<unknown>): Promise<Mode | undefined> {
+  for (let waited = 0; ; waited += waitMs) {
+    try {
+      return await registerCluster(table, registration);
+    } catch (error) {
+      if (!(error instanceof BeingCleared) || waited >= longestWaitMs) throw error;
+      await wait(waitMs);
+    }
+  }
 }

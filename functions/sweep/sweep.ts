@@ -1,7 +1,8 @@
-/** What nobody's message carries: overdue work, unfinished switches, doubtful lists and sessions, and how old everything is. */
+/** What nobody's message carries: overdue work, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
 import { concurrently } from '#shared/queue/concurrently.ts';
-import { type ClusterMeta, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, hasLeft, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
 import type { SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
@@ -12,9 +13,9 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
   await concurrently(8, clusters, async (id) => {
     const meta = await readMeta(deps.table, id);
-    // A cluster that left the configuration has no queues any more, and nothing that could be late.
-    if (!meta || meta.mode === 'removed' || meta.mode === 'draining') return;
-    for (const step of [judge, wakeOwed, publish]) {
+    if (!meta) return;
+    // A cluster that has left has no queues any more, and nothing that could be late.
+    for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, publish]) {
       try {
         await step(deps, meta);
       } catch (error) {

@@ -46,7 +46,7 @@ export async function load(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, w
   const [outputs, triggers, pods, nodes] = await Promise.all([
     outputsOn(deps, key, shelf),
     readTriggers(deps.table, key, work),
-    selects ? podsOf(deps, key, service.spec?.selector ?? {}) : [],
+    selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
   ]);
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
@@ -58,8 +58,13 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise
   return outputs.length === 0 && shelf === 'SEEN' ? readOutputs(deps.table, key, 'OUT') : outputs;
 }
 
-async function podsOf(deps: SyncDeps, key: ServiceKey, selector: { readonly [key: string]: string }): Promise<readonly Pod[]> {
-  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now());
+async function podsOf(
+  deps: SyncDeps,
+  { incarnation }: ClusterMeta,
+  key: ServiceKey,
+  selector: { readonly [key: string]: string },
+): Promise<readonly Pod[]> {
+  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now(), incarnation);
   return [...pods.values()].filter((pod) => selectorMatches(selector, pod.metadata.labels));
 }
 

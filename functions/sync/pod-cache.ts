@@ -11,6 +11,8 @@ const mostChanged = 200;
 const mostKept = 60_000;
 
 interface Kept {
+  /** Of the cluster: with a new one the numbers of the log may have begun anew. */
+  readonly incarnation: number;
   readonly pods: Map<string, Pod>;
   /** Every entry of the log up to this number is in `pods`. */
   watermark: number;
@@ -24,23 +26,28 @@ interface Kept {
 
 export interface Pods {
   /** As of now or later: the strong reads behind it begin after the call. The map is not the caller's and changes with the next call. */
-  podsOf(table: Table, cluster: string, namespace: string, now: number): Promise<ReadonlyMap<string, Pod>>;
+  podsOf(table: Table, cluster: string, namespace: string, now: number, incarnation?: number): Promise<ReadonlyMap<string, Pod>>;
 }
 
 /** The pods of namespaces, kept by a warm worker and brought up to date by their log before each use. */
 export class PodCache implements Pods {
   readonly #namespaces = new Map<string, Kept>();
 
-  async podsOf(table: Table, cluster: string, namespace: string, now: number): Promise<ReadonlyMap<string, Pod>> {
+  async podsOf(table: Table, cluster: string, namespace: string, now: number, incarnation = 0): Promise<ReadonlyMap<string, Pod>> {
     const key = `${cluster}/${namespace}`;
-    const kept = this.#namespaces.get(key) ?? {
-      pods: new Map(),
-      watermark: -1,
-      readAt: 0,
-      logged: new Map(),
-      running: Promise.resolve(),
-      next: undefined,
-    };
+    const former = this.#namespaces.get(key);
+    const kept: Kept =
+      former?.incarnation === incarnation
+        ? former
+        : {
+            incarnation,
+            pods: new Map(),
+            watermark: -1,
+            readAt: 0,
+            logged: new Map(),
+            running: Promise.resolve(),
+            next: undefined,
+          };
     this.#namespaces.delete(key);
     this.#namespaces.set(key, kept);
     // One at a time: a slow reading must not put an older pod over a newer one.

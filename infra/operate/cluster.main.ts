@@ -12,14 +12,16 @@ import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { listAudit, recordAudit } from '#shared/snapshot/audit.ts';
 import { listDifferences } from '#shared/snapshot/differences.ts';
-import { type ClusterMeta, isSynced, listAudit, type Mode, readMeta, recordAudit, switchMode } from '#shared/snapshot/meta.ts';
+import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { chosenClusters, command, connectHub, type Hub, UsageError } from './hub.ts';
 import { accessFindings, controllersOff, defaultQuietMs, type Finding, shadowFindings } from './preflight.ts';
 
-const modeOf: { readonly [verb: string]: Mode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
+const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
 /** No lease of a worker that still believes the old mode is alive after this. */
 const leaseMs = 40_000;
 
@@ -42,34 +44,67 @@ await command(async () => {
   const mode = modeOf[verb];
   if (!mode)
     throw new UsageError(`npm run cluster -- list | audit [CLUSTER] | pause | shadow | active CLUSTER|--all; ${JSON.stringify(verb)} was given`);
+  const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, values.all ?? false), values.all ?? false);
   const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
-  for (const id of await chosenClusters(hub.table, chosen, values.all ?? false)) {
-    const meta = (await readMeta(hub.table, id)) as ClusterMeta;
-    const stopped = meta.circuit?.reason === 'two-writers';
-    if (mode === 'active' && (meta.mode !== 'active' || stopped) && !values.override) {
-      const all = await preflight(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
-      // One that was active has met no difference in shadow mode of late; what counts is that the other writer is gone.
-      const findings = all.filter((f) => !stopped || f.check !== 'shadow');
-      for (const { check, ok, detail } of findings) console.log(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-      if (findings.some((f) => !f.ok)) throw new UsageError(`${id} stays ${meta.mode}: see above; --override switches it all the same`);
-    }
-    await switchTo(hub, meta, mode, `${verb}${values.override ? ' with --override' : ''}${values.reason && `: ${values.reason}`}`);
+  if (mode === 'active' && !values.override) {
+    for (const meta of clusters) await checkReady(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
   }
+  await switchTo(hub, clusters, mode, `${verb}${values.override ? ' with --override' : ''}${values.reason && `: ${values.reason}`}`);
 });
 
-async function switchTo(hub: Hub, meta: ClusterMeta, mode: Mode, what: string): Promise<void> {
+/** Those that have left have no queues and are written to by nobody: of one alone that is an error, among all they are passed over. */
+async function switchable(hub: Hub, ids: readonly string[], all: boolean): Promise<readonly ClusterMeta[]> {
+  const metas = await Promise.all(ids.map(async (id) => (await readMeta(hub.table, id)) as ClusterMeta));
+  const left = metas.find(hasLeft);
+  if (left && !all) throw new UsageError(`${left.id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
+  return metas.filter((meta) => !hasLeft(meta));
+}
+
+async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
+  const stopped = meta.circuit?.reason === 'two-writers';
+  if (meta.mode === 'active' && !stopped) return;
+  const all = await preflight(hub, meta, quietMs, namespace, vouched);
+  // One that was active has met no difference in shadow mode of late; what counts is that the other writer is gone.
+  const findings = all.filter((f) => !stopped || f.check !== 'shadow');
+  for (const { check, ok, detail } of findings) console.log(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  if (findings.some((f) => !f.ok)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
+}
+
+/** Every record first, then the waking: a switch holds from the next run of each service on, and what can't be woken from here sweep wakes. */
+async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: ChosenMode, what: string): Promise<void> {
   const now = Date.now();
-  await recordAudit(hub.table, meta.id, { at: new Date(now).toISOString(), who: userInfo().username, what: `${meta.mode} → ${mode} (${what})` });
-  if (!(await switchMode(hub.table, meta.id, mode, now))) throw new UsageError(`${meta.id} was removed: a removed cluster's id is never used again`);
-  const switched = (await readMeta(hub.table, meta.id)) as ClusterMeta;
-  await hub.directory.know(meta.id);
-  const log = jsonLog(() => {}, Date.now, {});
-  const woken = await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, switched);
-  console.log(`${meta.id}  ${meta.mode} → ${mode}, ${woken} services woken`);
-  if (meta.mode === 'active' && mode !== 'active')
-    console.log(
-      `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
-    );
+  const [at, who] = [new Date(now).toISOString(), userInfo().username];
+  const failed: string[] = [];
+  const switched = await concurrently(16, clusters, async (meta) => {
+    try {
+      if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it has left meanwhile');
+      await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})` });
+      return meta;
+    } catch (error) {
+      failed.push(`${meta.id}: ${String(error)}`);
+      return undefined;
+    }
+  });
+  for (const meta of switched) {
+    if (!meta) continue;
+    console.log(`${meta.id}  ${meta.mode} → ${mode}, ${await wakeServices(hub, meta.id)}`);
+    if (meta.mode === 'active' && mode !== 'active')
+      console.log(
+        `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
+      );
+  }
+  if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
+}
+
+async function wakeServices(hub: Hub, id: string): Promise<string> {
+  try {
+    const meta = (await readMeta(hub.table, id)) as ClusterMeta;
+    await hub.directory.know(id);
+    const log = jsonLog(() => {}, Date.now, {});
+    return `${await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
+  } catch (error) {
+    return `services are woken by sweep within a minute (not from here: ${String(error)})`;
+  }
 }
 
 async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
@@ -133,9 +168,14 @@ async function deployedFindings({ api: access, uid }: ClusterMeta): Promise<read
 
 async function list(hub: Hub): Promise<void> {
   const rows = [['cluster', 'mode', 'relay', 'first lists', 'circuit', 'differences']];
+  const left: string[] = [];
   for (const id of await chosenClusters(hub.table, undefined, true)) {
     const meta = await readMeta(hub.table, id);
     if (!meta) continue;
+    const since = new Date(meta.modeSince).toISOString();
+    if (meta.mode === 'draining') left.push(`${id}  draining: not written to since ${since}, its endpoints stay as they are`);
+    if (meta.mode === 'removed') left.push(`${id}  removed ${since}: nothing is kept of it but its audit records`);
+    if (hasLeft(meta)) continue;
     const differences = (await listDifferences(hub.table, id)).filter((d) => d.confirmed).length;
     const heard = meta.heartbeatAt > 0 ? `${Math.round((Date.now() - meta.heartbeatAt) / 1000)} s ago` : 'never';
     rows.push([
@@ -148,13 +188,8 @@ async function list(hub: Hub): Promise<void> {
     ]);
   }
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
-  for (const row of rows)
-    console.log(
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+  for (const text of [...rows.map(line), ...left]) console.log(text.trimEnd());
 }
 
 async function audit(hub: Hub, clusters: readonly string[]): Promise<void> {

@@ -7,7 +7,7 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { QueueDirectory } from '#shared/queue/directory.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
-import { type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
+import { hasLeft, type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 
@@ -38,8 +38,9 @@ const longestEventAgeMs = 24 * 3_600_000;
 /** Everything that was set aside for these clusters. Messages that are not redriven come back to their queue within 30 s. */
 export async function setAside(deps: RedriveDeps, clusters: readonly string[]): Promise<readonly SetAside[]> {
   const queues = await concurrently(16, clusters, async (cluster) => {
-    const urls = (await readMeta(deps.table, cluster))?.queues;
-    if (!urls) return [];
+    const meta = await readMeta(deps.table, cluster);
+    const urls = meta?.queues;
+    if (!urls || hasLeft(meta)) return [];
     await deps.directory.know(cluster);
     return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, cluster }));
   });

@@ -13,9 +13,12 @@ export interface QueueDirectory {
   readonly clusterOf: (queueArn: string) => Promise<string>;
 }
 
-/** `local`: the queues of a local run, which are not looked up. What is learnt is kept: a queue never changes its cluster. */
+/**
+ * `local`: the queues of a local run, which are not looked up. What is learnt is kept: a queue never changes its cluster. A cluster that was
+ * removed and added again has other queues, which show as a new queue of its or as other addresses in its record.
+ */
 export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [cluster: string]: QueueUrls }): QueueDirectory {
-  const known = new Map<string, ClusterQueues>();
+  const known = new Map<string, { readonly events: string | undefined; readonly queues: ClusterQueues }>();
   const owners = new Map<string, string>();
   const make = (urls: QueueUrls): ClusterQueues => ({
     events: sqsQueue(sqs, urls.events),
@@ -23,24 +26,33 @@ export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [
     parked: sqsQueue(sqs, urls.parked),
     quarantine: sqsQueue(sqs, urls.quarantine),
   });
-  for (const [cluster, urls] of Object.entries(local)) known.set(cluster, make(urls));
+  // Whatever a record says, these are where a local run finds them.
+  for (const [cluster, urls] of Object.entries(local)) known.set(cluster, { events: undefined, queues: make(urls) });
 
   function queues(cluster: string, urls: QueueUrls | undefined): ClusterQueues {
-    const held = known.get(cluster) ?? (urls && make(urls));
-    if (!held) throw new Error(`cluster ${cluster} has no queues: it is not registered`);
-    known.set(cluster, held);
-    return held;
+    const held = known.get(cluster);
+    if (held && (!urls || held.events === undefined || held.events === urls.events)) return held.queues;
+    if (!urls) throw new Error(`cluster ${cluster} has no queues: it is not registered`);
+    const made = make(urls);
+    known.set(cluster, { events: urls.events, queues: made });
+    return made;
   }
 
   async function know(cluster: string): Promise<void> {
-    if (!known.has(cluster)) queues(cluster, (await readMeta(table, cluster))?.queues);
+    if (!known.has(cluster)) await learn(cluster);
+  }
+
+  async function learn(cluster: string): Promise<void> {
+    queues(cluster, (await readMeta(table, cluster))?.queues);
   }
 
   async function clusterOf(arn: string): Promise<string> {
-    const cluster = owners.get(arn) ?? (await clusterOfQueue(table, arn));
+    const owner = owners.get(arn);
+    if (owner !== undefined) return owner;
+    const cluster = await clusterOfQueue(table, arn);
     if (cluster === undefined) throw new Error(`queue ${arn} belongs to no registered cluster`);
+    await learn(cluster);
     owners.set(arn, cluster);
-    await know(cluster);
     return cluster;
   }
 

@@ -10,15 +10,16 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
+  ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
-import type { Item, KeyRange, Table } from './table.ts';
+import type { Item, Key, KeyRange, Table } from './table.ts';
 
-export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty';
+export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
 
 export interface DynamoTableOptions {
   /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
@@ -97,7 +98,23 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       const items = await pages('queryDirty', input, limit);
       return items.map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
     },
+
+    async scanKeys(after) {
+      const input = {
+        ProjectionExpression: '#p, #s',
+        ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort },
+        ...(after && { ExclusiveStartKey: encodeKey(after) }),
+      };
+      const output = count('scanKeys', await client.send(new ScanCommand({ ...common, ...input })));
+      const last = output.LastEvaluatedKey;
+      return { keys: (output.Items ?? []).map(keyOf), next: last && keyOf(last) };
+    },
   };
+}
+
+function keyOf(item: Parameters<typeof decodeItem>[0]): Key {
+  const { pk, sk } = decodeItem(item);
+  return { pk, sk };
 }
 
 /** Undefined when no key can lie in the range, which DynamoDB would refuse. */

@@ -58,6 +58,14 @@ export const triggersOf = perService('TRIGGER');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 
+/** The cluster whose snapshot the key is of; undefined for what is kept of clusters as such: their records, audits and queues, and which there are. */
+export function clusterOfKey({ pk }: Key): string | undefined {
+  const [cluster = '', ...rest] = pk.split('#');
+  return rest.length === 0 || cluster === 'CLUSTER' || cluster === 'QUEUE' ? undefined : cluster;
+}
+
+export const isQueueKey = ({ pk }: Key): boolean => pk.startsWith('QUEUE#');
+
 /** Cluster, namespace and service of a work item's partition key. */
 export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {
   const [cluster = '', , key = ''] = pk.split('#');

@@ -1,9 +1,11 @@
 import { type InputKind, type Kind, kinds } from '#shared/kube/types.ts';
-import { auditKey, clusterIndexKey, metaKey, queueKey } from './keys.ts';
-import type { Item, Table, Value } from './table.ts';
+import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
+import type { Condition, Item, Table, Value } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
-export type Mode = 'active' | 'shadow' | 'paused' | 'draining' | 'removed';
+/** The last two are of clusters that have left the configuration (removal.ts). */
+export type Mode = ChosenMode | 'draining' | 'removed';
+export type ChosenMode = 'active' | 'shadow' | 'paused';
 
 export interface ClusterSettings {
   /** Delay from a pod's change to its wake-up, whole seconds (upstream's endpointUpdatesBatchPeriod). */
@@ -68,9 +70,9 @@ export interface ClusterMeta {
   readonly differenceAt: number;
   /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
   readonly heartbeatAt: number;
-  /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
   /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
   readonly toConfirm: readonly InputKind[];
+  /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
   readonly suspect: { readonly session: string; readonly uid: string; readonly base: string; readonly since: number } | undefined;
 }
 
@@ -127,70 +129,88 @@ export interface Registration {
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** Its records are being cleared this very minute: it can be registered when that is over. */
+export class BeingCleared extends Error {
+  override readonly name = 'BeingCleared';
+}
+
 /**
  * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
- * is known already, its mode stay: a deploy must not undo a switch by hand. One that was draining is back with the mode given. A removed id is never used again.
+ * is known already, its mode stay: a deploy must not undo a switch by hand. One that had left comes back as if it were new, in the mode given.
+ * Resolves to the mode that it had left with, if so.
  */
-export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<void> {
+export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<Mode | undefined> {
   if (!idShape.test(cluster.id)) {
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }
   const set: { [attribute: string]: Value } = { settings: JSON.stringify(cluster.settings ?? {}) };
   if (cluster.queues) set['queues'] = JSON.stringify(cluster.queues);
   if (cluster.api) set['api'] = JSON.stringify(cluster.api);
-  const meta = await table.update(
+  const known = await table.update(
     metaKey(cluster.id),
     { set, setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, epoch: 0 }, ...(!cluster.api && { remove: ['api'] }) },
-    { any: [{ absent: 'mode' }, { attribute: 'mode', is: '<', value: 'removed' }, { attribute: 'mode', is: '>', value: 'removed' }] },
+    { any: [{ absent: 'mode' }, isHere] },
   );
-  if (meta?.['mode'] === 'draining' && cluster.mode !== 'draining') await switchMode(table, cluster.id, cluster.mode, now);
-  if (!meta) throw new Error(`cluster id ${cluster.id} belonged to a cluster that was removed and can't be used again`);
+  const left = known ? undefined : await comeBack(table, cluster, set, now);
   for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
     if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
   }
   await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
+  return left;
 }
 
-/**
- * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
- * sweep finishes if the caller does not. Resolves to false when the cluster is not known.
- */
-export async function switchMode(table: Table, cluster: string, mode: Mode, now = Date.now()): Promise<boolean> {
-  const meta = await table.update(
-    metaKey(cluster),
-    { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 }, remove: Object.values(foreignWrites) },
+/** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */
+async function comeBack(table: Table, { id, mode }: Registration, set: { readonly [attribute: string]: Value }, now: number): Promise<Mode> {
+  const former = await table.get(metaKey(id));
+  const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
+  const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
+  const back = await table.put(
+    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, wakeAll: 1 },
     {
-      any: [
-        { attribute: 'mode', is: '<', value: 'removed' },
-        { attribute: 'mode', is: '>', value: 'removed' },
+      all: [
+        { attribute: 'inc', is: '=', value: number('inc') },
+        { any: [isMode('draining'), isMode('removed')] },
+        { any: [{ absent: clearedUntil }, { attribute: clearedUntil, is: '<=', value: now }] },
       ],
     },
   );
-  return meta !== undefined;
+  if (!back) throw new BeingCleared(`what is known of the former cluster ${id} is being cleared: it can be added again in a minute`);
+  return former?.['mode'] as Mode;
 }
 
-/** The cluster left the configuration: its endpoints stay as they are, its events are still taken in. */
+/** Until when a run of sweep may be clearing the records of a cluster that has left, ms since the epoch (removal.ts). */
+export const clearedUntil = 'clearedUntil';
+
+const isMode = (mode: Mode): Condition => ({ attribute: 'mode', is: '=', value: mode });
+const isNot = (mode: Mode): Condition => ({
+  any: [
+    { attribute: 'mode', is: '<', value: mode },
+    { attribute: 'mode', is: '>', value: mode },
+  ],
+});
+const isHere: Condition = { all: [isNot('draining'), isNot('removed')] };
+
+/** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
+export const hasLeft = ({ mode }: Pick<ClusterMeta, 'mode'>): boolean => mode === 'draining' || mode === 'removed';
+
+/**
+ * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
+ * sweep finishes if the caller does not. Resolves to false when the cluster is not known, or has left.
+ */
+export async function switchMode(table: Table, cluster: string, mode: ChosenMode, now = Date.now()): Promise<boolean> {
+  const change = { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 }, remove: Object.values(foreignWrites) };
+  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+}
+
+/** The cluster has left: nothing is written from the next run of each service on, and its endpoints stay as they are. False when it had left before, or never was. */
+export async function drainCluster(table: Table, cluster: string, now = Date.now()): Promise<boolean> {
+  const change = { set: { mode: 'draining', modeSince: now }, add: { epoch: 1 } };
+  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+}
+
 export async function noteDifference(table: Table, cluster: string, now: number): Promise<void> {
   await table.update(metaKey(cluster), { set: { differenceAt: now } });
 }
-
-/** Who switched what, when and why: kept beside the cluster's record for good. `at`: ISO 8601. */
-export interface AuditRecord {
-  readonly at: string;
-  readonly who: string;
-  readonly what: string;
-}
-
-export async function recordAudit(table: Table, cluster: string, record: AuditRecord): Promise<void> {
-  await table.put({ ...auditKey(cluster, record.at), who: record.who, what: record.what });
-}
-
-export async function listAudit(table: Table, cluster: string): Promise<readonly AuditRecord[]> {
-  const items = await table.query(metaKey(cluster).pk, { from: 'AUDIT#', to: 'AUDIT#~' });
-  return items.map((i) => ({ at: i.sk.slice('AUDIT#'.length), who: i['who'] as string, what: i['what'] as string }));
-}
-
-export const drainCluster = (table: Table, cluster: string): Promise<boolean> => switchMode(table, cluster, 'draining');
 
 export async function listClusters(table: Table): Promise<readonly string[]> {
   return (await table.query('CLUSTERS')).map((item) => item.sk);

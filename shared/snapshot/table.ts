@@ -2,7 +2,7 @@
  * The port to the one table. It is DynamoDB's own vocabulary and nothing more, so that each rule of the protocol is
  * written once, above it, and runs unchanged on every driver (dynamodb.ts, and test/support/table-memory.ts).
  *
- * All reads are strongly consistent except `queryDirty`. Attributes are flat: no nested paths.
+ * All reads are strongly consistent except `queryDirty` and `scanKeys`. Attributes are flat: no nested paths.
  */
 
 export type Value = string | number | boolean | Uint8Array | ReadonlySet<number>;
@@ -54,4 +54,6 @@ export interface Table {
    * keys and those two attributes only; read the item before acting on it.
    */
   queryDirty(partition: string, until: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
+  /** The keys of the table's next page after `after`, in no order but always the same; eventually consistent. `next`: where to go on, if there is more. */
+  scanKeys(after: Key | undefined): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }>;
 }

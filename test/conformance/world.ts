@@ -82,6 +82,7 @@ export class World {
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
       events: eventRecorder({ now: () => this.now, log }),
+      insured: new Map(),
       pods: new PodCache(),
       nodes: new Map(),
       selectors: new Map(),
@@ -98,6 +99,12 @@ export class World {
       world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
     }
     return world;
+  }
+
+  /** The relay is started again: a session of its own, which begins with lists. */
+  async restartRelay(session: string): Promise<void> {
+    this.#header = { ...this.#header, session, base: String(this.store.resourceVersion) };
+    for (const kind of kinds) await this.#sendList(kind);
   }
 
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */
@@ -146,7 +153,7 @@ export class World {
       type: 'list',
       kind,
       asOf,
-      listId: `${kind}-1`,
+      listId: `${kind}-${this.#header.session}`,
       i: 0,
       last: true,
       from: '',

@@ -1,6 +1,6 @@
 /** What every driver of the table must do. `make` gives a table that nobody else uses. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Item, Table } from '#shared/snapshot/table.ts';
+import type { Item, Key, Table } from '#shared/snapshot/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {
   describe(`table on ${driver}`, () => {
@@ -221,6 +221,23 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       await expect.poll(() => table.queryDirty(dirtyIn, 1_200, 10)).toEqual(keys);
       expect(await table.queryDirty(dirtyIn, 5_000, 2)).toEqual(keys.slice(0, 2));
       expect(await table.queryDirty('nobody', 5_000, 2)).toEqual([]);
+    });
+
+    test('a scan tells the key of every item, page by page', async () => {
+      fresh();
+      const body = new Uint8Array(100_000);
+      for (let i = 0; i < 25; i++) await table.put({ pk: `${pk}-${i % 3}`, sk: `k${i}`, body });
+      const keys: Key[] = [];
+      let pages = 0;
+      for (let next: Key | undefined; pages === 0 || next; pages++) {
+        const page = await table.scanKeys(next);
+        keys.push(...page.keys);
+        next = page.next;
+      }
+      expect(pages).toBeGreaterThan(1);
+      const here = keys.filter((key) => key.pk.startsWith(`${pk}-`));
+      expect(new Set(here.map((key) => `${key.pk} ${key.sk}`))).toEqual(new Set(Array.from({ length: 25 }, (_, i) => `${pk}-${i % 3} k${i}`)));
+      expect(here).toHaveLength(25);
     });
   });
 }

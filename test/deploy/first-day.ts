@@ -22,14 +22,14 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
   }
 
   /** From deployed to heard of: the manifest, the writer's token, the relay. */
-  async function join(cluster: ServedCluster, to = hub): Promise<void> {
+  async function join(cluster: ServedCluster, to = hub, differences = '0'): Promise<void> {
     const manifest = await to.manifest(cluster.id, '--quick-start');
     await cluster.apply(manifest);
     await cluster.putToken();
     await cluster.startRelay(manifest);
     await eventually(`the first lists of ${cluster.id}`, async () => {
       const listed = await to.cluster('list');
-      if (new RegExp(`^${cluster.id} +shadow +\\d+ s ago +applied +closed +0$`, 'm').test(listed)) return true;
+      if (new RegExp(`^${cluster.id} +shadow +\\d+ s ago +applied +closed +${differences}$`, 'm').test(listed)) return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
@@ -142,7 +142,8 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         await blog.addReadyPod('web-2', '10.2.0.2');
         await blog.untilAddresses(['10.2.0.1', '10.2.0.2']);
         assert.deepEqual((await shop.addresses()).endpoints, ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
-        assert.match(await hub.cluster('list'), /^shop +(draining|removed) /m);
+        assert.match(await hub.cluster('list'), /^shop +draining: not written to since /m);
+        assert.match(await hub.cluster('audit', shop.id), /CloudFormation, .* taken out: draining/);
       },
     },
     {
@@ -157,6 +158,38 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         await blog.addReadyPod('web-3', '10.2.0.3');
         await blog.untilAddresses(['10.2.0.1', '10.2.0.2', '10.2.0.3']);
         assert.match(await hub.cluster('list'), /^blog +paused /m);
+      },
+    },
+    {
+      fact: 'the first is removed once it has drained: nothing of it is left in the table but its record and its audits',
+      async check() {
+        // Two minutes after it was taken out, and then the next run of sweep.
+        await eventually('shop is removed', async () => /^shop +removed /m.test(await hub.cluster('list')), 4 * 60_000);
+        const { TableName } = await hub.outputs(hub.hubStack);
+        const { Items } = (await cloud.call('dynamodb', 'scan', { TableName })) as { Items: readonly { pk: { S: string }; sk: { S: string } }[] };
+        const ofShop = Items.filter(({ pk, sk }) => pk.S.startsWith('shop#') || pk.S === 'CLUSTER#shop' || sk.S === 'shop');
+        assert.deepEqual(
+          ofShop
+            .map(({ pk, sk }) => `${pk.S} ${sk.S}`)
+            .filter((key) => !key.includes('AUDIT#'))
+            .sort(),
+          ['CLUSTER#shop META', 'CLUSTERS shop'],
+        );
+        assert.ok(Items.some(({ pk }) => pk.S.startsWith('blog#')));
+        assert.match(await hub.cluster('audit', shop.id), /draining → removed/);
+        assert.deepEqual((await shop.addresses()).endpoints, ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
+      },
+    },
+    {
+      fact: 'added again it begins anew: first lists, shadow mode, and then what it missed is made up for',
+      async check() {
+        await shop.stopRelay();
+        hub.configure([shop, blog]);
+        await hub.deploy();
+        await join(shop, hub, '[0-9]+');
+        assert.deepEqual((await shop.addresses()).endpoints, ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
+        await hub.cluster('active', shop.id, '--override');
+        await shop.untilAddresses(['10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4']);
       },
     },
     {
@@ -183,7 +216,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         // The local cloud does not keep the deletion protection of global tables; test/infra asserts it on the template.
         const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName })) as { Table: { TableStatus: string } };
         assert.equal(Table.TableStatus, 'ACTIVE');
-        assert.match(await hub.cluster('list'), /^blog +draining /m);
+        assert.match(await hub.cluster('list'), /^blog +draining: /m);
         assert.deepEqual((await blog.addresses()).endpoints, ['10.2.0.1', '10.2.0.2', '10.2.0.3']);
       },
     },

@@ -39,8 +39,17 @@ describe('each function may do exactly this', () => {
         ...clusters,
       ],
     ],
-    ['SweepRole', [...table('BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...network, ...log, 'sqs:SendMessage', ...clusters]],
-    ['RegisterRole', [...table('PutItem', 'UpdateItem'), ...log]],
+    [
+      'SweepRole',
+      [
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'Scan', 'UpdateItem'),
+        ...network,
+        ...log,
+        'sqs:SendMessage',
+        ...clusters,
+      ],
+    ],
+    ['RegisterRole', [...table('GetItem', 'PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
   ])('%s', (role, actions) => {
     expect(actionsOf(statementsOf(hubTemplate, role))).toEqual([...actions].sort());

@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
-import { clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { listAudit } from '#shared/snapshot/audit.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { clearedUntil, clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const registration = {
@@ -54,8 +56,24 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     await applyRegistration(table, event('Delete'));
-    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'draining', wakeAll: true });
+    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'draining', queues: registration.queues });
     expect(await listClusters(table)).toEqual(['shop']);
+    expect(await listAudit(table, 'shop')).toMatchObject([{ who: 'CloudFormation, stack', what: expect.stringContaining('draining') }]);
+  });
+
+  it('takes it back when it is added again, once nobody clears what was known of it', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    await applyRegistration(table, event('Delete'));
+    await table.update(metaKey('shop'), { set: { [clearedUntil]: Date.now() + 60_000 } });
+    const waits: number[] = [];
+    await applyRegistration(table, event('Create'), async (ms) => {
+      waits.push(ms);
+      if (waits.length === 3) await table.update(metaKey('shop'), { set: { [clearedUntil]: 0 } });
+    });
+    expect(waits).toEqual([5000, 5000, 5000]);
+    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'shadow', incarnation: 2 });
+    expect((await listAudit(table, 'shop')).at(-1)?.what).toBe('draining → shadow (added again)');
   });
 
   it('finds nothing to drain where nothing was registered', async () => {
@@ -89,12 +107,12 @@ describe('the answer to CloudFormation', () => {
 
   it('says why it did not, and for a new resource under an id that deleting finds nothing for', async () => {
     const fail = async (): Promise<string> => {
-      throw new Error('cluster id shop belonged to a cluster that was removed');
+      throw new Error('the table could not be reached');
     };
     expect((await answered(fail)).body).toMatchObject({
       Status: 'FAILED',
       PhysicalResourceId: 'not-registered',
-      Reason: 'cluster id shop belonged to a cluster that was removed',
+      Reason: 'the table could not be reached',
     });
     expect((await answered(fail, 'Update')).body).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'shop' });
   });

@@ -46,7 +46,7 @@ describe('the functions', () => {
     ['snapshot and wake-ups', 1024, 30],
     ['EndpointSlices of the clusters', 1769, 30],
     ['overdue', 512, 55],
-    ['known to the hub', 256, 30],
+    ['known to the hub', 256, 90],
   ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs', (description, memory, timeout) => {
     hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
       Description: Match.stringLikeRegexp(description),

@@ -76,6 +76,14 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
         flaw(false),
       ),
+    scanKeys: (after) =>
+      actor.call(
+        'read',
+        () => `scanKeys ${after ? name(after) : ''}`,
+        15,
+        () => table.scanKeys(after),
+        flaw(false),
+      ),
   };
 }
 

@@ -81,6 +81,13 @@ export function memoryTable(): MemoryTable {
       units.read += 0.5 * started(found.length * 150, 4096);
       return found;
     },
+    async scanKeys(after) {
+      const keys = [...partitions.keys()].sort(compareBytes).flatMap((pk) => (partitions.get(pk) ?? []).map(({ sk }) => ({ pk, sk })));
+      const isAfter = (key: Key): boolean =>
+        !after || compareBytes(key.pk, after.pk) > 0 || (key.pk === after.pk && compareBytes(key.sk, after.sk) > 0);
+      const page = keys.filter(isAfter);
+      return { keys: page.slice(0, keysPerPage), next: page.length > keysPerPage ? page[keysPerPage - 1] : undefined };
+    },
     dump() {
       return [...partitions.keys()].sort(compareBytes).flatMap((pk) => partitions.get(pk) ?? []);
     },
@@ -98,6 +105,9 @@ export function memoryTable(): MemoryTable {
     },
   };
 }
+
+/** Few, so that whoever scans has to go on. */
+const keysPerPage = 20;
 
 /** Every started unit counts, and at least one. */
 const started = (bytes: number, unit: number): number => Math.max(1, Math.ceil(bytes / unit));

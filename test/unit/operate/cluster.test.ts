@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
+import { listAudit } from '#shared/snapshot/audit.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { foreignWrites, listAudit, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { putObject } from '#shared/snapshot/objects.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { localHub } from './local-hub.ts';
@@ -92,9 +93,10 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   expect((await readMeta(hub.table, 'contested'))?.circuit).toBeUndefined();
 });
 
-it.concurrent("a removed cluster's id is never used again", { timeout: 60_000 }, async () => {
-  await hub.register('removed');
-  await switchMode(hub.table, 'removed', 'removed', Date.now());
-  expect(await cluster('pause', 'removed')).toMatchObject({ code: 2, output: expect.stringContaining('never used again') });
-  expect(await modeOf('removed')).toBe('removed');
+it.concurrent('a cluster that has left is listed as such, cannot be switched, and keeps nobody from switching all', { timeout: 60_000 }, async () => {
+  await hub.register('gone');
+  await drainCluster(hub.table, 'gone');
+  expect((await cluster('list')).output).toMatch(/^gone +draining: not written to since .*, its endpoints stay as they are$/m);
+  expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone has left') });
+  expect(await modeOf('gone')).toBe('draining');
 });

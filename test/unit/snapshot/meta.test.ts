@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { metaKey } from '#shared/snapshot/keys.ts';
 import { drainCluster, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -16,18 +17,22 @@ it('registering again changes settings, and neither the mode nor since when', as
   expect(await readMeta(table, 'c')).toMatchObject({ mode: 'active', modeSince: 6000, settings: { batchPeriodSeconds: 2 } });
 });
 
-it('a cluster that was draining comes back in the mode given, and every service is woken', async () => {
+it('a cluster that has left comes back as if it were new, in the mode given, and counts on from where it was', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
-  await drainCluster(table, 'c');
-  await registerCluster(table, { id: 'c', mode: 'active' }, 7000);
-  expect(await readMeta(table, 'c')).toMatchObject({ mode: 'active', modeSince: 7000, wakeAll: true });
+  await table.update(metaKey('c'), { set: { uid: 'u', synced_Pod: 1, heartbeatAt: 5500, nodes: 7 } });
+  expect(await drainCluster(table, 'c', 6000)).toBe(true);
+  expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
+  const back = await readMeta(table, 'c');
+  expect(back).toMatchObject({ mode: 'shadow', modeSince: 7000, wakeAll: true, incarnation: 2, epoch: 2, nodesVersion: 8 });
+  expect(back).toMatchObject({ uid: '', heartbeatAt: 0, synced: { Pod: 0 } });
 });
 
-it('a removed id is never used again', async () => {
+it('a cluster that has left cannot be switched, and leaving twice is leaving once', async () => {
   const table = memoryTable();
-  await registerCluster(table, { id: 'c', mode: 'active' });
-  await switchMode(table, 'c', 'removed');
-  await expect(registerCluster(table, { id: 'c', mode: 'active' })).rejects.toThrow(/was removed/);
-  expect(await switchMode(table, 'c', 'active')).toBe(false);
+  await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
+  await drainCluster(table, 'c', 6000);
+  expect(await switchMode(table, 'c', 'active', 7000)).toBe(false);
+  expect(await drainCluster(table, 'c', 8000)).toBe(false);
+  expect(await readMeta(table, 'c')).toMatchObject({ mode: 'draining', modeSince: 6000 });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
-import { type Mode, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { type ChosenMode, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
@@ -11,7 +11,7 @@ import { differences } from '#test/simulation/truth.ts';
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 
 /** As `npm run cluster` does it, or what is left of that when it dies half-way: sweep finishes it. */
-async function switchTo(world: World, mode: Mode, dies: boolean): Promise<void> {
+async function switchTo(world: World, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readMeta(world.table, cluster);
   if (meta && !dies) await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
@@ -33,7 +33,7 @@ const change$ = fc.record({
   to: fc.nat(7),
   wait: fc.constantFrom(0, 0, 1, 3),
 });
-const switch$ = fc.record({ mode: fc.constantFrom<Mode>('active', 'shadow', 'paused'), dies: fc.boolean(), wait: fc.constantFrom(0, 1, 5) });
+const switch$ = fc.record({ mode: fc.constantFrom<ChosenMode>('active', 'shadow', 'paused'), dies: fc.boolean(), wait: fc.constantFrom(0, 1, 5) });
 
 it('switches of mode lose nothing, whatever changes meanwhile', { timeout: 60_000 }, async () => {
   const steps = fc.array(fc.tuple(switch$, fc.array(change$, { maxLength: 6 })), { minLength: 1, maxLength: 6 });

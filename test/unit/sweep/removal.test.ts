@@ -1,0 +1,91 @@
+/** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
+import { expect, it } from 'vitest';
+import { listAudit } from '#shared/snapshot/audit.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { clearedUntil, drainCluster, listClusters, readMeta, registerCluster } from '#shared/snapshot/meta.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+const queue = { pk: 'QUEUE#arn:events', sk: 'CLUSTER' };
+
+async function left() {
+  const small = await smallCluster([aService({}, 'svc-0'), aService({}, 'svc-1'), ...pods(4)]);
+  const { world, pass } = small;
+  await world.table.put({ ...queue, cluster });
+  await world.table.put({ ...queue, pk: 'QUEUE#arn:other', cluster: 'other' });
+  await world.table.put({ pk: `${cluster}c#WORK#default/svc-0`, sk: 'work', gen: 1 });
+  await pass(8);
+  world.store.remove('Service', 'default', 'svc-1');
+  await pass(8);
+  expect(differences(world.store, 100)).toEqual([]);
+  small.calls.length = 0;
+  await drainCluster(world.table, cluster, world.now);
+  return small;
+}
+
+it('nothing is written from then on, and its endpoints stay as they are', async () => {
+  const { world, calls, pass } = await left();
+  world.store.remove('Pod', 'default', 'pod-0');
+  world.store.remove('Service', 'default', 'svc-0');
+  await pass(60);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'draining' });
+  world.queues.events.purge();
+  await pass(600);
+  expect(calls).toEqual([]);
+});
+
+it('once it has drained everything of it goes but its record, its audits and its place in the list', async () => {
+  const { world, pass } = await left();
+  await pass(90);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'draining' });
+  expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length).toBeGreaterThan(20);
+  await pass(120);
+  const kept = world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`);
+  expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#default/svc-0 work`]);
+  expect(await world.table.get(metaKey(cluster))).toMatchObject({ mode: 'removed', inc: 1 });
+  expect(await listClusters(world.table)).toEqual([cluster]);
+  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['draining → removed (its records are cleared)']);
+});
+
+it.each([
+  ['while it drains', 30],
+  ['when half of it is cleared', -1],
+  ['when it is removed', 240],
+])('added again %s, it waits for its first lists and is then what both controllers make of it', async (_, seconds) => {
+  const { world, calls, pass } = await left();
+  await pass(Math.max(seconds, 30));
+  if (seconds < 0)
+    for (const [i, { pk, sk }] of world.table.dump().entries()) if (i % 2 === 0 && pk.startsWith(`${cluster}#`)) await world.table.delete({ pk, sk });
+  // Nobody told us of these.
+  world.store.remove('Pod', 'default', 'pod-1');
+  world.store.apply(aPod(7));
+  world.store.apply(aPod(8, { ready: false }));
+  world.store.apply(aService({ selector: { app: 'b' } }, 'svc-2'));
+  world.store.apply(aPod(9, { app: 'b' }));
+  world.queues.events.purge();
+
+  await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now);
+  await pass(130);
+  expect(calls).toEqual([]);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
+  await world.restartRelay('s2');
+  await pass(400);
+  expect(differences(world.store, 100)).toEqual([]);
+  world.store.remove('Pod', 'default', 'pod-9');
+  world.store.apply(aPod(10, { app: 'b' }));
+  await pass(10);
+  expect(differences(world.store, 100)).toEqual([]);
+  expect(world.queues.deadSyncs.waiting()).toEqual([]);
+});
+
+it('a run of sweep that would delete holds off whoever comes back, and finds nothing to delete when that one was first', async () => {
+  const { world, pass } = await left();
+  await world.table.update(metaKey(cluster), { set: { [clearedUntil]: world.now + 1000 } });
+  await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(/being cleared/);
+  await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now + 1000);
+  const items = world.table.dump().length;
+  await pass(600);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active' });
+  expect(world.table.dump().length).toBeGreaterThanOrEqual(items);
+});
