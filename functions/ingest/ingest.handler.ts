@@ -1,7 +1,7 @@
 /** Lambda entry: events of the relays → snapshot and wake-ups. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
@@ -27,12 +27,12 @@ const deps = {
   sessions: new Map<string, number>(),
 };
 
-export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
+export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const [first] = event.Records;
   if (!first) return { batchItemFailures: [] };
   try {
     const cluster = await directory.clusterOf(first.eventSourceARN);
-    const failed = await ingestBatch(deps, cluster, event.Records);
+    const failed = await ingestBatch(deps, cluster, event.Records, Date.now() + context.getRemainingTimeInMillis());
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

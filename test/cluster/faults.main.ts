@@ -23,12 +23,12 @@ const load: Omit<ChurnLoad, 'seconds'> = { services: 10, pods: 10, rate: 20, set
 
 const startedAt = Date.now();
 let passed = 0;
-let failed = 0;
+const failed: string[] = [];
 
 /** An empty list of complaints is good. */
 function check(what: string, complaints: readonly string[]): void {
   if (complaints.length === 0) passed++;
-  else failed++;
+  else failed.push(what);
   const after = `${Math.round((Date.now() - startedAt) / 1000)} s`;
   console.log(`${complaints.length === 0 ? 'ok  ' : 'NOT '} ${what} (${after})`);
   for (const line of complaints.slice(0, 20)) console.log(`       ${line}`);
@@ -140,8 +140,11 @@ try {
 } catch (e) {
   check('it went on to the end', [e instanceof Error ? (e.stack ?? e.message) : String(e)]);
 } finally {
-  if (failed > 0) console.log(scene.lines.slice(-200).join('\n'));
+  if (failed.length > 0) console.log(scene.lines.slice(-200).join('\n'));
   await scene.stop();
 }
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+// Once more at the end, where it is looked for; what the processes said last is above.
+for (const what of failed) console.log(`NOT  ${what}: npm run test:faults -- --seed ${values.seed}`);
+console.log(`${Math.round((Date.now() - startedAt) / 1000)} s`);
+console.log(`${passed} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

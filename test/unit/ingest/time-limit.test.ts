@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { readObjects } from '#shared/snapshot/objects.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { pod, service } from '../kube/objects.ts';
+import { entry, type IngestHub, ingestHub } from './hub.ts';
+
+const timeoutMs = 60_000;
+const pods = Array.from({ length: 300 }, (_, i) => entry('Pod', 6, pod(`p${String(i).padStart(3, '0')}`)));
+
+/** A table so slow that a large list takes several runs. */
+const slowed = (table: Table, clock: { now: number }, ms: number): Table => ({
+  ...table,
+  async put(item, condition) {
+    clock.now += ms;
+    return table.put(item, condition);
+  },
+});
+
+/** Runs until the events queue is empty, each with a worker's time; how long the longest took, in ms. */
+async function drain(hub: IngestHub, deps: IngestHub['deps']): Promise<{ readonly runs: number; readonly longestMs: number }> {
+  let longestMs = 0;
+  for (let runs = 0; ; runs++) {
+    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), body: m.body }));
+    if (records.length === 0) return { runs, longestMs };
+    hub.queues.events.purge();
+    const startedAt = hub.clock.now;
+    expect(await ingestBatch(deps, 'c', records, startedAt + timeoutMs)).toEqual([]);
+    longestMs = Math.max(longestMs, hub.clock.now - startedAt);
+    expect(runs).toBeLessThan(50);
+  }
+}
+
+it('a first list that takes longer than a worker lives is applied in several runs, and the gate opens', async () => {
+  const hub = await ingestHub();
+  const deps = { ...hub.deps, table: slowed(hub.table, hub.clock, 500) };
+  const others = { Service: [entry('Service', 5, service())], Node: [], Endpoints: [], EndpointSlice: [] };
+  for (const [kind, entries] of Object.entries({ ...others, Pod: pods })) {
+    await hub.queues.events.send([{ body: JSON.stringify(hub.list(kind as 'Pod', 10, ...(entries as typeof pods))) }]);
+  }
+  const { runs, longestMs } = await drain(hub, deps);
+  expect(runs).toBeGreaterThan(4);
+  expect(longestMs).toBeLessThan(timeoutMs * 0.75);
+  const held = await readObjects(hub.table, 'c', 'Pod', 'ns');
+  expect(held).toHaveLength(pods.length);
+  expect(held.filter((r) => r.past)).toEqual([]);
+  expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);
+  const meta = await readMeta(hub.table, 'c');
+  expect(meta && isSynced(meta)).toBe(true);
+});
+
+it('what cannot be sent again comes back', async () => {
+  const hub = await ingestHub();
+  const deps = { ...hub.deps, table: slowed(hub.table, hub.clock, 500) };
+  hub.queues.events.send = async () => {
+    throw new Error('the queue cannot be reached');
+  };
+  const records = [{ messageId: 'm', body: JSON.stringify(hub.list('Pod', 10, ...pods)) }];
+  expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual(['m']);
+});
