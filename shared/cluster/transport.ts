@@ -64,10 +64,12 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   }
 
   async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
-    const { connection: to, agent } = await connect();
+    let { connection: to, agent } = await connect();
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
     for (let refresh = false, reconnected = false; ; ) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
+      // A certificate comes with the connection, and may have been renewed with the token.
+      if (refresh) ({ connection: to, agent } = await connect());
       try {
         const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, options.timeoutMs ?? 15_000);
         if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;

@@ -1,0 +1,194 @@
+/** How a worker gets into a cluster, as the cluster's API and AWS see it: real requests, to servers of this test. */
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { STSClient } from '@aws-sdk/client-sts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { accessOf } from '#shared/cluster/access.ts';
+import { clusterRegistry } from '#shared/cluster/registry.ts';
+import { type ApiAccess, decodeMeta } from '#shared/snapshot/meta.ts';
+import { former, type KeyPair, renewed } from './key-pairs.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function listen(server: http.Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+interface Asked {
+  readonly target: string;
+  readonly body: string;
+  readonly authorization: string;
+}
+
+/** AWS, which answers with what the test says next. */
+async function aws(...answers: readonly string[]) {
+  const asked: Asked[] = [];
+  const port = await listen(
+    http.createServer(async (request, response) => {
+      let body = '';
+      for await (const part of request) body += part;
+      asked.push({ target: String(request.headers['x-amz-target'] ?? ''), body, authorization: String(request.headers.authorization) });
+      const answer = answers[asked.length - 1];
+      response.writeHead(answer === undefined ? 403 : 200).end(answer ?? refusal);
+    }),
+  );
+  const client = { endpoint: `http://127.0.0.1:${port}`, region: 'eu-west-1', credentials: { accessKeyId: 'worker', secretAccessKey: 'secret' } };
+  return { asked, sts: new STSClient(client), secrets: new SecretsManagerClient(client) };
+}
+
+const clock = { now: Date.parse('2026-01-02T03:04:05Z') };
+
+/** The registry's way to a cluster whose API lets in whom `lets` says, and what it has been shown. */
+async function entered(auth: ApiAccess['auth'], cloud: Awaited<ReturnType<typeof aws>>, lets: (shown: string) => boolean, tls?: KeyPair) {
+  const shown: string[] = [];
+  const handle: http.RequestListener = (request, response) => {
+    const peer = (request.socket as TLSSocket).getPeerCertificate?.();
+    const who = request.headers.authorization ?? String(peer?.subject?.CN);
+    shown.push(who);
+    response.writeHead(lets(who) ? 200 : 401).end('{"metadata":{"uid":"u"}}');
+  };
+  const trusted = [former.clientCertificate, renewed.clientCertificate];
+  const server = tls
+    ? https.createServer({ cert: tls.clientCertificate, key: tls.clientKey, requestCert: true, rejectUnauthorized: false, ca: trusted }, handle)
+    : http.createServer(handle);
+  const port = await listen(server as http.Server);
+  const api = { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, ...(tls && { ca: tls.clientCertificate }), auth };
+  const meta = decodeMeta('c', { pk: 'p', sk: 's', uid: 'u', api: JSON.stringify(api) });
+  const registry = clusterRegistry({
+    connectionsFile: undefined,
+    credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),
+    region: 'eu-west-1',
+    access: accessOf({ sts: cloud.sts, secrets: cloud.secrets, now: () => clock.now }),
+    now: () => clock.now,
+  });
+  const call = async (): Promise<string> => (await registry(meta)).identity();
+  return { shown, call };
+}
+
+const refusal = '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>';
+const webIdentity = (token: string): string =>
+  `<GetWebIdentityTokenResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetWebIdentityTokenResult><WebIdentityToken>${token}</WebIdentityToken><Expiration>2026-01-02T03:19:05Z</Expiration></GetWebIdentityTokenResult></GetWebIdentityTokenResponse>`;
+const assumed = (key: string): string =>
+  `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${key}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2026-01-02T04:04:05Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
+const secret = (value: object): string => JSON.stringify({ ARN: 'arn', Name: 'n', SecretString: JSON.stringify(value) });
+const signedIn = (shown: string): URLSearchParams =>
+  new URL(Buffer.from(shown.replace('Bearer k8s-aws-v1.', ''), 'base64url').toString()).searchParams;
+
+describe('a cluster that trusts the account’s token issuer', () => {
+  it('is shown a token that STS made for its audience, kept for five of its fifteen minutes', async () => {
+    const cloud = await aws(webIdentity('one'), webIdentity('two'));
+    const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
+    await Promise.all([call(), call()]);
+    expect(cloud.asked.map(({ body }) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
+      { Action: 'GetWebIdentityToken', Version: '2011-06-15', 'Audience.member.1': 'own', SigningAlgorithm: 'RS256', DurationSeconds: '900' },
+    ]);
+    expect(cloud.asked[0]?.authorization).toContain('Credential=worker/');
+    clock.now += 299_000;
+    await call();
+    expect(cloud.asked).toHaveLength(1);
+    clock.now += 2000;
+    await call();
+    expect(new Set(shown)).toEqual(new Set(['Bearer one', 'Bearer two']));
+    expect(cloud.asked).toHaveLength(2);
+  });
+
+  it('gets a new one at once when it refuses the one that is kept', async () => {
+    const cloud = await aws(webIdentity('one'), webIdentity('two'));
+    const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, (who) => who === 'Bearer two');
+    expect(await call()).toBe('u');
+    expect(shown.slice(0, 2)).toEqual(['Bearer one', 'Bearer two']);
+    expect(cloud.asked).toHaveLength(2);
+  });
+
+  it('cannot be entered while STS refuses, and can be when it no longer does: a refusal is not kept', async () => {
+    const cloud = await aws();
+    const { call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
+    await expect(call()).rejects.toMatchObject({ name: 'ClusterApiError', status: 401 });
+    const before = cloud.asked.length;
+    await expect(call()).rejects.toMatchObject({ status: 401 });
+    expect(cloud.asked.length).toBeGreaterThan(before);
+  });
+});
+
+describe('a cluster with a secret', () => {
+  const auth = { type: 'secret', secretArn: 'arn:aws:secretsmanager:eu-west-1:1:secret:s-AbCdEf' } as const;
+
+  it('is shown the token in it, read once, and again when it was refused', async () => {
+    const cloud = await aws(secret({ token: 'old' }), secret({ token: 'rotated' }));
+    const { shown, call } = await entered(auth, cloud, (who) => who === 'Bearer rotated');
+    await call();
+    await call();
+    expect(cloud.asked.map(({ target, body }) => [target, JSON.parse(body)])).toEqual(
+      Array.from({ length: 2 }, () => ['secretsmanager.GetSecretValue', { SecretId: auth.secretArn }]),
+    );
+    expect(shown[0]).toBe('Bearer old');
+    expect(new Set(shown.slice(1))).toEqual(new Set(['Bearer rotated']));
+  });
+
+  it('is shown the client certificate in it, and a renewed one when that was refused', async () => {
+    const cloud = await aws(secret(former), secret(renewed));
+    const { shown, call } = await entered(auth, cloud, (who) => who === 'renewed', former);
+    expect(await call()).toBe('u');
+    expect(shown[0]).toBe('former');
+    expect(new Set(shown.slice(1))).toEqual(new Set(['renewed']));
+    expect(cloud.asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['a kubeconfig', 'apiVersion: v1\nkind: Config\nusers: [{ user: { exec: { command: sh } } }]'],
+    ['a kubeconfig in JSON', JSON.stringify({ kind: 'Config', users: [{ user: { exec: { command: 'sh' } } }] })],
+    ['a certificate without its key', JSON.stringify({ clientCertificate: 'x' })],
+  ])('that holds %s is refused, and its text is not told', async (_, text) => {
+    const cloud = await aws(JSON.stringify({ SecretString: text }));
+    const { call } = await entered(auth, cloud, () => true);
+    await expect(call()).rejects.toThrow(/^secret arn:\S+ holds neither/);
+  });
+});
+
+describe('an EKS cluster', () => {
+  it('is shown one token for ten of its fifteen minutes, of the region that is configured', async () => {
+    const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', region: 'us-west-2' }, await aws(), () => true);
+    await call();
+    clock.now += 599_000;
+    await call();
+    expect(new Set(shown).size).toBe(1);
+    clock.now += 2000;
+    await call();
+    expect(new Set(shown).size).toBe(2);
+    expect(signedIn(shown[0] ?? '').get('X-Amz-Credential')).toMatch(/^AKIDWORKER\/\d{8}\/us-west-2\//);
+  });
+
+  it('gets a new one when it refuses the one that is kept', async () => {
+    const refused = new Set<string>();
+    const { shown, call } = await entered({ type: 'eks', clusterName: 'shop' }, await aws(), (who) => !refused.has(who));
+    await call();
+    for (const each of shown) refused.add(each);
+    clock.now += 1000;
+    expect(await call()).toBe('u');
+    expect(new Set(shown).size).toBe(2);
+  });
+
+  it('of another account is entered with the role that is configured', async () => {
+    const roleArn = 'arn:aws:iam::444455556666:role/elsewhere';
+    const cloud = await aws(assumed('ASIAELSEWHERE'));
+    const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', roleArn }, cloud, () => true);
+    await call();
+    expect(Object.fromEntries(new URLSearchParams(cloud.asked[0]?.body))).toMatchObject({ Action: 'AssumeRole', RoleArn: roleArn });
+    const signed = signedIn(shown[0] ?? '');
+    expect(signed.get('X-Amz-Credential')).toMatch(/^ASIAELSEWHERE\/\d{8}\/eu-west-1\//);
+    expect(signed.get('X-Amz-Security-Token')).toBe('t');
+  });
+});
