@@ -3,6 +3,7 @@
  * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from what is kept per cluster.
  */
 import type { MetricName, Unit } from '#shared/contract/metrics.ts';
+import { type UpstreamMetricName, upstreamLabels } from '#shared/contract/upstream-metrics.ts';
 import type { FunctionRole, QueueRole, Series, Statistic } from './series.ts';
 
 export interface Dashboard {
@@ -28,6 +29,9 @@ export interface Widget {
 
 type Drawn = Widget['series'][number];
 const of = (metric: MetricName, statistic: Statistic, label: string): Drawn => ({ metric, statistic, label });
+/** One for each of its label values, which are what it is called by. */
+const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string): Drawn[] =>
+  upstreamLabels[name].map((labels) => ({ upstream: name, labels, statistic, label: label ?? Object.values(labels).at(-1) ?? name }));
 const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
 const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
   roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
@@ -101,6 +105,18 @@ export const fleetDashboard: Dashboard = {
       ],
     },
     {
+      title: 'As kube-controller-manager counts it',
+      widgets: [
+        lines('Endpoints of slices', 'Count', [
+          ...upstream('endpoint_slice_controller_endpoints_added_per_sync', 'Sum', 'added'),
+          ...upstream('endpoint_slice_controller_endpoints_removed_per_sync', 'Sum', 'removed'),
+        ]),
+        lines('Slice syncs', 'Count', upstream('endpoint_slice_controller_syncs', 'Sum')),
+        lines('Slice changes', 'Count', upstream('endpoint_slice_controller_changes', 'Sum')),
+        lines('Slices changed, by topology', 'Count', upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum')),
+      ],
+    },
+    {
       title: 'Functions',
       widgets: [
         lines('Invocations', 'Count', onFunctions('Invocations', 'Sum', 'ingest', 'sync', 'sweep')),
@@ -156,6 +172,17 @@ export const clusterDashboard: Dashboard = {
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Sum', 'services')]),
         lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects')]),
+      ],
+    },
+    {
+      title: 'As kube-controller-manager counts it',
+      widgets: [
+        numbers('Endpoints and slices', 'Count', [
+          ...upstream('endpoint_slice_controller_endpoints_desired', 'Maximum', 'endpoints'),
+          ...upstream('endpoint_slice_controller_num_endpoint_slices', 'Maximum', 'slices'),
+          ...upstream('endpoint_slice_controller_desired_endpoint_slices', 'Maximum', 'slices at best'),
+        ]),
+        numbers('Services by traffic distribution', 'Count', upstream('endpoint_slice_controller_services_count_by_traffic_distribution', 'Maximum')),
       ],
     },
     {

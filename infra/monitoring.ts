@@ -89,14 +89,16 @@ const describe = (id: string, meaning: string, cluster?: string): string =>
 
 function metricOf(series: Series, sources: MetricSources, period: Duration): Metric {
   const { statistic } = series;
-  if ('metric' in series) {
-    const dimensions: Record<string, string> = sources.cluster === undefined ? {} : { cluster: sources.cluster };
-    return new Metric({ namespace: metricsNamespace, metricName: series.metric, dimensionsMap: dimensions, statistic, period });
+  const ofCluster: Record<string, string> = sources.cluster === undefined ? {} : { cluster: sources.cluster };
+  if ('metric' in series) return new Metric({ namespace: metricsNamespace, metricName: series.metric, dimensionsMap: ofCluster, statistic, period });
+  if ('upstream' in series) {
+    const dimensionsMap = { ...series.labels, ...ofCluster };
+    return new Metric({ namespace: metricsNamespace, metricName: series.upstream, dimensionsMap, statistic, period });
   }
   return new Metric({ namespace: series.aws, metricName: series.name, dimensionsMap: awsDimensions(series, sources), statistic, period });
 }
 
-function awsDimensions(series: Exclude<Series, { metric: unknown }>, sources: MetricSources): { [name: string]: string } {
+function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: MetricSources): { [name: string]: string } {
   switch (series.aws) {
     case 'AWS/SQS':
       return { QueueName: sources.queueName(series.queue) };

@@ -1,4 +1,5 @@
 import type { MetricName } from '#shared/contract/metrics.ts';
+import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 
 /** Plain metrics and statistics: what CloudWatch draws, and what the local console can draw from the same data. */
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90' | 'p99';
@@ -9,6 +10,7 @@ export type FunctionRole = 'ingest' | 'sync' | 'sweep';
 
 export type Source =
   | { readonly metric: MetricName }
+  | { readonly upstream: UpstreamMetricName; readonly labels: { readonly [label: string]: string } }
   | { readonly aws: 'AWS/SQS'; readonly name: string; readonly queue: QueueRole }
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly function: FunctionRole | 'account' }
   | { readonly aws: 'AWS/DynamoDB'; readonly name: string };

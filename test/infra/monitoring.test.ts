@@ -1,21 +1,45 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms } from '#infra/alarms.ts';
-import { clusterDashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
+import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
 import { runbookAnchor } from '#infra/monitoring.ts';
 import type { Series } from '#infra/series.ts';
 import { type MetricName, metrics, metricsNamespace, perCluster } from '#shared/contract/metrics.ts';
+import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, clusterTemplate } = fleetOf();
 const alarms: readonly Alarm[] = [...hubAlarms(1000), ...clusterAlarms];
 const own = (series: readonly Series[]): MetricName[] => series.flatMap((s) => ('metric' in s ? [s.metric] : []));
+/** Upstream's, as "name label=value". */
+const upstreamOf = (series: readonly Series[]): string[] => series.flatMap((s) => ('upstream' in s ? [labelled(s.upstream, s.labels)] : []));
+const labelled = (name: string, labels: { readonly [label: string]: string }): string =>
+  [name, ...Object.entries(labels).map(([label, value]) => `${label}=${value}`)].join(' ');
+const declared = (of: (type: UpstreamMetric['type']) => boolean): string[] =>
+  (Object.keys(upstreamMetrics) as UpstreamMetricName[])
+    .filter((name) => of(upstreamMetrics[name].type))
+    .flatMap((name) => upstreamLabels[name].map((labels) => labelled(name, labels)));
 const widgets = dashboards.flatMap((d) => d.rows.flatMap((r) => r.widgets));
 
 describe('dashboards', () => {
   it('show every metric that is emitted, and none that is not', () => {
     expect(new Set(widgets.flatMap((w) => own(w.series)))).toEqual(new Set(Object.keys(metrics)));
+    expect(new Set(widgets.flatMap((w) => upstreamOf(w.series)))).toEqual(new Set(declared(() => true)));
+  });
+
+  it('have of upstream’s metrics the gauges per cluster, where alone they mean something, and the rest for the fleet', () => {
+    const on = (dashboard: Dashboard) => new Set(dashboard.rows.flatMap((r) => r.widgets.flatMap((w) => upstreamOf(w.series))));
+    expect(on(clusterDashboard)).toEqual(new Set(declared((type) => type === 'gauge')));
+    expect(on(fleetDashboard)).toEqual(new Set(declared((type) => type !== 'gauge')));
+  });
+
+  it('declare nothing that no function emits: each name is put somewhere', () => {
+    const sources = globSync(['functions/**/*.ts', 'shared/cluster/*.ts']).map((file) => readFileSync(file, 'utf8'));
+    const emitted = new Set(
+      sources.flatMap((source) => [...source.matchAll(/metrics\.put\(([^;]*?),/g)].flatMap(([, first = '']) => first.match(/\w+(?=')/g) ?? [])),
+    );
+    expect(emitted).toEqual(new Set([...Object.keys(metrics), ...Object.keys(upstreamMetrics)]));
   });
 
   it('of one cluster show only what is kept per cluster, and all of that', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
@@ -11,12 +11,17 @@ import { World, type WorldOptions } from '#test/conformance/world.ts';
 import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
+/** Every series of upstream's that any test here has met. */
+const seen = new Set<string>();
+
 class Observed implements Metrics {
   #values: { readonly name: string; readonly value: number; readonly labels: Dimensions }[] = [];
 
   put(name: string, value: number, { cluster: _, ...labels }: Dimensions = {}): void {
     const short = name.replace('endpoint_slice_controller_', '');
-    if (short !== name) this.#values.push({ name: short, value, labels });
+    if (short === name) return;
+    seen.add(`${name} ${JSON.stringify(labels)}`);
+    this.#values.push({ name: short, value, labels });
   }
 
   /** Every value so far. */
@@ -72,10 +77,16 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
   it('say which traffic distribution or topology mode applies', async () => {
     const auto = aService({}, 'auto');
     const annotated = { ...auto, metadata: { ...auto.metadata, annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } } } as RawObject;
-    const { observed } = await started([aService({ trafficDistribution: 'PreferClose' }), annotated, ...pods(2)]);
+    const near = ['PreferSameZone', 'PreferSameNode'].map((trafficDistribution) =>
+      aService({ trafficDistribution }, trafficDistribution.toLowerCase()),
+    );
+    const { world, observed, pass } = await started([aService({ trafficDistribution: 'PreferClose' }), annotated, ...near, ...pods(2)]);
     const name = 'endpointslices_changed_per_sync';
     expect(observed.of(name, { topology: 'Disabled', traffic_distribution: 'PreferClose' })).toEqual([1]);
     expect(observed.of(name, { topology: 'Auto' })).toEqual([1]);
+    world.store.apply(aService({ trafficDistribution: 'PreferClose', ipFamilies: ['IPv6'], clusterIP: 'fd00::1' }));
+    await pass(8);
+    expect(observed.of('changes', { operation: 'delete' })).toEqual([1]);
   });
 
   it('tell a failed sync and one that was decided again from one that succeeded', async () => {
@@ -230,4 +241,9 @@ describe('upstream names', () => {
     const { buckets } = upstreamMetrics.endpoint_slice_controller_endpoints_added_per_sync;
     expect([buckets[0], buckets.at(-1), buckets.length]).toEqual([2, 32768, 15]);
   });
+});
+
+it('upstream’s metrics have the labels that are declared, all of them and no others', () => {
+  const declared = Object.entries(upstreamLabels).flatMap(([name, series]) => series.map((labels) => `${name} ${JSON.stringify(labels)}`));
+  expect([...seen].sort()).toEqual([...declared].sort());
 });
