@@ -22,6 +22,8 @@ export interface SyncDeps {
   /** A new lease id: unique for all workers for all time. */
   readonly newLeaseId: () => string;
   readonly events: EventRecorder;
+  /** Service → id of the lease for whose end a message is already waiting; kept by a warm worker, safe to lose. */
+  readonly insured: Map<string, string>;
   /** Kept by a warm worker. */
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */

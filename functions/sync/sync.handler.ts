@@ -44,6 +44,7 @@ const deps: SyncDeps = {
   random: Math.random,
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),
+  insured: new Map(),
   pods: new PodCache(),
   nodes: new Map(),
 };

@@ -15,8 +15,9 @@ import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
+import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
 import { bounceSeconds, circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
-import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
+import { anyGeneration, isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
@@ -44,9 +45,7 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     if (parts.length === 0) return true;
     if (isLeased(work, deps.now())) {
       deps.metrics.put('Bounced', 1, { cluster: key.cluster });
-      const seq = Object.fromEntries(parts.map((p) => [p, message.seq[p]]));
-      const hops = message.hops ?? 0;
-      await syncs.send([{ body: encodeMessage({ ...message, seq, hops: hops + 1 }), delaySeconds: bounceSeconds(hops, deps.random()) }]);
+      await bounce(deps, key, message, parts, work);
       return true;
     }
     const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };
@@ -54,6 +53,9 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     if (claimed) return hold(deps, limits, key, message, parts, { ...claimed, leaseId: lease.id }, deadline);
   }
 }
+
+/** Services of which a worker remembers that their lease is insured. */
+const mostInsured = 10_000;
 
 interface Held {
   readonly leaseId: string;
@@ -101,8 +103,35 @@ async function hold(
         continue;
       }
     }
-    return settle(deps.table, key, settlement);
+    const work = await settle(deps.table, key, settlement);
+    if (!work) return false;
+    // Whoever came for it meanwhile was sent away until the lease ends (bounce): that is for the case that this worker dies before it sends.
+    if (work.gen > captured) {
+      const wakeUp = { namespace: key.namespace, service: key.name, delaySeconds: 0, live: false, seen: undefined };
+      await syncs.send([{ body: encodeMessage(freshWakeUp(key.cluster, wakeUp, work.gen, deps.now())) }]);
+    }
+    return true;
   }
+}
+
+/**
+ * The holder sees every generation before it lets go, and goes on or sends for it. So a message that meets a live lease is needed only if the
+ * holder dies: it comes back when the lease has run out, for whatever is owed then. One such message is enough for all that meet the same
+ * lease, as far as this process knows.
+ */
+async function bounce(deps: SyncDeps, key: ServiceKey, message: SyncMessage, parts: readonly WorkPart[], { lease }: WorkItem): Promise<void> {
+  if (!lease) return;
+  const now = deps.now();
+  const isFresh = workParts.every((p) => message.seq[p] === 0);
+  const id = `${key.cluster} ${key.namespace}/${key.name}`;
+  if (isFresh && message.gen !== anyGeneration && deps.insured.get(id) === lease.id) return;
+  const { seen: _, ...rest } = message;
+  const again = isFresh ? { ...rest, gen: anyGeneration } : { ...rest, seq: Object.fromEntries(parts.map((p) => [p, message.seq[p]])) };
+  const seconds = bounceSeconds(lease.until - now, deps.random());
+  await deps.queues(key.cluster, undefined).syncs.send([delayed({ ...again, hops: (message.hops ?? 0) + 1 }, seconds, now)]);
+  if (!isFresh) return;
+  if (deps.insured.size >= mostInsured) deps.insured.clear();
+  deps.insured.set(id, lease.id);
 }
 
 interface RunResult {

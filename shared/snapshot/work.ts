@@ -105,15 +105,18 @@ export async function settleClean(table: Table, service: ServiceKey, settlement:
   return item !== undefined;
 }
 
-/** The last update of a run after which something is still owed: another message stands for it. False when the lease is not ours any more. */
-export async function settle(table: Table, service: ServiceKey, settlement: Settlement): Promise<boolean> {
+/**
+ * The last update of a run after which something is still owed, be it to a generation that has come in since. The record as it is now;
+ * undefined when the lease is not ours any more.
+ */
+export async function settle(table: Table, service: ServiceKey, settlement: Settlement): Promise<WorkItem | undefined> {
   const { set, remove = [] } = changeOf(settlement);
   const item = await table.update(
     key(service),
     { set: { ...set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...remove, 'lease', 'until'] },
     { attribute: 'lease', is: '=', value: settlement.leaseId },
   );
-  return item !== undefined;
+  return item && decodeWork(item);
 }
 
 /**

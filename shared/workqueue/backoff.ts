@@ -26,11 +26,8 @@ export function circuitSeconds(rounds: number, random: number): number {
   return Math.ceil(seconds / 2 + (seconds / 2) * random);
 }
 
-/**
- * Wait of a message that met a live lease: 1 s, then up to 2, 4 and 8 s. The holder sees changes by itself and runs again for them, so the
- * message is needed only if it does not live, or has run for long enough.
- */
-export const bounceSeconds = (hops: number, random: number): number => Math.ceil(Math.min(2 ** hops, 8) * (0.5 + random / 2));
+/** Wait of a message that met a live lease: until nobody but its owner can hold it any more, and up to two seconds, so that not all come at once. */
+export const bounceSeconds = (msOfLease: number, random: number): number => Math.min(900, Math.ceil(msOfLease / 1000 + 2 * random));
 
 /** Wait for the first lists: 1 s, doubled up to 30 s. */
 export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, 30);

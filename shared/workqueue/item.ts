@@ -40,13 +40,17 @@ export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: 
  * may be behind the message's after a table was restored), or when a newer chain message is out for what it covers (rule 2).
  */
 export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkRecord): readonly WorkPart[] {
+  const gen = Math.min(message.gen, work.gen);
   return workParts.filter((p) => {
     const seq = message.seq[p];
     if (seq === undefined) return false;
     const { done, rg, seq: newest } = work.parts[p];
-    return done < Math.min(message.gen, work.gen) && !(message.gen <= rg && seq < newest);
+    return done < gen && !(gen <= rg && seq < newest);
   });
 }
+
+/** The generation of a message that stands for whatever is owed when it is handled. */
+export const anyGeneration = Number.MAX_SAFE_INTEGER;
 
 export const isLeased = (work: WorkRecord, now: number): boolean => work.lease !== undefined && work.lease.until > now;
 

@@ -16,6 +16,7 @@ interface Container {
   selectors: Map<string, CachedSelectors>;
   knownNamespaces: Set<string>;
   nodes: SyncDeps['nodes'];
+  readonly insured: Map<string, string>;
   readonly pods: PodCache;
 }
 
@@ -59,7 +60,7 @@ export class Lambdas {
     });
     actor.trace(`receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`);
     const deadline = this.#world.scheduler.now + timeoutMs;
-    const run = role === 'ingest' ? this.#ingest(actor, container, records) : this.#sync(actor, container, records, deadline);
+    const run = role === 'ingest' ? this.#ingest(actor, container, records, deadline) : this.#sync(actor, container, records, deadline);
     let running = true;
     run.then(
       (failed) => {
@@ -79,7 +80,7 @@ export class Lambdas {
     });
   }
 
-  #ingest(actor: Actor, { selectors, knownNamespaces }: Container, records: readonly Message[]): Promise<readonly string[]> {
+  #ingest(actor: Actor, { selectors, knownNamespaces }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
@@ -89,10 +90,10 @@ export class Lambdas {
       selectors,
       knownNamespaces,
     };
-    return ingestBatch(deps, cluster, asRecords(records));
+    return ingestBatch(deps, cluster, asRecords(records), deadline);
   }
 
-  #sync(actor: Actor, { nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #sync(actor: Actor, { insured, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const log = this.#processes.log(actor);
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
@@ -105,12 +106,20 @@ export class Lambdas {
       newLeaseId: () => this.#processes.newId(actor),
       events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
       nodes,
+      insured,
       pods: this.#world.monitor.witnessPods(actor, pods),
     };
     return syncBatch(deps, defaultLimits, cluster, asRecords(records), deadline);
   }
 }
 
-const freshContainer = (): Container => ({ busy: false, selectors: new Map(), knownNamespaces: new Set(), nodes: new Map(), pods: new PodCache() });
+const freshContainer = (): Container => ({
+  busy: false,
+  insured: new Map(),
+  selectors: new Map(),
+  knownNamespaces: new Set(),
+  nodes: new Map(),
+  pods: new PodCache(),
+});
 
 const asRecords = (messages: readonly Message[]) => messages.map(({ id, body }) => ({ messageId: id, body }));

@@ -3,13 +3,12 @@ import { drainByImmediate, drainMicrotasks } from './scheduler.ts';
 import { simulate } from './simulate.ts';
 
 /** What fits into the time that one `npm test` may take; `npm run simulate` runs as many as you like. */
-const budgetMs = 20_000;
-const atMost = 600;
+const budgetMs = 40_000;
 
-it('whatever happens until the last fault, what is promised holds', { timeout: 60_000 }, async () => {
+it('whatever happens until the last fault, what is promised holds', { timeout: 90_000 }, async () => {
   const end = performance.now() + budgetMs;
   let seeds = 0;
-  for (let seed = 1; seed <= atMost && performance.now() < end; seed++) {
+  for (let seed = 1; performance.now() < end; seed++) {
     const { failures } = await simulate({ seed });
     expect(failures, `npm run simulate -- --seeds 1 --from ${seed}`).toEqual([]);
     seeds++;

@@ -1,0 +1,52 @@
+/** Who meets a service that is taken waits for the end of the lease, once for all; whoever holds it goes on for what comes in meanwhile. */
+import { expect, it } from 'vitest';
+import { workKey } from '#shared/snapshot/keys.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { anyGeneration, isClean } from '#shared/workqueue/item.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+const service = { cluster, namespace: 'default', name: 'svc' };
+
+it('of the wake-ups that meet a live lease one waits for its end, and then does whatever is owed', async () => {
+  const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(5);
+  calls.length = 0;
+  // A worker that died.
+  const until = world.now + 40_000;
+  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'dead', until } });
+  for (const i of [0, 1, 2]) {
+    world.store.apply(aPod(i, { ready: false }));
+    await pass(2);
+  }
+  const waiting = world.queues.syncs.waiting();
+  expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([{ service: 'svc', gen: anyGeneration, seq: { ep: 0, sl: 0 } }]);
+  expect(waiting[0]?.visibleAt).toBeGreaterThanOrEqual(until);
+  expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);
+  expect(calls).toEqual([]);
+  await pass(50);
+  expect(differences(world.store, 100)).toEqual([]);
+  expect(isClean(await readWork(world.table, service))).toBe(true);
+  expect(world.queues.syncs.waiting()).toEqual([]);
+});
+
+it('a holder that may not go on for longer sends a wake-up for what came in last', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(5);
+  // Each time that the holder wants to let go, somebody has just raised the generation, and dies before sending.
+  const { update } = world.table;
+  let raised = 0;
+  const meddling: typeof update = async (key, change, condition) => {
+    if (change.remove?.includes('lease') && raised < 12) {
+      raised++;
+      await update(key, { add: { gen: 1 } });
+    }
+    return update(key, change, condition);
+  };
+  Object.assign(world.table, { update: meddling });
+  world.store.apply(aPod(0, { ready: false }));
+  await pass(10);
+  expect(raised).toBe(12);
+  expect(isClean(await readWork(world.table, service))).toBe(true);
+});
