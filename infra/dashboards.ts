@@ -113,7 +113,7 @@ export const fleetDashboard: Dashboard = {
         ]),
         lines('Slice syncs', 'Count', upstream('endpoint_slice_controller_syncs', 'Sum')),
         lines('Slice changes', 'Count', upstream('endpoint_slice_controller_changes', 'Sum')),
-        lines('Slices changed, by topology', 'Count', upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum')),
+        lines('Slices by topology', 'Count', upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum')),
       ],
     },
     {

@@ -57,6 +57,13 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
       ...(cluster !== undefined && { where: (d: Dimensions) => d['cluster'] === cluster }),
     };
   }
+  if ('upstream' in series) {
+    const isSame = ({ cluster: of, ...labels }: Dimensions): boolean =>
+      (cluster === undefined || of === cluster) &&
+      Object.keys(labels).length === Object.keys(series.labels).length &&
+      Object.entries(series.labels).every(([label, value]) => labels[label] === value);
+    return { namespace: metricsNamespace, metric: series.upstream, where: isSame };
+  }
   const common = { namespace: series.aws, metric: series.name };
   switch (series.aws) {
     case 'AWS/SQS':

@@ -109,6 +109,28 @@ describe('a dashboard', () => {
     expect(valuesOf(clusterDashboard, one, 'Syncs queue', 'waiting')?.newest).toBe(5);
   });
 
+  it('has upstream’s metrics by their labels, its gauges by cluster too', () => {
+    const store = metricsStore();
+    const metrics = emfMetrics(
+      (line) => void store.add(JSON.parse(line)),
+      () => (start + 2) * 1000,
+    );
+    metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'a', result: 'success' });
+    metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'b', result: 'success' });
+    metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', 3, { cluster: 'a', topology: 'Disabled' });
+    const close = { topology: 'Disabled', traffic_distribution: 'PreferClose' };
+    metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', 4, { cluster: 'a', ...close });
+    for (const [cluster, value] of Object.entries({ a: 7, b: 9 })) metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster });
+    metrics.flush();
+    const span = { now: start + 11, minutes: 5 };
+    const fleet = draw(store, fleetDashboard, undefined, span);
+    const newest = (title: string, label: string) => valuesOf(fleetDashboard, fleet, title, label)?.values.at(-3);
+    expect([newest('Slice syncs', 'success'), newest('Slice syncs', 'stale')]).toEqual([2, 0]);
+    expect([newest('Slices by topology', 'Disabled'), newest('Slices by topology', 'PreferClose')]).toEqual([3, 4]);
+    const one = draw(store, clusterDashboard, 'a', span);
+    expect(valuesOf(clusterDashboard, one, 'Endpoints and slices', 'endpoints')?.newest).toBe(7);
+  });
+
   it('says 0 for what was not counted since the run began, and nothing for what was not measured', () => {
     const { store, put } = clocked();
     put(0, 'EventsIn', [1]);
