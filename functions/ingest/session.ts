@@ -1,7 +1,7 @@
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { fixSession, readSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 
@@ -24,11 +24,13 @@ export async function incarnationOfSession(
     return known;
   }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
-  if (uid === message.uid && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
+  const wentBack = message.wentBackAt !== undefined && message.wentBackAt > meta.incarnationSince;
+  if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
     return fixSession(table, meta.id, message.session, meta.incarnation);
   }
   if (meta.suspect?.session !== message.session) {
-    const suspect = { session: message.session, uid: message.uid, base: message.base, since: now };
+    const { session, base, wentBackAt } = message;
+    const suspect: Suspect = { session, uid: message.uid, base, since: now, ...(wentBackAt !== undefined && { wentBackAt }) };
     await table.update(metaKey(meta.id), { set: { suspect: JSON.stringify(suspect) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
   }
   return undefined;

@@ -25,13 +25,13 @@ export class Continuity {
     // Five watches break at once when an API server ends: one question for all of them.
     if (this.asked === undefined || this.asked.at < since) this.asked = { at: this.clock.now(), answer: this.source.identity(signal) };
     const uid = await this.asked.answer;
-    if (uid !== this.uid) throw new ClusterReplaced(`kube-system was ${this.uid} and is ${uid}`);
+    if (uid !== this.uid) throw new ClusterReplaced(`kube-system was ${this.uid} and is ${uid}`, { wentBack: false });
   }
 
   /** The same, and `high` of the kind lies behind. By a list of that kind: kinds may be kept in different etcds. */
   async check(kind: Kind, high: string, since: number, signal: AbortSignal): Promise<void> {
     await this.checkIdentity(since, signal);
     const version = checkVersion((await this.source.list(kind, { limit: 1 }, signal)).resourceVersion);
-    if (isNewer(high, version)) throw new ClusterReplaced(`${kind} is at ${version} after ${high}`, version);
+    if (isNewer(high, version)) throw new ClusterReplaced(`${kind} is at ${version} after ${high}`, { wentBack: true });
   }
 }

@@ -41,7 +41,7 @@ export async function listAll(
     const page = await deps.source.list(kind, { limit: pageSize, continue: token }, signal);
     const version = checkVersion(page.resourceVersion);
     if (asOf === undefined && floor !== undefined && isNewer(floor, version))
-      throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, version);
+      throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, { wentBack: true });
     if (asOf !== undefined && asOf !== version) throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
     asOf = version;
     token = page.continue;

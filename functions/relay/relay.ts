@@ -11,7 +11,7 @@ import type { Gauge, Meter } from './meter.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import type { Outputs } from './project.ts';
 import { Reflector } from './reflector.ts';
-import { checkVersion, isNewer, UnorderedVersions } from './resource-version.ts';
+import { checkVersion, UnorderedVersions } from './resource-version.ts';
 import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
 import type { WatchSource } from './watch-source.ts';
 
@@ -61,15 +61,15 @@ export class Relay {
   /** Resolves when the signal has been aborted and what waited is sent, or given up. Rejects with UnorderedVersions or NotAuthorised. */
   async run(stop: AbortSignal): Promise<void> {
     const { clock, log } = this.deps;
-    let wentBackTo: string | undefined;
+    let wentBackAt: number | undefined;
     while (!stop.aborted) {
       try {
-        await this.runSession(wentBackTo, stop);
+        await this.runSession(wentBackAt, stop);
       } catch (e) {
         if (stop.aborted) return;
         if (!(e instanceof ClusterReplaced)) throw e;
         log.warn('cluster is another one, beginning a new session', { reason: e.message });
-        wentBackTo = e.version;
+        wentBackAt = e.wentBack ? Math.round(clock.now()) : undefined;
         await sleep(clock, 1000, stop).catch(() => {});
       }
     }
@@ -94,9 +94,9 @@ export class Relay {
     ];
   }
 
-  private async runSession(wentBackTo: string | undefined, stop: AbortSignal): Promise<void> {
+  private async runSession(wentBackAt: number | undefined, stop: AbortSignal): Promise<void> {
     const { log, meter } = this.deps;
-    const header = await this.begin(wentBackTo, stop);
+    const header = await this.begin(wentBackAt, stop);
     const ended = new AbortController();
     const signal = AbortSignal.any([stop, ended.signal]);
     const session = this.newSession(header);
@@ -130,17 +130,17 @@ export class Relay {
     return { header, outbox, reflectors: kinds.map((kind) => new Reflector(kind, deps, options)) };
   }
 
-  /** Who the cluster is, and where in its history it is: where it was found to have gone back to, before it went on. Tried until it is known. */
-  private async begin(wentBackTo: string | undefined, stop: AbortSignal): Promise<EventsHeader> {
+  /** Who the cluster is, and where in its history it is. Tried until it is known. */
+  private async begin(wentBackAt: number | undefined, stop: AbortSignal): Promise<EventsHeader> {
     const { source, clock, log, newId } = this.deps;
     for (let attempt = 0; ; attempt++) {
       let asked: readonly [verb: string, resource: string] = ['get', 'namespaces'];
       try {
         const uid = await source.identity(stop);
         asked = ['list', 'services'];
-        const version = checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion);
-        const base = wentBackTo !== undefined && isNewer(version, wentBackTo) ? wentBackTo : version;
-        return { v: messageVersion, cluster: this.options.cluster, session: newId(), uid, base };
+        const base = checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion);
+        const more = wentBackAt === undefined ? {} : { wentBackAt };
+        return { v: messageVersion, cluster: this.options.cluster, session: newId(), uid, base, ...more };
       } catch (e) {
         stop.throwIfAborted();
         if (e instanceof UnorderedVersions) throw e;

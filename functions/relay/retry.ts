@@ -3,12 +3,12 @@ import { ClusterApiError } from '#shared/cluster/errors.ts';
 /** A view of the cluster has ended: its versions went back or its identity changed. Everything is listed anew, as another session. */
 export class ClusterReplaced extends Error {
   override readonly name = 'ClusterReplaced';
-  /** Where its history was found to be, when it had gone back. */
-  readonly version: string | undefined;
+  /** It is the cluster that we know, at an earlier point of its history. */
+  readonly wentBack: boolean;
 
-  constructor(message: string, version?: string) {
+  constructor(message: string, { wentBack }: { readonly wentBack: boolean }) {
     super(message);
-    this.version = version;
+    this.wentBack = wentBack;
   }
 }
 

@@ -3,9 +3,11 @@
  * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { fixSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import type { SweepDeps } from './deps.ts';
 
@@ -25,7 +27,7 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   }
   const bumped = await deps.table.update(
     metaKey(meta.id),
-    { set: { inc: meta.incarnation + 1, uid: suspect.uid }, remove: ['suspect'] },
+    { set: { inc: meta.incarnation + 1, incSince: deps.now(), uid: suspect.uid }, remove: ['suspect'] },
     { attribute: 'inc', is: '=', value: meta.incarnation },
   );
   if (!bumped) return;
@@ -34,15 +36,21 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   deps.log.warn('new incarnation', { cluster: meta.id, incarnation: meta.incarnation + 1, sameIdentity: suspect.uid === meta.uid });
 }
 
-async function look(deps: SweepDeps, meta: ClusterMeta, suspect: NonNullable<ClusterMeta['suspect']>): Promise<'same' | 'new' | 'unknown'> {
+async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promise<'same' | 'new' | 'unknown'> {
+  // Its relay saw it, and of a second relay's session, which saw the same, the incarnation has begun already.
+  if (suspect.uid === meta.uid && suspect.wentBackAt !== undefined) return suspect.wentBackAt > meta.incarnationSince ? 'new' : 'same';
   try {
     // Whoever answers, that is the question: not held to the identity that we know.
     const api = await deps.cluster({ ...meta, uid: '' });
     const uid = await api.identity();
     if (uid !== meta.uid) return uid === suspect.uid ? 'new' : 'unknown';
     if (suspect.uid !== meta.uid) return 'same';
-    const { resourceVersion } = await api.list('Service', '', { atMost: 1 });
-    return versionOf(meta.incarnation, resourceVersion) < meta.high.Service ? 'new' : 'same';
+    // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
+    const behind = await concurrently(kinds.length, kinds, async (kind) => {
+      const { resourceVersion } = await api.list(kind, '', { atMost: 1 });
+      return versionOf(meta.incarnation, resourceVersion) < meta.high[kind];
+    });
+    return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     const stood = deps.now() - suspect.since > believedAfterMs && meta.heartbeatAt < suspect.since;

@@ -16,6 +16,8 @@ export interface EventsHeader {
   readonly uid: string;
   /** resourceVersion of the session's first list of Services: tells a restored cluster from a late message. */
   readonly base: string;
+  /** The session began because the relay saw the cluster's history go back, at this time: ms since the epoch by the relay's clock. */
+  readonly wentBackAt?: number;
 }
 
 /** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */

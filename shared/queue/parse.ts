@@ -15,6 +15,7 @@ export function parseEventsMessage(body: string): EventsMessage {
   checkVersion(m);
   for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
   version(m, 'base');
+  if (m['wentBackAt'] !== undefined) number(m, 'wentBackAt');
   switch (m['type']) {
     case 'heartbeat': {
       const high = object(m['high'], 'high');

@@ -45,6 +45,16 @@ export interface Circuit {
   readonly failures: number;
 }
 
+export interface Suspect {
+  readonly session: string;
+  readonly uid: string;
+  readonly base: string;
+  /** When it was heard of first, ms since the epoch. */
+  readonly since: number;
+  /** When its relay saw the cluster's history go back, ms since the epoch; absent if it did not. */
+  readonly wentBackAt?: number;
+}
+
 export interface ClusterMeta {
   readonly id: string;
   readonly mode: Mode;
@@ -52,6 +62,8 @@ export interface ClusterMeta {
   readonly epoch: number;
   readonly wakeAll: boolean;
   readonly incarnation: number;
+  /** When it began, ms since the epoch; 0 for the first. */
+  readonly incarnationSince: number;
   /** UID of kube-system; "" until the first relay has told it. */
   readonly uid: string;
   readonly settings: ClusterSettings;
@@ -73,14 +85,18 @@ export interface ClusterMeta {
   /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
   readonly toConfirm: readonly InputKind[];
   /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
-  readonly suspect: { readonly session: string; readonly uid: string; readonly base: string; readonly since: number } | undefined;
+  readonly suspect: Suspect | undefined;
 }
 
 /** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
 export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
 
-/** Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? */
-export const isSynced = (meta: ClusterMeta): boolean => kinds.every((k) => meta.synced[k] === meta.incarnation);
+/**
+ * Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? Not while it is in doubt whether this is still the
+ * cluster, and the history, that the lists were of: what they say may take away what is there now.
+ */
+export const isSynced = (meta: ClusterMeta): boolean =>
+  kinds.every((k) => meta.synced[k] === meta.incarnation) && (meta.suspect === undefined || meta.mode === 'shadow');
 
 export async function readMeta(table: Table, cluster: string): Promise<ClusterMeta | undefined> {
   const item = await table.get(metaKey(cluster));
@@ -99,6 +115,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     epoch: number('epoch'),
     wakeAll: number('wakeAll') === 1,
     incarnation: number('inc'),
+    incarnationSince: number('incSince'),
     uid: (item['uid'] as string | undefined) ?? '',
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
     queues: json('queues'),

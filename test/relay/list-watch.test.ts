@@ -395,10 +395,11 @@ test.each(['reset', 'end'] as const)(
     breakAll(how);
     await until(() => new Set(run.lists('Pod').map((p) => p.session)).size === 2);
     await until(() => run.relay.isReady);
-    const { session, uid, entries } = run.lists('Pod').at(-1) ?? expect.fail();
+    const { uid, wentBackAt, entries } = run.lists('Pod').at(-1) ?? expect.fail();
     expect(uid).toBe('cluster-1');
     expect(entries.map((e) => e.name)).toEqual(['p0', 'p1']);
-    expect(Number(run.lists('Service').find((p) => p.session === session)?.base)).toBeLessThan(120);
+    // The hub may not know how far the history had come, or it may have come as far again.
+    expect(wentBackAt).toBeGreaterThan(0);
     expect(run.logged.some((l) => String(l.fields['reason']).includes('silent'))).toBe(false);
   },
 );

@@ -35,6 +35,8 @@ export function monitor(
   profile: Profile,
   fail: (what: string) => void,
   isBeginning: () => boolean,
+  /** The cluster is not the one that it was, and nobody can know. */
+  isUnheardOf: () => boolean,
 ): Monitor {
   let writes = 0;
   const missing = new Map<string, number>();
@@ -132,6 +134,7 @@ export function monitor(
     }
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
     if (profile.shrunkenLists && !braked) return;
+    if (isUnheardOf()) return;
     if (!knewBetter(actor, namespace, name, pod, service as Service, profile.shrunkenLists)) return;
     const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
     // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).

@@ -38,6 +38,8 @@ export interface Profile {
   readonly sweepWakes: boolean;
   /** Endpoints and slices are there before us, as when kube-controller-manager made them. */
   readonly outputsBefore: boolean;
+  /** Once the cluster goes back to what it was before: etcd is restored, or a cluster made anew behind the same address. */
+  readonly goesBack: 'never' | 'restored' | 'recreated';
   readonly foreignEdits: number;
   readonly modeSwitches: number;
   /** Receives before a wake-up is put aside, to be re-driven by a person. */
@@ -51,7 +53,14 @@ export interface Profile {
   readonly changes: number;
 }
 
-export function drawProfile(random: Random): Profile {
+export function drawProfile(random: Random, apart: Random): Profile {
+  const profile = draw(random);
+  // Of a list that lies, or a session that is heard of for the first time after the end of its history, nothing can be said.
+  const may = !profile.shrunkenLists && profile.relayKills === 0;
+  return { ...profile, goesBack: may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated']) : 'never' };
+}
+
+function draw(random: Random): Profile {
   const webhook = random.chance(0.1);
   const shrunkenLists = random.chance(0.07);
   return {
@@ -74,6 +83,7 @@ export function drawProfile(random: Random): Profile {
     pageSize: random.between(3, 5),
     sweepWakes: random.chance(0.25),
     outputsBefore: shrunkenLists || random.chance(0.5),
+    goesBack: 'never',
     foreignEdits: random.maybe(0.4, random.between(1, 6)) ?? 0,
     modeSwitches: random.maybe(0.15, random.between(1, 2)) ?? 0,
     syncReceives: random.chance(0.15) ? 2 : 50,

@@ -91,6 +91,11 @@ export class Relays {
     else this.#world.abandoned = true;
   }
 
+  /** The API server ends, and is there again at once. */
+  cut(): void {
+    for (const { source } of this.all) source.cut();
+  }
+
   kill(relay: RelayProcess): void {
     relay.actor.die('KILLED');
     relay.source.close();

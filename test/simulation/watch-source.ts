@@ -9,11 +9,14 @@ import type { Faults } from './ports.ts';
 export interface Watched extends WatchSource {
   /** To be called when the relay is killed. */
   close(): void;
+  /** Every watch breaks, as when the API server ends. */
+  cut(): void;
 }
 
 export function watchSource(actor: Actor, store: Store, faults: Faults): Watched {
   const { random, profile } = faults;
   const stops = new Set<() => void>();
+  const cuts = new Set<() => void>();
   const isFlawed = (): boolean => !faults.isOver() && random.chance(profile.apiFailures);
   const lost = new ClusterApiError('connection reset', { status: 0 });
   const flaw = () => (isFlawed() ? { error: lost, when: 'before' as const } : undefined);
@@ -21,6 +24,9 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
   return {
     close: () => {
       for (const stop of stops) stop();
+    },
+    cut: () => {
+      for (const cut of cuts) cut();
     },
     identity: () =>
       actor.call(
@@ -67,7 +73,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
       const stop = store.watch(
         kind,
         (event) => {
-          if (broken || ended) return;
+          // A version of the future, as after a restore: nothing is said until the history has come so far.
+          if (broken || ended || event.resourceVersion <= Number(from)) return;
           if (!isFlawed()) return arrive(eventOf(event));
           broken = true;
           actor.later(random.between(1, 500), () => wake());
@@ -75,9 +82,14 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         Number(from),
       );
       stops.add(stop);
+      const cut = (): void => {
+        broken = true;
+        wake();
+      };
+      cuts.add(cut);
       const bookmarks = (): void => {
         if (ended || broken) return;
-        arrive({ type: 'BOOKMARK', resourceVersion: String(store.resourceVersion) });
+        if (store.resourceVersion >= Number(from)) arrive({ type: 'BOOKMARK', resourceVersion: String(store.resourceVersion) });
         actor.later(60_000, bookmarks);
       };
       actor.later(60_000, bookmarks);
@@ -94,6 +106,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         ended = true;
         stop();
         stops.delete(stop);
+        cuts.delete(cut);
       }
     },
   };

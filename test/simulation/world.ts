@@ -1,4 +1,5 @@
 /** One seed's world: a cluster that lives, its relays, and the hub with the real ingest, sync and sweep. */
+import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { registerCluster } from '#shared/snapshot/meta.ts';
@@ -42,6 +43,8 @@ export class World {
   /** A relay was killed that another one does not make good for by a list. */
   abandoned = false;
   redriven = 0;
+  /** When the cluster went back to what it was before. */
+  wentBackAt = Number.NEGATIVE_INFINITY;
   readonly #trace: ((who: string, what: string) => void) | undefined;
   readonly #mutant: Mutant | undefined;
   readonly #processes: Processes;
@@ -55,7 +58,7 @@ export class World {
     this.seed = seed;
     this.#mutant = mutant;
     this.random = new Random(seed);
-    this.profile = { ...drawProfile(this.random), ...mutant?.profile };
+    this.profile = { ...drawProfile(this.random, new Random(seed + 0x5eed)), ...mutant?.profile };
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
     const { scheduler, random, profile } = this;
@@ -96,6 +99,8 @@ export class World {
       profile,
       (what) => this.fail(what),
       () => scheduler.now === startAt,
+      // Until the relay's word of it has come.
+      () => scheduler.now - this.wentBackAt < 45_000,
     );
     this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
     this.#relays = new Relays(this.#processes);
@@ -133,6 +138,7 @@ export class World {
     this.#everySoOften(60_000, () => operations.sweep());
     this.#everySoOften(20_000, () => operations.redrive());
     for (let i = 0; i < profile.modeSwitches; i++) operations.planPause();
+    if (profile.goesBack !== 'never') this.#planBackup(profile.goesBack);
     if (profile.outageMs > 0) {
       this.#outageFrom = startAt + random.between(0, Math.max(0, profile.faultsUntilMs - profile.outageMs));
       this.#outage = new ClusterApiError(
@@ -149,6 +155,28 @@ export class World {
     if (this.#relays.all.length > 1) this.#relays.kill(random.pick(this.#relays.all));
     for (const q of [this.queues.events, this.queues.syncs])
       for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
+  }
+
+  #planBackup(how: 'restored' | 'recreated'): void {
+    const { scheduler, random, profile, store } = this;
+    const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
+    scheduler.after(backupAt as number, () => {
+      const backup = store.backup();
+      // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one (protocol.md 9).
+      store.advance(100_000);
+      scheduler.after((backAt as number) - (backupAt as number), () => {
+        this.tell('world', `the cluster is ${how} at ${backup.revision} after ${store.resourceVersion}`);
+        const objects = backup.objects.map((o) =>
+          how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
+        );
+        store.restore({ objects, revision: backup.revision + (how === 'recreated' ? random.between(0, 200) : 0) });
+        this.#relays.cut();
+        this.wentBackAt = scheduler.now;
+        for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
+        // Sweep looks within a minute, and what had to wait for it comes half a minute later.
+        this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);
+      });
+    });
   }
 
   /** Lists anew, as the relay does every half hour. */

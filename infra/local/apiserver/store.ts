@@ -17,6 +17,11 @@ export interface StoreOptions {
   readonly dualStack?: boolean;
 }
 
+export interface Backup {
+  readonly revision: number;
+  readonly objects: readonly RawObject[];
+}
+
 export type WriteOptions = { readonly manager?: string; readonly subresource?: 'status' | undefined };
 
 export interface DeleteOptions {
@@ -155,6 +160,25 @@ export class Store {
       this.#shelves[object.kind as StoreKind].put(object);
     }
     this.compact();
+  }
+
+  /** Everything as it is now, for `restore`. */
+  backup(): Backup {
+    return { revision: this.#revision, objects: storeKinds.flatMap((kind) => this.list(kind)) };
+  }
+
+  /** As other objects' changes do (leases, events), of which nobody here hears. */
+  advance(revisions: number): void {
+    this.#revision += revisions;
+  }
+
+  /** As etcd restored from a backup: later changes never were, their versions come a second time, and who watches is told nothing. */
+  restore({ revision, objects }: Backup): void {
+    this.#revision = revision;
+    for (const kind of storeKinds) {
+      const ofKind = objects.filter((o) => o.kind === kind);
+      this.#shelves[kind].restore(ofKind, revision);
+    }
   }
 
   /** Creates or replaces an object as it stands, but with a new resourceVersion. */

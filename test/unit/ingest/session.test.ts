@@ -36,6 +36,7 @@ it('the next session of the same cluster belongs to the same incarnation', async
 it.each([
   ['of another cluster', { session: 's2', uid: 'another', base: '500' }],
   ['whose first list is older than what has been read', { session: 's2', base: '99' }],
+  ['whose relay saw the history go back, although it has come as far again', { session: 's2', base: '500', wentBackAt: 7 }],
 ])('messages of a session %s wait until sweep has looked', async (_what, other) => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
