@@ -40,4 +40,4 @@ export interface SyncLimits {
   readonly maxHoldMs: number;
 }
 
-export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 5, maxHoldMs: 10_000 };
+export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 20, maxHoldMs: 10_000 };

@@ -39,12 +39,21 @@ export async function readFacts({ table }: SyncDeps, key: ServiceKey): Promise<F
   return { serviceRecord, hints, counts };
 }
 
-export async function load(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, work: WorkItem, facts: Facts, shelf: Shelf): Promise<Inputs> {
+/** `known`: the outputs, where they need not be read. */
+export async function load(
+  deps: SyncDeps,
+  meta: ClusterMeta,
+  key: ServiceKey,
+  work: WorkItem,
+  facts: Facts,
+  shelf: Shelf,
+  known?: readonly OutputRecord[],
+): Promise<Inputs> {
   const { serviceRecord, hints } = facts;
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const [outputs, triggers, pods, nodes] = await Promise.all([
-    outputsOn(deps, key, shelf),
+    known ?? outputsOn(deps, key, shelf),
     readTriggers(deps.table, key, work),
     selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },

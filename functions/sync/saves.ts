@@ -36,6 +36,12 @@ export class Saves {
     return [...this.#records.values()];
   }
 
+  /** What was read before the run, as it is after it, in the table's order. */
+  over(before: readonly OutputRecord[]): readonly OutputRecord[] {
+    const isOld = (o: OutputRecord): boolean => !this.#records.has(`${o.kind}/${o.name}`);
+    return [...before.filter(isOld), ...this.records].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   #set(record: OutputRecord): void {
     this.#records.set(`${record.kind}/${record.name}`, record);
   }

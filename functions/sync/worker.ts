@@ -12,7 +12,7 @@ import { serviceReference } from '#shared/slices/outcome.ts';
 import { saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
+import { forgetOutputs, type OutputRecord, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
 import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
@@ -61,6 +61,8 @@ interface Held {
   readonly leaseId: string;
   readonly work: WorkItem;
   readonly takenOver: boolean;
+  /** What a run before under this lease has left: nobody else writes while it is held, so they need not be read again. */
+  readonly outputs?: readonly OutputRecord[] | undefined;
 }
 
 /** Runs under the lease until nothing is owed, or for as long as the limits allow: a change during a run waits for no second message. */
@@ -93,12 +95,12 @@ async function hold(
 
     const after = { ...held.work.parts, ...settled.parts };
     if (workParts.every((p) => after[p].done >= captured)) {
-      if (await settleClean(deps.table, key, settlement)) return true;
+      if (!result.isBehind && (await settleClean(deps.table, key, settlement))) return true;
       const mayGoOn = runs < limits.maxRuns && now - started < limits.maxHoldMs && deadline - now > 2 * limits.reserveMs;
       if (mayGoOn) {
         const work = await settleAndRenew(deps.table, key, settlement, deps.now() + limits.leaseMs);
         if (!work) return false;
-        held = { leaseId: held.leaseId, work, takenOver: false };
+        held = { leaseId: held.leaseId, work, takenOver: false, outputs: result.outputs };
         parts = workParts.filter((p) => work.parts[p].done < work.gen);
         continue;
       }
@@ -141,6 +143,10 @@ interface RunResult {
   readonly api: ClusterApi | undefined;
   readonly inputs: Inputs | undefined;
   readonly triggers: string | null | undefined;
+  /** The outputs as this run has left them, if it went well. */
+  readonly outputs?: readonly OutputRecord[] | undefined;
+  /** A generation came in while it ran. */
+  readonly isBehind?: boolean;
 }
 
 async function runOnce(
@@ -174,7 +180,7 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const inputs = await load(deps, meta, key, held.work, facts, 'OUT');
+    const inputs = await load(deps, meta, key, held.work, facts, 'OUT', held.outputs);
     const { counts } = facts;
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
@@ -233,8 +239,11 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterMeta, error: unknown): Pro
 /** Proof, then save: whoever takes over after the proof reads live and sees our writes; if somebody did before it, their echo wakes the service. */
 async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcome>): Promise<RunResult | 'lost'> {
   const { deps, key, saves, inputs, next } = run;
+  let isBehind = false;
   if (saves.touched) {
-    if (!(await prove(deps.table, key, held.leaseId))) return 'lost';
+    const proven = await prove(deps.table, key, held.leaseId);
+    if (!proven) return 'lost';
+    isBehind = proven.gen > held.work.gen;
     await concurrently(8, saves.records, (record) => saveOutput(deps.table, key, record));
     // Each part by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([part]) => outputKindOf[part]);
@@ -245,7 +254,8 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   await saveCounts(deps.table, key, next.counts, run.counts);
   const unchanged = text === (held.work.triggers ?? null);
-  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text };
+  const outputs = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok') ? saves.over(inputs.outputs) : undefined;
+  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text, outputs, isBehind };
 }
 
 const outputKindOf = { ep: 'Endpoints', sl: 'EndpointSlice' } as const satisfies { readonly [P in WorkPart]: OutputKind };
