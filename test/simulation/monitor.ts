@@ -35,14 +35,15 @@ export function monitor(
   profile: Profile,
   fail: (what: string) => void,
   isBeginning: () => boolean,
-  /** The cluster is not the one that it was, and nobody can know. */
-  isUnheardOf: () => boolean,
+  /** When the cluster went back to what it was before, ms since the epoch. */
+  wentBackAt: () => number,
 ): Monitor {
   let writes = 0;
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
   /** Taken out of one slice, and to be in another of the same run. */
   const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number }>();
+  let heardAt: number | undefined;
   const raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
@@ -61,6 +62,7 @@ export function monitor(
       },
       async update(key, change, condition) {
         const item = await inner.update(key, change, condition);
+        if (item && key.sk === 'META' && change.set?.['suspect'] !== undefined) heardAt ??= actor.now;
         const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
         if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
         return item;
@@ -118,6 +120,9 @@ export function monitor(
     missing.delete(key);
     lateRemovals.push(now() - since);
   }
+
+  /** Until the relay's word has come, and whoever read the mode before it has ended. */
+  const isUnheardOf = (): boolean => now() >= wentBackAt() && (heardAt === undefined || now() - heardAt < 15_000);
 
   let clock: Actor | undefined;
   const now = (): number => clock?.now ?? 0;

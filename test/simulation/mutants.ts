@@ -43,6 +43,7 @@ const crashing: Partial<Profile> = {
   shrunkenLists: false,
   sweepWakes: false,
   modeSwitches: 0,
+  goesBack: 'never',
   foreignEdits: 0,
   outputsBefore: true,
   syncReceives: 50,
@@ -145,6 +146,28 @@ export const mutants: readonly Mutant[] = [
         const item = await table.get(key);
         if (!item || key.sk !== 'META' || !is('sync', actor)) return item;
         return { ...item, ...Object.fromEntries(kinds.map((k) => [`synced_${k}`, item['inc'] ?? 1])) };
+      },
+    }),
+  },
+  {
+    name: 'syncs go on while it is in doubt whether the cluster is still the same',
+    profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60 },
+    table: (table, actor) => ({
+      ...table,
+      async get(key) {
+        const item = await table.get(key);
+        return item && key.sk === 'META' && is('sync', actor) ? without(item, 'suspect') : item;
+      },
+    }),
+  },
+  {
+    name: 'a restored cluster keeps its incarnation',
+    profile: { ...crashing, crashes: 0, goesBack: 'restored', changes: 40 },
+    table: (table, actor) => ({
+      ...table,
+      async get(key) {
+        const item = await table.get(key);
+        return item && key.sk === 'META' && is('ingest', actor) ? { ...without(item, 'high_Service'), incSince: Number.MAX_SAFE_INTEGER } : item;
       },
     }),
   },

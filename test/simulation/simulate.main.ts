@@ -53,7 +53,7 @@ async function inProcesses(): Promise<readonly [number, number]> {
       let last = '0 passed, 0 failed';
       createInterface({ input: child.stdout }).on('line', (line) => {
         if (/^\d+ passed, \d+ failed$/.test(line)) last = line;
-        else console.log(line);
+        else if (!/^[\d.]+ s$/.test(line)) console.log(line);
       });
       return new Promise<readonly number[]>((resolve) => child.once('close', () => resolve(last.match(/\d+/g)?.map(Number) ?? [])));
     }),

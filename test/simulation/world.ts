@@ -44,7 +44,7 @@ export class World {
   abandoned = false;
   redriven = 0;
   /** When the cluster went back to what it was before. */
-  wentBackAt = Number.NEGATIVE_INFINITY;
+  wentBackAt = Number.POSITIVE_INFINITY;
   readonly #trace: ((who: string, what: string) => void) | undefined;
   readonly #mutant: Mutant | undefined;
   readonly #processes: Processes;
@@ -99,8 +99,7 @@ export class World {
       profile,
       (what) => this.fail(what),
       () => scheduler.now === startAt,
-      // Until the relay's word of it has come.
-      () => scheduler.now - this.wentBackAt < 45_000,
+      () => this.wentBackAt,
     );
     this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
     this.#relays = new Relays(this.#processes);
