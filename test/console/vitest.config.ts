@@ -2,5 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 /** What needs a browser: `npm run test:console`. */
 export default defineConfig({
-  test: { include: ['test/console/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000, fileParallelism: false },
+  test: {
+    include: ['test/console/**/*.test.ts'],
+    // A machine that does other things beside must not decide.
+    testTimeout: 150_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+    fileParallelism: false,
+  },
 });
