@@ -4,6 +4,9 @@ import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 /** Raised when a reader of the version before could not understand a message: relay and hub one version apart work together. */
 export const messageVersion = 1;
 
+/** A reader takes its own version and the one before, which a relay or function that is not upgraded yet still writes. */
+export const canRead = (version: unknown, own: number = messageVersion): boolean => version === own || (own > 1 && version === own - 1);
+
 /**
  * What every events message carries. A session is one life of a relay's view of its cluster: a new one for each start and
  * whenever a list went back in time. resourceVersions are decimal text as the API server gave them.

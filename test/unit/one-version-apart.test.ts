@@ -1,0 +1,168 @@
+/** Relay, functions and table one version apart, as docs/upgrading.md promises it: end to end, with the real ingest and sync. */
+import { describe, expect, it } from 'vitest';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
+import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
+import { canRead, messageVersion } from '#shared/queue/messages.ts';
+import type { Item } from '#shared/snapshot/table.ts';
+import { cluster, type World } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+/** All that is under way in the queue becomes what another version would have sent. */
+async function rewrite(world: World, change: (message: Record<string, unknown>) => object): Promise<void> {
+  const { events } = world.queues;
+  const bodies = events.waiting().map((m) => encodeMessage(change(decodeMessage(m.body) as Record<string, unknown>)));
+  events.purge();
+  await events.send(bodies.map((body) => ({ body })));
+}
+
+/** With something in every place that a newer version could put something in. */
+function grown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(grown);
+  if (typeof value !== 'object' || value === null) return value;
+  return { ...Object.fromEntries(Object.entries(value).map(([k, v]) => [k, grown(v)])), fieldOfTheFuture: { nested: [1] } };
+}
+
+function change(world: World): void {
+  world.store.remove('Pod', 'default', 'pod-0');
+  world.store.apply(aPod(5));
+  world.store.apply(aPod(6, { ready: false }));
+  world.store.apply(aService({ selector: { app: 'a' } }, 'second'));
+}
+
+describe('messages', () => {
+  it('of a reader’s own version and of the one before are read, and no others', () => {
+    expect([1, 2, 3, 4, 5, '4', undefined].map((v) => canRead(v, 4))).toEqual([false, false, true, true, false, false, false]);
+    expect([0, 1, 2].map((v) => canRead(v, 1))).toEqual([false, true, false]);
+    expect(canRead(messageVersion)).toBe(true);
+  });
+
+  it('with fields that are not known here are read without them', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await rewrite(world, (m) => grown(m) as object);
+    await pass(8);
+    expect(differences(world.store, 100)).toEqual([]);
+    change(world);
+    await rewrite(world, (m) => grown(m) as object);
+    await pass(8);
+    expect(differences(world.store, 100)).toEqual([]);
+    expect(world.queues.quarantine.waiting()).toEqual([]);
+  });
+
+  it('of a heartbeat that tells of a kind that is not known here are read', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    const { uid } = (await world.table.get({ pk: `CLUSTER#${cluster}`, sk: 'META' })) as Item;
+    const heartbeat = {
+      v: messageVersion,
+      type: 'heartbeat',
+      cluster,
+      session: 's1',
+      uid,
+      base: '1',
+      high: { Gateway: 'x', Pod: '99999' },
+      at: 1,
+      waiting: 0,
+    };
+    await world.queues.events.send([{ body: encodeMessage(heartbeat) }]);
+    await pass(2);
+    expect(world.queues.quarantine.waiting()).toEqual([]);
+    expect(await world.table.get({ pk: `CLUSTER#${cluster}`, sk: 'META' })).toMatchObject({
+      heartbeatAt: expect.any(Number),
+      high_Pod: expect.stringMatching(/99999$/),
+    });
+  });
+
+  it('of the version after are set aside whole, the cluster is left alone, and the lists of a relay that is understood make up for them', async () => {
+    const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(8);
+    calls.length = 0;
+    change(world);
+    await rewrite(world, (m) => ({ ...m, v: messageVersion + 1 }));
+    await pass(60);
+    expect(calls).toEqual([]);
+    const aside = world.queues.quarantine.waiting().map((m) => decodeMessage(m.body) as { reason: string });
+    expect(aside.length).toBeGreaterThan(0);
+    expect(new Set(aside.map((m) => m.reason))).toEqual(new Set([`v is ${messageVersion + 1}: this version reads ${messageVersion}`]));
+    expect(world.queues.deadEvents.waiting()).toEqual([]);
+    await world.restartRelay('s2');
+    await pass(30);
+    expect(differences(world.store, 100)).toEqual([]);
+  });
+
+  it('a wake-up of the version after is set aside, and sweep makes up for it', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(8);
+    world.store.remove('Pod', 'default', 'pod-0');
+    const { syncs } = world.queues;
+    const send = syncs.send.bind(syncs);
+    syncs.send = (messages) =>
+      send(messages.map((m) => ({ ...m, body: encodeMessage({ ...(decodeMessage(m.body) as object), v: messageVersion + 1 }) })));
+    await pass(5);
+    syncs.send = send;
+    expect(world.queues.quarantine.waiting().length).toBeGreaterThan(0);
+    await pass(300);
+    expect(differences(world.store, 100)).toEqual([]);
+  });
+});
+
+describe('projections', () => {
+  it('with more at the end than is known here are read without it', () => {
+    const more = (text: string): string => JSON.stringify([...JSON.parse(text), 0, 0, { future: true }]);
+    const service = aService() as unknown as Service;
+    expect(decodeProjection('Service', 'default', 'svc', more(encodeProjection('Service', service)))).toEqual(
+      decodeProjection('Service', 'default', 'svc', encodeProjection('Service', service)),
+    );
+    // A pod's last place is a record of what is rare: a newer version adds to that.
+    const text = JSON.parse(encodeProjection('Pod', { ...(aPod(0) as unknown as Pod), spec: { containers: [], hostname: 'h' } })) as unknown[];
+    const grownPod = JSON.stringify([...text.slice(0, -1), { ...(text.at(-1) as object), future: 1 }, 'more']);
+    expect(decodeProjection('Pod', 'default', 'pod-0', grownPod)).toEqual(decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text)));
+  });
+
+  it('with less at the end, as an older version wrote them, are read as if the rest were empty', () => {
+    const text = JSON.parse(encodeProjection('Pod', aPod(0) as unknown as Pod)) as unknown[];
+    const pod = decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text.slice(0, 7)));
+    expect(pod.status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'True' });
+    expect(pod.status?.podIP).toBe('10.1.0.1');
+  });
+});
+
+describe('records', () => {
+  /** What is optional in each record: an older version may not have written it yet. */
+  const optional: readonly (readonly [records: RegExp, attributes: readonly string[]])[] = [
+    [/^CLUSTER#c META$/, ['modeSince', 'recoveredAt', 'differenceAt', 'heartbeatAt', 'wakeAll', 'nodes']],
+    [/^c#WORK#/, ['live', 'ranAt', 'tt', 'ep_at', 'sl_at', 'ep_rg', 'sl_rg', 'ep_tries', 'sl_tries', 'ep_seq', 'sl_seq']],
+    [/^c#OUT#/, ['g']],
+    [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER)/, ['*']],
+  ];
+  const older = (items: readonly Item[]): readonly Item[] =>
+    items.flatMap((item) => {
+      const dropped = optional.find(([records]) => records.test(`${item.pk} ${item.sk}`))?.[1] ?? [];
+      if (dropped.includes('*')) return [];
+      return [Object.fromEntries(Object.entries(item).filter(([name]) => !dropped.includes(name))) as Item];
+    });
+  const newer = (items: readonly Item[]): readonly Item[] =>
+    items.flatMap((item): Item[] => [
+      { ...item, future: 'x', futureNumber: 7 },
+      { pk: item.pk.startsWith(`${cluster}#`) ? `${cluster}#FUTURE#${item.pk}` : 'FUTURE', sk: item.sk, o: 1 },
+    ]);
+
+  it.each([
+    ['older', older],
+    ['newer', newer],
+  ])('of an %s version are read: nothing is written anew, and what changes is', async (_, as) => {
+    const { world, calls, pass } = await smallCluster([aService(), aService({ trafficDistribution: 'PreferClose' }, 'near'), ...pods(4)]);
+    await pass(8);
+    expect(differences(world.store, 100)).toEqual([]);
+    calls.length = 0;
+    world.table.restore(as(world.table.dump()));
+    await pass(200);
+    expect(calls).toEqual([]);
+    change(world);
+    await pass(30);
+    expect(differences(world.store, 100)).toEqual([]);
+    expect(world.queues.deadSyncs.waiting()).toEqual([]);
+    expect(world.queues.quarantine.waiting()).toEqual([]);
+  });
+});
