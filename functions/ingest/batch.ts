@@ -12,7 +12,7 @@
  */
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
-import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import { type InputKind, type Kind, kinds, type OutputKind } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
@@ -64,7 +64,7 @@ export async function ingestBatch(
   forgetFormer(deps, meta);
   const failed: string[] = [];
   const wakeUps = new WakeUps();
-  const written = new WrittenPods();
+  const written = new WrittenPods(deps.table, cluster, deps.now());
   const limit = timeLimit(deps.table, deps.now, deadline);
   const applied = await concurrently(10, records, async (record): Promise<Applied | undefined> => {
     try {
@@ -85,11 +85,12 @@ export async function ingestBatch(
   try {
     const owed = done.flatMap((a) => a.owed);
     await raiseSetVersions(deps, cluster, owed);
-    const selectorVersions = await written.log(deps.table, cluster, deps.now());
+    const selectorVersions = await written.log();
     await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
     await sendWakeUps(deps.table, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all, deps.now());
     deps.metrics.put('WakeUps', wakeUps.all.length, { cluster });
-    await concurrently(16, owed, (o) => clearPast(deps.table, cluster, o.kind, o.record));
+    const noted = owed.filter((o) => o.record.past);
+    await concurrently(16, noted, (o) => clearPast(deps.table, cluster, o.kind, o.record));
     for (const { note } of done) await note?.();
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster, error: String(error) });
@@ -154,8 +155,7 @@ async function applyMessage(
             projection: e.o,
             seen: e.seen,
           },
-          undefined,
-          written.noteOf(message.kind),
+          written,
         ),
       );
       return { owed: owed.filter((o) => o !== undefined), note: undefined };
@@ -173,9 +173,11 @@ const asOutput = <M extends { readonly kind: Kind }>(m: M) => m as M & { readonl
 async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: number, message: HeartbeatMessage): Promise<void> {
   if (incarnation !== meta.incarnation) return;
   const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now() };
-  for (const [kind, rv] of Object.entries(message.high)) {
+  for (const kind of kinds) {
+    const rv = message.high[kind];
+    if (rv === undefined) continue;
     const version = versionOf(incarnation, rv);
-    if (version > meta.high[kind as Kind]) set[`high_${kind}`] = version;
+    if (version > meta.high[kind]) set[`high_${kind}`] = version;
   }
   await deps.table.update(metaKey(meta.id), { set }, { attribute: 'inc', is: '=', value: incarnation });
 }
