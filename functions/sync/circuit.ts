@@ -2,7 +2,7 @@
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import type { Circuit, CircuitReason, ClusterMeta } from '#shared/snapshot/meta.ts';
-import { circuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
+import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
 import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
 import { NotNow, type Outcome } from './outcome.ts';
@@ -50,7 +50,7 @@ export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: Clus
   );
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
   deps.log.warn('circuit open', { cluster: meta.id, reason, failures, waitSeconds, error: error.message });
-  return { kind: 'not-now', reason: `circuit: ${reason}`, waitSeconds };
+  return { kind: 'not-now', reason: `circuit: ${reason}`, waitSeconds, longestSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
 }
 
 function reasonOf(error: ClusterApiError): CircuitReason {
@@ -65,7 +65,10 @@ export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: st
   const now = deps.now();
   if (meta.circuit) {
     const { until, failures, reason } = meta.circuit;
-    if (now < until) throw new NotNow(`circuit: ${reason}`, Math.ceil((until - now) / 1000) + circuitSeconds(failures - 1, deps.random()));
+    if (now < until) {
+      const seconds = Math.ceil((until - now) / 1000);
+      throw new NotNow(`circuit: ${reason}`, seconds + circuitSeconds(failures - 1, deps.random()), seconds + longestCircuitSeconds);
+    }
     const probing = await deps.table.update(
       metaKey(meta.id),
       { set: { probe: leaseId, probeUntil: now + probeMs } },
@@ -76,7 +79,7 @@ export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: st
         ],
       },
     );
-    if (!probing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()));
+    if (!probing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
     return;
   }
   if (meta.recoveredAt > 0 && deps.random() >= rampShare(now - meta.recoveredAt)) {

@@ -38,12 +38,15 @@ export async function settleParts(
 ): Promise<Settled> {
   const parts: { [P in WorkPart]?: PartState } = {};
   const gaveUp: { part: WorkPart; error: string }[] = [];
-  const chain: OutgoingMessage[] = [];
+  /** By their wait: parts that wait for the same go in one message. */
+  const chain = new Map<number, { [P in WorkPart]?: number }>();
+  // Parts that are put off together stay together.
+  const putOffSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'not-now' ? o.waitSeconds : 0)));
   for (const [part, outcome] of outcomes) {
     const state = states[part];
     const seq = nextSeq(state, message.seq[part]);
     const sendAgain = (waitSeconds: number): number => {
-      chain.push(delayed({ ...message, v: messageVersion, gen: captured, seq: { [part]: seq }, hops: (message.hops ?? 0) + 1 }, waitSeconds, now));
+      chain.set(waitSeconds, { ...chain.get(waitSeconds), [part]: seq });
       return now + waitSeconds * 1000;
     };
     switch (outcome.kind) {
@@ -57,13 +60,14 @@ export async function settleParts(
         } else parts[part] = failed(state, captured, seq, sendAgain(backoffSeconds(part, state.tries)));
         break;
       case 'not-now':
-        parts[part] = canAbsorb(state, message.seq[part], now, outcome.waitSeconds * 1000)
+        parts[part] = canAbsorb(state, message.seq[part], now, Math.max(putOffSeconds, outcome.longestSeconds ?? 0) * 1000)
           ? absorbed(state, captured)
-          : deferred(state, captured, seq, sendAgain(outcome.waitSeconds));
+          : deferred(state, captured, seq, sendAgain(putOffSeconds));
         break;
     }
   }
-  if (chain.length > 0) await queues.syncs.send(chain);
+  const again = { ...message, v: messageVersion, gen: captured, hops: (message.hops ?? 0) + 1 };
+  if (chain.size > 0) await queues.syncs.send([...chain].map(([waitSeconds, seq]) => delayed({ ...again, seq }, waitSeconds, now)));
   if (gaveUp.length > 0) {
     await queues.parked.send(
       gaveUp.map(({ part, error }) => ({

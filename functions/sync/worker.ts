@@ -16,7 +16,7 @@ import { forgetOutputs, type OutputRecord, saveOutput } from '#shared/snapshot/o
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
 import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
-import { bounceSeconds, circuitSeconds, gateSeconds } from '#shared/workqueue/backoff.ts';
+import { bounceSeconds, circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/backoff.ts';
 import { anyGeneration, isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
@@ -168,8 +168,8 @@ async function runOnce(
   const waits = paused && !facts.serviceRecord;
   if (!meta || (!waits && (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')))) return { ...nothing, meta, outcomes: same(ok) };
   try {
-    if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()));
-    if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)));
+    if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()), longestCircuitSeconds);
+    if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)), longestGateSeconds);
     if (meta.mode === 'shadow') {
       await compare(deps, meta, key, await load(deps, meta, key, held.work, facts, 'SEEN'));
       return { ...nothing, meta, outcomes: same(ok) };
@@ -229,7 +229,8 @@ async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
 
 /** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the key's. */
 async function outcomeOf(deps: SyncDeps, meta: ClusterMeta, error: unknown): Promise<Outcome> {
-  if (error instanceof NotNow) return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds };
+  if (error instanceof NotNow)
+    return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds, longestSeconds: error.longestSeconds };
   if (error instanceof ClusterApiError) {
     return isClusterFault(error) || error.status === 403 ? openCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
   }

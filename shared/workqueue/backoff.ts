@@ -22,15 +22,19 @@ export function backoffSeconds(part: WorkPart, failures: number): number {
  * waited for the same cluster does not come back at once. `random` is in [0, 1).
  */
 export function circuitSeconds(rounds: number, random: number): number {
-  const seconds = Math.min(30 * 2 ** rounds, 300);
+  const seconds = Math.min(30 * 2 ** rounds, longestCircuitSeconds);
   return Math.ceil(seconds / 2 + (seconds / 2) * random);
 }
 
 /** Wait of a message that met a live lease: until nobody but its owner can hold it any more, and up to two seconds, so that not all come at once. */
 export const bounceSeconds = (msOfLease: number, random: number): number => Math.min(900, Math.ceil(msOfLease / 1000 + 2 * random));
 
+export const longestCircuitSeconds = 300;
+
 /** Wait for the first lists: 1 s, doubled up to 30 s. */
-export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, 30);
+export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, longestGateSeconds);
+
+export const longestGateSeconds = 30;
 
 /**
  * Share of the work that runs after a recovery: 1/64 at once, doubled every 5 s, all of it after 30 s.

@@ -33,6 +33,8 @@ export interface WorldOptions {
   /** Puts itself between sync and the cluster: faults, counts. */
   readonly api?: (api: ClusterApi) => ClusterApi;
   readonly log?: Log;
+  /** In [0, 1); the middle of every jitter if left out. */
+  readonly random?: () => number;
   /** Sees every observation, with its dimensions; `World.metrics` has the sums. */
   readonly metrics?: Metrics;
   /** Told of each batch that a function takes off a queue, for counting. */
@@ -77,8 +79,7 @@ export class World {
       metrics,
       log,
       now: () => this.now,
-      // The middle of every jitter.
-      random: () => 0.5,
+      random: options.random ?? (() => 0.5),
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
       events: eventRecorder({ now: () => this.now, log }),
