@@ -11,6 +11,7 @@ import { readFence } from '#shared/snapshot/lists.ts';
 import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, putObject, readObject } from '#shared/snapshot/objects.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 import type { IngestDeps } from './deps.ts';
+import type { WrittenPods } from './written-pods.ts';
 
 /** An entry with its versions made whole. */
 export interface VersionedEntry {
@@ -35,23 +36,25 @@ export interface Owed {
   readonly seen: number | undefined;
 }
 
-/** `touched` is told of an object whose record was written, now or by whoever did not finish with it. `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
+/** `written`: where a pod's write is noted. `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
 export async function announce(
   deps: IngestDeps,
   cluster: string,
   kind: InputKind,
   entry: VersionedEntry,
+  written: WrittenPods,
   known?: { readonly record: ObjectRecord | undefined },
-  touched: (namespace: string, name: string) => void = () => {},
 ): Promise<Owed | undefined> {
   let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
   for (;;) {
     const version = versionAgainst(before, entry);
     if (before && version <= before.version) {
       deps.metrics.put('EventsStale', 1, { cluster });
-      // Whoever wrote it may not have lived to log it: it is delivered again, or an older entry finds it still owed.
-      if (entry.version === before.version || before.past) touched(entry.namespace, entry.name);
-      return before.past ? { kind, record: before, podChange: undefined, seen: entry.seen } : undefined;
+      // Whoever wrote it may not have lived to log it, nor to tell of it. The message is delivered again because of that, or twice for no reason,
+      // which costs a wake-up. Lists say everything again and again: they look whether something is owed.
+      if (entry.listed && !before.past) return undefined;
+      if (kind === 'Pod') written.note(entry.namespace, entry.name);
+      return { kind, record: before, podChange: undefined, seen: entry.seen };
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
       // A list newer than this entry does not know the object: it would come to life for good (rule F).
@@ -60,17 +63,21 @@ export async function announce(
     }
     const change = changeOf(kind, before, entry);
     const owesNothing = change === 'same' && before?.past === undefined;
+    const past = owesNothing ? undefined : pastOf(kind, before, entry);
     const record: ObjectRecord = {
       namespace: entry.namespace,
       name: entry.name,
       version,
       projection: entry.projection,
-      past: owesNothing ? undefined : pastOf(kind, before, entry),
+      // A list's entry is not delivered again once its part is noted, so what it owes is written down even if it is no label set.
+      past: past?.length === 0 && !entry.listed ? undefined : past,
+      ...(kind === 'Pod' && { logged: await written.begin(entry.namespace) }),
       at: deps.now(),
     };
     await rememberNamespace(deps, cluster, entry.namespace);
+    // Before it is known whether it has been: an answer may get lost.
+    if (kind === 'Pod') written.note(entry.namespace, entry.name);
     if (await putObject(deps.table, cluster, kind, record, before)) {
-      touched(entry.namespace, entry.name);
       if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
       if (owesNothing) return undefined;
       return { kind, record, podChange: before?.past === undefined && typeof change === 'object' ? change : undefined, seen: entry.seen };

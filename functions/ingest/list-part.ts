@@ -53,6 +53,7 @@ export async function applyInputPart(
       meta.id,
       part.kind,
       { namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), asOf: version, projection: e.o, seen: undefined, listed: true },
+      written,
       { record: held.get(`${e.ns}/${e.name}`) },
     ),
   );
@@ -77,7 +78,8 @@ export async function applyInputPart(
       deps,
       meta.id,
       part.kind,
-      { namespace: r.namespace, name: r.name, version, asOf: version, projection: undefined, seen: undefined },
+      { namespace: r.namespace, name: r.name, version, asOf: version, projection: undefined, seen: undefined, listed: true },
+      written,
       { record: r },
     ),
   );

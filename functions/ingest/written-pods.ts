@@ -1,33 +1,48 @@
-import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import { logPods } from '#shared/snapshot/pod-log.ts';
+import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
-/** The pods that a batch has written, by namespace, to be logged for the workers that keep them (pod-log.ts). */
+/** The pods that a batch writes, by namespace, logged for the workers that keep them (pod-log.ts). */
 export class WrittenPods {
+  readonly #table: Table;
+  readonly #cluster: string;
+  readonly #numbers = new Map<string, Promise<number>>();
   /** Undefined: too many to name, or a list that spoke of the namespace. */
-  readonly #namespaces = new Map<string, Set<string> | undefined>();
+  readonly #names = new Map<string, Set<string> | undefined>();
 
-  /** What to tell of each object of the kind that was written. */
-  noteOf(kind: InputKind): (namespace: string, name: string) => void {
-    if (kind !== 'Pod') return () => {};
-    return (namespace, name) => {
-      if (!this.#namespaces.has(namespace)) this.#namespaces.set(namespace, new Set());
-      this.#namespaces.get(namespace)?.add(name);
-    };
+  readonly #now: number;
+
+  constructor(table: Table, cluster: string, now: number) {
+    this.#table = table;
+    this.#cluster = cluster;
+    this.#now = now;
+  }
+
+  /** The number to write the namespace's pods with: taken before the first of them is written. */
+  begin(namespace: string): Promise<number> {
+    const number = this.#numbers.get(namespace) ?? beginPodLog(this.#table, this.#cluster, namespace, this.#now);
+    this.#numbers.set(namespace, number);
+    return number;
+  }
+
+  /** The pod is being written, or was by somebody who may not have lived to log it. */
+  note(namespace: string, name: string): void {
+    if (!this.#names.has(namespace)) this.#names.set(namespace, new Set());
+    this.#names.get(namespace)?.add(name);
   }
 
   noteAll(namespace: string): void {
-    this.#namespaces.set(namespace, undefined);
+    this.#names.set(namespace, undefined);
   }
 
   /** Logs them; the version of each namespace's set of services as of after the pods were written. */
-  async log(table: Table, cluster: string, now: number): Promise<ReadonlyMap<string, number>> {
-    const versions = await concurrently(
-      16,
-      [...this.#namespaces],
-      async ([namespace, names]) => [namespace, await logPods(table, cluster, namespace, names, now)] as const,
-    );
+  async log(): Promise<ReadonlyMap<string, number>> {
+    const namespaces = [...new Set([...this.#numbers.keys(), ...this.#names.keys()])];
+    const versions = await concurrently(16, namespaces, async (namespace) => {
+      // A number that was taken and not used is filled too, or readers would wait for it.
+      const names = this.#names.has(namespace) ? this.#names.get(namespace) : new Set<string>();
+      return [namespace, await endPodLog(this.#table, this.#cluster, namespace, await this.begin(namespace), names, this.#now)] as const;
+    });
     return new Map(versions);
   }
 }

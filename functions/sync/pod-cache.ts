@@ -1,12 +1,14 @@
 import type { Pod } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { logPods, maxAgeMs, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
+import { beginPodLog, endPodLog, maxAgeMs, type PodLogEntry, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 
 /** With more pods to read than this, the whole namespace is read. */
 const mostChanged = 200;
+/** Writers that are further behind than this many others are taken for dead, and to have been delivered again. */
+const mostUnderWay = 50;
 /** Pods that a worker keeps in all; the namespace that was used longest ago goes first. */
 const mostKept = 60_000;
 
@@ -14,7 +16,7 @@ interface Kept {
   /** Of the cluster: with a new one the numbers of the log may have begun anew. */
   readonly incarnation: number;
   readonly pods: Map<string, Pod>;
-  /** Every entry of the log up to this number is in `pods`. */
+  /** Every entry of the log up to this number is there, and in `pods`. */
   watermark: number;
   readAt: number;
   /** Versions of pods that were logged from here. */
@@ -75,20 +77,20 @@ export class PodCache implements Pods {
       if (entries.every((e) => e.names) && names.size <= mostChanged && entries.length <= mostChanged) {
         const records = await concurrently(16, [...names], (name) => readObject(table, cluster, 'Pod', namespace, name));
         for (const [i, name] of [...names].entries()) apply(kept.pods, name, records[i]);
-        await logOwed(kept, records, table, cluster, namespace, now);
-        for (const { number } of entries) {
-          if (number !== kept.watermark + 1) break;
-          kept.watermark = number;
-        }
+        await logUnlogged(kept, records, kept.watermark, entries, table, cluster, namespace, now);
+        kept.watermark = lastWithoutGap(kept.watermark, entries);
         return;
       }
     }
+    // Before the pods: every entry that is in it tells of pods that are read here.
     const head = await podLogHead(table, cluster, namespace);
+    const entries = await readPodLog(table, cluster, namespace, Math.max(0, head.number - mostUnderWay));
     const records = await readObjects(table, cluster, 'Pod', namespace);
+    const from = settledUpTo(head, entries, now);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
-    await logOwed(kept, records, table, cluster, namespace, now);
-    kept.watermark = head;
+    await logUnlogged(kept, records, from, entries, table, cluster, namespace, now);
+    kept.watermark = Math.min(head.number, lastWithoutGap(from, entries));
     kept.readAt = now;
   }
 
@@ -111,20 +113,46 @@ function apply(pods: Map<string, Pod>, name: string, record: ObjectRecord | unde
 }
 
 /**
- * A version that is still owed may not have been logged, if its writer died. What is done on its word must not be undone by a worker whose
- * pods are older, so whoever has seen it logs it.
+ * Up to this number nobody is under way: entries expire, so that one is missing says nothing about what came before those that are there, or
+ * long ago.
  */
-async function logOwed(
+function settledUpTo(head: { readonly number: number; readonly at: number }, entries: readonly PodLogEntry[], now: number): number {
+  if (now - head.at > maxAgeMs) return head.number;
+  return Math.max(0, (entries[0]?.number ?? head.number - mostUnderWay) - 1);
+}
+
+/** The newest number up to which no writer is missing. */
+function lastWithoutGap(from: number, entries: readonly PodLogEntry[]): number {
+  let last = from;
+  for (const { number } of entries) {
+    if (number !== last + 1) break;
+    last = number;
+  }
+  return last;
+}
+
+/**
+ * A writer may die between a pod and the log. What is done on the word of such a pod must not be undone by a worker whose pods are older, so
+ * whoever has seen it logs it. Every entry after `from` is in `entries`; whatever has a number up to `from` was logged. One that is logged
+ * meanwhile is logged twice.
+ */
+async function logUnlogged(
   kept: Kept,
   records: readonly (ObjectRecord | undefined)[],
+  from: number,
+  entries: readonly PodLogEntry[],
   table: Table,
   cluster: string,
   namespace: string,
   now: number,
 ): Promise<void> {
-  const owed = records.filter((r) => r?.past !== undefined) as readonly ObjectRecord[];
-  const unlogged = owed.filter((r) => kept.logged.get(r.name) !== r.version);
-  if (unlogged.length > 0) await logPods(table, cluster, namespace, new Set(unlogged.map((r) => r.name)), now);
+  const there = new Set(entries.map((e) => e.number));
+  const seen = records.filter((r) => r?.logged !== undefined && r.logged > from && !there.has(r.logged)) as readonly ObjectRecord[];
+  const unlogged = seen.filter((r) => kept.logged.get(r.name) !== r.version);
+  if (unlogged.length > 0) {
+    const number = await beginPodLog(table, cluster, namespace, now);
+    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), now);
+  }
   kept.logged.clear();
-  for (const r of owed) kept.logged.set(r.name, r.version);
+  for (const r of seen) kept.logged.set(r.name, r.version);
 }

@@ -13,8 +13,13 @@ export interface ObjectRecord {
   readonly version: Version;
   /** The projection's text; undefined for a tombstone. */
   readonly projection: string | undefined;
-  /** Label sets whose services were not told yet; undefined when nothing is owed. Empty is not absent. */
+  /**
+   * Label sets whose services may not have been told yet. Undefined when there is none, and nothing is owed but to the services of the object's own
+   * labels: those are told by the message that brought this version, which is not gone before it has (protocol.md 3, variant C). Empty is not absent.
+   */
   readonly past: readonly Labels[] | undefined;
+  /** Of a pod: the number in its namespace's log under which it was written (pod-log.ts). */
+  readonly logged?: number | undefined;
   /** When a tombstone was written, ms since the epoch; not kept for what is alive. */
   readonly at: number;
 }
@@ -43,6 +48,7 @@ export function putObject(table: Table, cluster: string, kind: InputKind, record
     // Only a tombstone's age is ever asked for.
     ...(record.projection !== undefined ? { o: record.projection } : { at: record.at }),
     ...(record.past && { past: JSON.stringify(record.past) }),
+    ...(record.logged !== undefined && { w: record.logged }),
   };
   return table.put(item, unchanged(before));
 }
@@ -110,6 +116,7 @@ function decodeObject(namespace: string, item: Item): ObjectRecord {
     version: (item['v'] as Version | undefined) ?? noVersion,
     projection: item['o'] as string | undefined,
     past: past === undefined ? undefined : (JSON.parse(past) as readonly Labels[]),
+    logged: item['w'] as number | undefined,
     at: (item['at'] as number | undefined) ?? 0,
   };
 }

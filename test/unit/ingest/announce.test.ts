@@ -37,9 +37,21 @@ describe('what a pod owes', () => {
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.past).toBeUndefined();
   });
 
-  it('is told when the message comes again, if nobody has told it before', async () => {
+  it('is told whenever the message comes again: it may be because nobody has told it before', async () => {
     const hub = await withServices();
     const message = hub.live('Pod', 5, entry('Pod', 5, labelled('a')));
+    const accept = refuseWakeUps(hub);
+    expect(await hub.ingest(message)).toHaveLength(1);
+    accept();
+    expect(await hub.ingest(message)).toEqual([]);
+    expect(woken(hub)).toEqual(['svc-a']);
+    await hub.ingest(message);
+    expect(woken(hub)).toEqual(['svc-a']);
+  });
+
+  it('is told when a list shows what somebody has listed and not told, and only then', async () => {
+    const hub = await withServices();
+    const message = hub.list('Pod', 5, entry('Pod', 5, labelled('a')));
     const accept = refuseWakeUps(hub);
     expect(await hub.ingest(message)).toHaveLength(1);
     accept();
@@ -72,7 +84,7 @@ describe('what a pod owes', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const head = await podLogHead(hub.table, 'c', 'ns');
+    const { number: head } = await podLogHead(hub.table, 'c', 'ns');
 
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);

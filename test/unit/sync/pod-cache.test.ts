@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import { type ObjectRecord, putObject, readObject } from '#shared/snapshot/objects.ts';
-import { logPods } from '#shared/snapshot/pod-log.ts';
+import { putObject, readObject } from '#shared/snapshot/objects.ts';
+import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
@@ -12,53 +12,82 @@ const now = 1_000_000;
 
 function namespace() {
   const table = memoryTable();
-  const write = async (rv: string, ready: boolean, past?: ObjectRecord['past']): Promise<void> => {
+  /** Leaves what a writer leaves that dies before it logs. */
+  const write = async (rv: string, ready: boolean): Promise<number> => {
+    const logged = await beginPodLog(table, 'c', 'ns', now);
     const before = await readObject(table, 'c', 'Pod', 'ns', 'p');
-    const record = { namespace: 'ns', name: 'p', version: versionOf(1, rv), projection: encodeProjection('Pod', pod('p', { ready })), past, at: now };
+    const projection = encodeProjection('Pod', pod('p', { ready }));
+    const record = { namespace: 'ns', name: 'p', version: versionOf(1, rv), projection, past: undefined, logged, at: now };
     await putObject(table, 'c', 'Pod', record, before);
+    return logged;
   };
-  const isReady = async (cache: PodCache): Promise<boolean | undefined> => {
-    const seen = (await cache.podsOf(table, 'c', 'ns', now)).get('p');
+  const isReady = async (cache: PodCache, at = now): Promise<boolean | undefined> => {
+    const seen = (await cache.podsOf(table, 'c', 'ns', at)).get('p');
     return seen && isPodReady(seen);
   };
-  return { table, write, isReady, log: () => logPods(table, 'c', 'ns', new Set(['p']), now) };
+  const log = (number: number) => endPodLog(table, 'c', 'ns', number, new Set(['p']), now);
+  const entries = () => table.dump().filter((i) => i.pk.includes('PODLOG'));
+  return { table, write, isReady, log, entries };
 }
 
 it('pods are brought up to date by their log', async () => {
   const { write, isReady, log } = namespace();
-  await write('5', false);
+  await log(await write('5', false));
   const cache = new PodCache();
   expect(await isReady(cache)).toBe(false);
+  await log(await write('6', true));
+  expect(await isReady(cache)).toBe(true);
+});
+
+it('a writer that is overtaken in the log is waited for', async () => {
+  const { table, write, isReady, log } = namespace();
+  await log(await write('5', false));
+  const cache = new PodCache();
+  await isReady(cache);
+  const slow = await beginPodLog(table, 'c', 'ns', now);
+  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now), new Set(['other']), now);
+  expect(await isReady(cache)).toBe(false);
   await write('6', true);
-  await log();
+  await log(slow);
   expect(await isReady(cache)).toBe(true);
 });
 
 it('what one worker has seen of a writer that died before it logged, no other worker undoes', async () => {
   const { write, isReady, log } = namespace();
-  await write('5', false);
+  await log(await write('5', false));
   const warm = new PodCache();
   expect(await isReady(warm)).toBe(false);
-  // Written, still owed, and never logged.
-  await write('6', true, []);
+  const lost = await write('6', true);
   expect(await isReady(new PodCache())).toBe(true);
   expect(await isReady(warm)).toBe(true);
 
   // The same where the other worker came upon it by an older entry of the log.
   const [first, second] = [new PodCache(), new PodCache()];
   await isReady(second);
-  await log();
   await isReady(first);
-  await write('7', false, []);
-  await log();
+  const known = await write('7', true);
+  await write('8', false);
+  await log(known);
   expect(await isReady(second)).toBe(false);
   expect(await isReady(first)).toBe(false);
+  expect(lost).toBeLessThan(known);
 });
 
-it('what is owed for long is logged once by a worker, not with each look', async () => {
-  const { table, write, isReady } = namespace();
-  await write('5', true, []);
+it('what nobody has logged is logged once by a worker, not with each look', async () => {
+  const { write, isReady, entries } = namespace();
+  await write('5', true);
   const cache = new PodCache();
   for (let i = 0; i < 5; i++) await isReady(cache);
-  expect(table.dump().filter((i) => i.pk.includes('PODLOG'))).toHaveLength(1);
+  expect(entries()).toHaveLength(1);
+});
+
+it('what was logged so long ago that its entry has expired is not logged again', async () => {
+  const { table, write, isReady, log, entries } = namespace();
+  await log(await write('5', true));
+  for (const entry of entries()) await table.delete(entry);
+  await isReady(new PodCache(), now + 3_600_000);
+  // Others have written since, and theirs are there.
+  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now + 3_600_000), new Set(['other']), now);
+  await isReady(new PodCache(), now + 3_600_000);
+  expect(entries()).toHaveLength(1);
 });
