@@ -6,13 +6,16 @@ import { versionOf } from '#shared/snapshot/version.ts';
 export class Saves {
   readonly #records = new Map<string, OutputRecord>();
   readonly #incarnation: number;
+  readonly #before: readonly OutputRecord[];
   /** Something was written or read live, so the lease is to be proven before anything else is done. */
   touched = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
 
-  constructor(incarnation: number) {
+  /** `before`: what was saved before this run. */
+  constructor(incarnation: number, before: readonly OutputRecord[] = []) {
     this.#incarnation = incarnation;
+    this.#before = before;
   }
 
   /** The server holds this object. */
@@ -24,7 +27,10 @@ export class Saves {
   /** The server no longer holds it. A deletion's own version is never told, so it is saved at the version that went. */
   gone(kind: OutputKind, object: OutputObject): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
-    this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: undefined });
+    // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
+    const known = this.#records.get(`${kind}/${name}`) ?? this.#before.find((o) => o.kind === kind && o.name === name);
+    const version = known?.uid === uid ? known.version : versionOf(this.#incarnation, resourceVersion);
+    this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
   wrote(kind: OutputKind): void {

@@ -193,7 +193,7 @@ async function runOnce(
       inputs,
       counts,
       live: held.takenOver,
-      saves: new Saves(meta.incarnation),
+      saves: new Saves(meta.incarnation, inputs.outputs),
       foreign: [],
       next: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
       mayWrite: () => {

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { Saves } from '#functions/sync/saves.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { OutputRecord } from '#shared/snapshot/outputs.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+
+const slice = (uid: string, resourceVersion: string) =>
+  ({ metadata: { name: 'svc-abcde', namespace: 'ns', uid, resourceVersion }, addressType: 'IPv4', endpoints: [] }) as unknown as EndpointSlice;
+
+it('what is gone from a cluster that was made anew is saved at the version of the former one', () => {
+  const former: OutputRecord = {
+    kind: 'EndpointSlice',
+    name: 'svc-abcde',
+    uid: 'u1',
+    version: versionOf(1, '100056'),
+    generation: 1,
+    object: slice('u1', '100056'),
+  };
+  const saves = new Saves(2, [former]);
+  saves.gone('EndpointSlice', slice('u1', '100056'));
+  const [gone] = saves.records;
+  expect(gone?.version).toBe(former.version);
+  // So that whatever comes to that name is newer.
+  saves.present('EndpointSlice', slice('u2', '233'));
+  expect((saves.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
+});
