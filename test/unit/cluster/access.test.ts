@@ -52,7 +52,13 @@ async function aws(...answers: readonly string[]) {
 const clock = { now: Date.parse('2026-01-02T03:04:05Z') };
 
 /** The registry's way to a cluster whose API lets in whom `lets` says, and what it has been shown. */
-async function entered(auth: ApiAccess['auth'], cloud: Awaited<ReturnType<typeof aws>>, lets: (shown: string) => boolean, tls?: KeyPair) {
+async function entered(
+  auth: ApiAccess['auth'],
+  cloud: Awaited<ReturnType<typeof aws>>,
+  lets: (shown: string) => boolean,
+  tls?: KeyPair,
+  registered = 'u',
+) {
   const shown: string[] = [];
   const handle: http.RequestListener = (request, response) => {
     const peer = (request.socket as TLSSocket).getPeerCertificate?.();
@@ -66,7 +72,7 @@ async function entered(auth: ApiAccess['auth'], cloud: Awaited<ReturnType<typeof
     : http.createServer(handle);
   const port = await listen(server as http.Server);
   const api = { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, ...(tls && { ca: tls.clientCertificate }), auth };
-  const meta = decodeMeta('c', { pk: 'p', sk: 's', uid: 'u', api: JSON.stringify(api) });
+  const meta = decodeMeta('c', { pk: 'p', sk: 's', uid: registered, api: JSON.stringify(api) });
   const registry = clusterRegistry({
     connectionsFile: undefined,
     credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),
@@ -121,6 +127,13 @@ describe('a cluster that trusts the account’s token issuer', () => {
     await expect(call()).rejects.toMatchObject({ status: 401 });
     expect(cloud.asked.length).toBeGreaterThan(before);
   });
+});
+
+it('an API server that answers as another cluster than the one that is registered is asked for nothing', async () => {
+  const cloud = await aws(secret({ token: 't' }));
+  const { shown, call } = await entered({ type: 'secret', secretArn: 'arn' }, cloud, () => true, undefined, 'the-one-we-know');
+  await expect(call()).rejects.toThrow('answers as another cluster: kube-system has uid u, the-one-we-know is registered');
+  expect(shown).toHaveLength(1);
 });
 
 describe('a cluster with a secret', () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
 import { listAudit } from '#shared/snapshot/audit.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { drainCluster, foreignWrites, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import { putObject } from '#shared/snapshot/objects.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { localHub } from './local-hub.ts';
@@ -93,10 +93,31 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   expect((await readMeta(hub.table, 'contested'))?.circuit).toBeUndefined();
 });
 
-it.concurrent('a cluster that has left is listed as such, cannot be switched, and keeps nobody from switching all', { timeout: 60_000 }, async () => {
+it.concurrent('a cluster that has left is listed as such and cannot be switched', { timeout: 60_000 }, async () => {
   await hub.register('gone');
   await drainCluster(hub.table, 'gone');
   expect((await cluster('list')).output).toMatch(/^gone +draining: not written to since .*, its endpoints stay as they are$/m);
   expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone has left') });
   expect(await modeOf('gone')).toBe('draining');
+});
+
+it('`pause --all` pauses every cluster that is there, whatever has left and whoever cannot be woken', { timeout: 60_000 }, async () => {
+  await hub.register('still-here');
+  await hub.register('left');
+  await drainCluster(hub.table, 'left');
+  const nowhere = 'http://127.0.0.1:9/000000000000/nowhere';
+  await registerCluster(hub.table, {
+    id: 'a-no-queue',
+    mode: 'active',
+    queues: { events: nowhere, syncs: nowhere, parked: nowhere, quarantine: nowhere },
+  });
+  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, past: undefined, at: 1 };
+  await hub.table.put({ pk: 'a-no-queue#NS', sk: 'ns/' });
+  await putObject(hub.table, 'a-no-queue', 'Service', service, undefined);
+  const { code, output } = await cluster('pause', '--all', '--reason', 'stop everything');
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(output).toMatch(/^a-no-queue {2}active → paused, services are woken by sweep/m);
+  expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
+  expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
+  expect((await readMeta(hub.table, 'a-no-queue'))?.wakeAll).toBe(true);
 });
