@@ -3,12 +3,12 @@ import { mutants } from './mutants.ts';
 import { drainByImmediate } from './scheduler.ts';
 import { simulate } from './simulate.ts';
 
-/** Each is found in the first 40 seeds today; what changes the order of events in a seed may take it some more. */
-const seeds = 150;
+/** What changes the order of events in a seed makes a bug show in another one: `npm run simulate` has all the time, this has not. */
+const seeds = 300;
 
 describe('the simulation finds out when', () => {
-  it.each(mutants.map((m) => [m.name, m] as const))('%s', { timeout: 60_000 }, async (_name, mutant) => {
-    for (let seed = 1; seed <= seeds; seed++) {
+  it.each(mutants.map((m) => [m.name, m] as const))('%s', { timeout: 120_000 }, async (_name, mutant) => {
+    for (const seed of [...(mutant.seed === undefined ? [] : [mutant.seed]), ...Array.from({ length: seeds }, (_, i) => i + 1)]) {
       const { failures } = await simulate({ seed, mutant });
       if (failures.length > 0) return;
       await drainByImmediate();
