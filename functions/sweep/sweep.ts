@@ -1,4 +1,4 @@
-/** What nobody's message carries: overdue work, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
+/** What nobody's message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { type ClusterMeta, hasLeft, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
@@ -7,6 +7,7 @@ import { confirmLists } from './confirm-list.ts';
 import type { SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
+import { resync } from './resync.ts';
 import { judgeSuspect } from './suspect.ts';
 
 export async function sweep(deps: SweepDeps): Promise<void> {
@@ -33,6 +34,7 @@ async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
 async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const cluster = meta.id;
   if (meta.wakeAll) await wakeAll(deps, meta);
+  else if (meta.mode === 'active' || meta.mode === 'shadow') await resync(deps, meta);
   const { resent, oldestSeconds } = await wakeOverdue(deps, meta);
   deps.metrics.put('SweepResends', resent, { cluster });
   // A cluster that can't be asked is behind by definition, and has an alarm of its own.

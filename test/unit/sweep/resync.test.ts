@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { readOutputs } from '#shared/snapshot/outputs.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+const service = { cluster, namespace: 'default', name: 'svc' };
+
+it('every service is run again within 12 hours, and nothing is written where nothing differs', async () => {
+  const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(8);
+  calls.length = 0;
+  const { gen } = await readWork(world.table, service);
+  await pass(12 * 3600);
+  expect((await readWork(world.table, service)).gen).toBe(gen + 1);
+  await pass(12 * 3600);
+  expect((await readWork(world.table, service)).gen).toBe(gen + 2);
+  expect(calls).toEqual([]);
+});
+
+it('what was lost for good is made good by it', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(8);
+  // The cluster's slices are other than what we believe, and no watch has told.
+  const slice = world.store.list('EndpointSlice')[0];
+  const silent = world.queues.events.send;
+  world.queues.events.send = async () => {};
+  world.store.apply({ ...slice, endpoints: [] } as never);
+  await pass(5);
+  world.queues.events.send = silent;
+  expect(differences(world.store, 100)).not.toEqual([]);
+  expect((await readOutputs(world.table, service)).length).toBeGreaterThan(0);
+  await pass(12 * 3600);
+  expect(differences(world.store, 100)).toEqual([]);
+});
