@@ -3,12 +3,10 @@
  * gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { serviceReference } from '#shared/slices/outcome.ts';
 import { saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
@@ -16,14 +14,16 @@ import { forgetOutputs, type OutputRecord, saveOutput } from '#shared/snapshot/o
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
 import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
-import { bounceSeconds, circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/backoff.ts';
-import { anyGeneration, isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
+import { circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/backoff.ts';
+import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
+import { bounce } from './bounce.ts';
 import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
-import { type Inputs, load, readFacts } from './load.ts';
+import { load, readFacts } from './load.ts';
 import { observeSync } from './metrics.ts';
 import { NotNow, type Outcome, ok } from './outcome.ts';
+import { type RunResult, report, tellParked } from './report.ts';
 import type { Run } from './run.ts';
 import { Saves } from './saves.ts';
 import { delayed, settleParts } from './settle.ts';
@@ -43,9 +43,8 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     const work = await readWork(deps.table, key);
     const parts = partsToRun(message, work);
     if (parts.length === 0) return true;
-    if (isLeased(work, deps.now())) {
-      deps.metrics.put('Bounced', 1, { cluster: key.cluster });
-      await bounce(deps, key, message, parts, work);
+    if (work.lease && isLeased(work, deps.now())) {
+      await bounce(deps, key, message, parts, work.lease);
       return true;
     }
     const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };
@@ -53,9 +52,6 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     if (claimed) return hold(deps, limits, key, message, parts, { ...claimed, leaseId: lease.id }, deadline);
   }
 }
-
-/** Services of which a worker remembers that their lease is insured. */
-const mostInsured = 10_000;
 
 interface Held {
   readonly leaseId: string;
@@ -81,6 +77,7 @@ async function hold(
   let parts = firstParts;
   for (let runs = 1; ; runs++) {
     const captured = held.work.gen;
+    const began = deps.now();
     const result = await runOnce(deps, limits, key, message, parts, held, deadline);
     if (result === 'lost') {
       deps.log.warn('lease lost during a run', { ...key });
@@ -89,7 +86,8 @@ async function hold(
     const now = deps.now();
     const { syncs, parked, events, quarantine } = deps.queues(key.cluster, result.meta?.queues);
     const settled = await settleParts({ syncs, parked, events, quarantine }, message, held.work.parts, result.outcomes, captured, now);
-    report(deps, key, message, result, settled.parked, now - started);
+    // When the relay saw what a later run is for, nobody has told.
+    report(deps, key, runs === 1 ? message.seen : undefined, result, settled.parked, now - began);
     const settlement = { leaseId: held.leaseId, captured, parts: settled.parts, triggers: result.triggers, now };
     if (settled.parked.length > 0) await tellParked(deps, result, settled.parked);
 
@@ -114,39 +112,6 @@ async function hold(
     }
     return true;
   }
-}
-
-/**
- * The holder sees every generation before it lets go, and goes on or sends for it. So a message that meets a live lease is needed only if the
- * holder dies: it comes back when the lease has run out, for whatever is owed then. One such message is enough for all that meet the same
- * lease, as far as this process knows.
- */
-async function bounce(deps: SyncDeps, key: ServiceKey, message: SyncMessage, parts: readonly WorkPart[], { lease }: WorkItem): Promise<void> {
-  if (!lease) return;
-  const now = deps.now();
-  const isFresh = workParts.every((p) => message.seq[p] === 0);
-  const id = `${key.cluster} ${key.namespace}/${key.name}`;
-  if (isFresh && message.gen !== anyGeneration && deps.insured.get(id) === lease.id) return;
-  const { seen: _, ...rest } = message;
-  const again = isFresh ? { ...rest, gen: anyGeneration } : { ...rest, seq: Object.fromEntries(parts.map((p) => [p, message.seq[p]])) };
-  const seconds = bounceSeconds(lease.until - now, deps.random());
-  await deps.queues(key.cluster, undefined).syncs.send([delayed({ ...again, hops: (message.hops ?? 0) + 1 }, seconds, now)]);
-  if (!isFresh) return;
-  if (deps.insured.size >= mostInsured) deps.insured.clear();
-  deps.insured.set(id, lease.id);
-}
-
-interface RunResult {
-  readonly meta: ClusterMeta | undefined;
-  readonly outcomes: ReadonlyMap<WorkPart, Outcome>;
-  readonly saves: Saves | undefined;
-  readonly api: ClusterApi | undefined;
-  readonly inputs: Inputs | undefined;
-  readonly triggers: string | null | undefined;
-  /** The outputs as this run has left them, if it went well. */
-  readonly outputs?: readonly OutputRecord[] | undefined;
-  /** A generation came in while it ran. */
-  readonly isBehind?: boolean;
 }
 
 async function runOnce(
@@ -260,47 +225,3 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
 }
 
 const outputKindOf = { ep: 'Endpoints', sl: 'EndpointSlice' } as const satisfies { readonly [P in WorkPart]: OutputKind };
-
-function report(
-  deps: SyncDeps,
-  key: ServiceKey,
-  message: SyncMessage,
-  { outcomes, saves }: RunResult,
-  parked: readonly { readonly part: WorkPart; readonly error: string }[],
-  durationMs: number,
-): void {
-  const { cluster } = key;
-  const all = [...outcomes.values()];
-  const wrote = (saves?.writes.Endpoints ?? 0) + (saves?.writes.EndpointSlice ?? 0);
-  deps.metrics.put('SyncDuration', durationMs, { cluster });
-  if (saves?.writes.Endpoints) deps.metrics.put('WritesEndpoints', saves.writes.Endpoints, { cluster });
-  if (saves?.writes.EndpointSlice) deps.metrics.put('WritesSlices', saves.writes.EndpointSlice, { cluster });
-  if (wrote > 0 && message.seen !== undefined) deps.metrics.put('SyncLatency', Math.max(0, deps.now() - message.seen), { cluster });
-  const waiting = all.filter((o) => o.kind === 'not-now').length;
-  const failed = all.filter((o) => o.kind === 'failed');
-  if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
-  if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
-  if (waiting + failed.length === 0) deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
-  for (const f of failed) deps.log.warn('sync failed', { ...key, error: f.kind === 'failed' ? f.error : '' });
-  for (const { part, error } of parked) {
-    deps.metrics.put('Parked', 1, { cluster });
-    deps.log.error('work parked', { ...key, part, error });
-  }
-}
-
-async function tellParked(
-  deps: SyncDeps,
-  { api, inputs }: RunResult,
-  parked: readonly { readonly part: WorkPart; readonly error: string }[],
-): Promise<void> {
-  if (!api || !inputs?.service) return;
-  for (const { part, error } of parked) {
-    await deps.events.record(api, inputs.service.metadata.namespace ?? '', {
-      type: 'Warning',
-      reason: 'RetryBudgetExceeded',
-      message: `${part === 'ep' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
-      regarding: serviceReference(inputs.service),
-      component: part === 'ep' ? 'endpoint-controller' : 'endpoint-slice-controller',
-    });
-  }
-}

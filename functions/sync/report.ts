@@ -1,0 +1,69 @@
+/** What is told of a run: metrics, log lines, and an Event for what is given up. */
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { serviceReference } from '#shared/slices/outcome.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { OutputRecord } from '#shared/snapshot/outputs.ts';
+import type { ServiceKey } from '#shared/snapshot/work.ts';
+import type { WorkPart } from '#shared/workqueue/item.ts';
+import type { SyncDeps } from './deps.ts';
+import type { Inputs } from './load.ts';
+import type { Outcome } from './outcome.ts';
+import type { Saves } from './saves.ts';
+
+export interface RunResult {
+  readonly meta: ClusterMeta | undefined;
+  readonly outcomes: ReadonlyMap<WorkPart, Outcome>;
+  readonly saves: Saves | undefined;
+  readonly api: ClusterApi | undefined;
+  readonly inputs: Inputs | undefined;
+  readonly triggers: string | null | undefined;
+  /** The outputs as this run has left them, if it went well. */
+  readonly outputs?: readonly OutputRecord[] | undefined;
+  /** A generation came in while it ran. */
+  readonly isBehind?: boolean;
+}
+
+/** `seen`: when the relay saw the change that the run was for, ms since the epoch. */
+export function report(
+  deps: SyncDeps,
+  key: ServiceKey,
+  seen: number | undefined,
+  { outcomes, saves }: RunResult,
+  parked: readonly { readonly part: WorkPart; readonly error: string }[],
+  durationMs: number,
+): void {
+  const { cluster } = key;
+  const all = [...outcomes.values()];
+  const wrote = (saves?.writes.Endpoints ?? 0) + (saves?.writes.EndpointSlice ?? 0);
+  deps.metrics.put('SyncDuration', durationMs, { cluster });
+  if (saves?.writes.Endpoints) deps.metrics.put('WritesEndpoints', saves.writes.Endpoints, { cluster });
+  if (saves?.writes.EndpointSlice) deps.metrics.put('WritesSlices', saves.writes.EndpointSlice, { cluster });
+  if (wrote > 0 && seen !== undefined) deps.metrics.put('SyncLatency', Math.max(0, deps.now() - seen), { cluster });
+  const waiting = all.filter((o) => o.kind === 'not-now').length;
+  const failed = all.filter((o) => o.kind === 'failed');
+  if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
+  if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
+  if (waiting + failed.length === 0) deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
+  for (const f of failed) deps.log.warn('sync failed', { ...key, error: f.kind === 'failed' ? f.error : '' });
+  for (const { part, error } of parked) {
+    deps.metrics.put('Parked', 1, { cluster });
+    deps.log.error('work parked', { ...key, part, error });
+  }
+}
+
+export async function tellParked(
+  deps: SyncDeps,
+  { api, inputs }: RunResult,
+  parked: readonly { readonly part: WorkPart; readonly error: string }[],
+): Promise<void> {
+  if (!api || !inputs?.service) return;
+  for (const { part, error } of parked) {
+    await deps.events.record(api, inputs.service.metadata.namespace ?? '', {
+      type: 'Warning',
+      reason: 'RetryBudgetExceeded',
+      message: `${part === 'ep' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
+      regarding: serviceReference(inputs.service),
+      component: part === 'ep' ? 'endpoint-controller' : 'endpoint-slice-controller',
+    });
+  }
+}
