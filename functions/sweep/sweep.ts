@@ -8,6 +8,7 @@ import type { SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
 import { resync } from './resync.ts';
+import { askRights } from './rights.ts';
 import { judgeSuspect } from './suspect.ts';
 
 export async function sweep(deps: SweepDeps): Promise<void> {
@@ -16,7 +17,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     const meta = await readMeta(deps.table, id);
     if (!meta) return;
     // A cluster that has left has no queues any more, and nothing that could be late.
-    for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, publish]) {
+    for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]) {
       try {
         await step(deps, meta);
       } catch (error) {

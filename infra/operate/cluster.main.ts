@@ -19,7 +19,7 @@ import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, readMeta, switchM
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { chosenClusters, command, connectHub, type Hub, UsageError } from './hub.ts';
-import { accessFindings, controllersOff, defaultQuietMs, type Finding, shadowFindings } from './preflight.ts';
+import { accessFindings, controllersOff, defaultQuietMs, type Finding, recordedFindings, shadowFindings } from './preflight.ts';
 
 const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
 /** No lease of a worker that still believes the old mode is alive after this. */
@@ -127,40 +127,32 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
     const off = vouched
       ? { check: 'built-in controllers', ok: true, detail: 'off, as you say' }
       : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
-    return [...shadow, ...(await accessFindings(api.transport)), off];
+    return [...shadow, ...(await accessFindings(api)), off];
   } finally {
     api.close();
   }
 }
 
-/**
- * With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: that it
- * answers is all that can be seen from here, and a worker asks who it is before its first write.
- */
-async function deployedFindings({ api: access, uid }: ClusterMeta): Promise<readonly Finding[]> {
-  const reachable = (ok: boolean, detail: string): Finding => ({ check: 'reachable', ok, detail });
-  if (!access) return [reachable(false, 'the cluster has no api in clusters.yaml')];
+/** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
+async function deployedFindings(meta: ClusterMeta): Promise<readonly Finding[]> {
+  const { api: access, uid } = meta;
+  const reachable = (detail: string): Finding => ({ check: 'reachable', ok: false, detail });
+  if (!access) return [reachable('the cluster has no api in clusters.yaml')];
   const { url, ca, auth } = access;
+  if (auth.type !== 'secret') return recordedFindings(meta, Date.now());
   let api: ReturnType<typeof httpsClusterApi> | undefined;
   try {
     const credentials = accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
-    api = httpsClusterApi(
-      { server: url, ...(ca && { ca }), ...(auth.type === 'secret' && (await credentials.credentials(auth, false))) },
-      { fieldManager },
-    );
-    if (auth.type !== 'secret') {
-      const { status } = await api.transport.request('GET', '/version');
-      return [reachable(true, `the API server answers (HTTP ${status} to a stranger); the functions' rights show in their first write`)];
-    }
+    api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await credentials.credentials(auth, false)) }, { fieldManager });
     const found = await api.identity();
     const known = {
       check: 'identity',
       ok: found === uid,
       detail: found === uid ? 'it is this cluster' : `it is another cluster: ${found}, not ${uid}`,
     };
-    return [known, ...(await accessFindings(api.transport))];
+    return [known, ...(await accessFindings(api))];
   } catch (e) {
-    return [reachable(false, e instanceof Error ? e.message : String(e))];
+    return [reachable(e instanceof Error ? e.message : String(e))];
   } finally {
     api?.close();
   }

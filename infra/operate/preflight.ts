@@ -1,7 +1,6 @@
 /** May this cluster's writer be us? Asked before a cluster goes active. */
-import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import type { HttpTransport } from '#shared/cluster/transport.ts';
+import { missingRights } from '#shared/cluster/rights.ts';
 import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
 
 export interface Finding {
@@ -35,40 +34,31 @@ export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: 
   ];
 }
 
-/** The verbs that the writer needs (issue of its ClusterRole: infra/relay-rbac.ts). */
-const needed = [
-  ...['get', 'list', 'create', 'update', 'delete'].flatMap((verb) => [
-    { verb, group: '', resource: 'endpoints' },
-    { verb, group: 'discovery.k8s.io', resource: 'endpointslices' },
-  ]),
-  ...['get', 'list'].flatMap((verb) => ['services', 'pods'].map((resource) => ({ verb, group: '', resource }))),
-  ...['create', 'patch'].map((verb) => ({ verb, group: '', resource: 'events' })),
-];
-
-export async function accessFindings(transport: Pick<HttpTransport, 'request'>): Promise<readonly Finding[]> {
+export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<readonly Finding[]> {
   try {
-    const denied: string[] = [];
-    for (const { verb, group, resource } of needed) {
-      const answer = await transport.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-        body: JSON.stringify({
-          apiVersion: 'authorization.k8s.io/v1',
-          kind: 'SelfSubjectAccessReview',
-          spec: { resourceAttributes: { verb, group, resource } },
-        }),
-      });
-      if (answer.status >= 300)
-        throw new ClusterApiError(`the API server answers ${answer.status} to a SelfSubjectAccessReview`, { status: answer.status });
-      const { status } = JSON.parse(answer.body.toString()) as { readonly status?: { readonly allowed?: boolean } };
-      if (!status?.allowed) denied.push(`${verb} ${resource}`);
-    }
-    return [
-      { check: 'reachable', ok: true, detail: 'the API server answers' },
-      { check: 'rights', ok: denied.length === 0, detail: denied.length === 0 ? 'every verb is allowed' : `missing: ${denied.join(', ')}` },
-    ];
+    return [{ check: 'reachable', ok: true, detail: 'the API server answers' }, rightsFinding(await missingRights(api))];
   } catch (error) {
     return [{ check: 'reachable', ok: false, detail: error instanceof Error ? error.message : String(error) }];
   }
 }
+
+/** Sweep asks every few minutes; older than this it says nothing. */
+const longestRightsMs = 30 * 60_000;
+
+/** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
+export function recordedFindings({ rights }: ClusterMeta, now: number): readonly Finding[] {
+  if (!rights || now - rights.at > longestRightsMs) {
+    return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is in shadow mode' }];
+  }
+  if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
+  return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(rights.missing)];
+}
+
+const rightsFinding = (missing: readonly string[]): Finding => ({
+  check: 'rights',
+  ok: missing.length === 0,
+  detail: missing.length === 0 ? 'every verb is allowed' : `missing: ${missing.join(', ')}`,
+});
 
 const canaryMs = 10_000;
 

@@ -59,6 +59,16 @@ export function httpsClusterApi(
       const namespace = await call<{ metadata: { uid: string } }>('GET', '/api/v1/namespaces/kube-system', { idempotent: true });
       return namespace.metadata.uid;
     },
+
+    async allows(resourceAttributes) {
+      const apiVersion = 'authorization.k8s.io/v1';
+      const body = JSON.stringify({ apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } });
+      const review = await call<{ status?: { allowed?: boolean } }>('POST', `/apis/${apiVersion}/selfsubjectaccessreviews`, {
+        body,
+        idempotent: true,
+      });
+      return review.status?.allowed === true;
+    },
   };
   return { ...api, transport, close: () => transport.close() };
 }

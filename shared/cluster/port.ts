@@ -33,6 +33,15 @@ export interface ClusterApi {
   delete(kind: ApiKind, namespace: string, name: string, preconditions?: Preconditions): Promise<boolean>;
   /** UID of the kube-system namespace: the cluster's identity. */
   identity(): Promise<string>;
+  /** May we do this in every namespace (SelfSubjectAccessReview)? */
+  allows(right: Right): Promise<boolean>;
+}
+
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  /** Plural, as in paths. */
+  readonly resource: string;
 }
 
 export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {

@@ -21,5 +21,6 @@ export function timedClusterApi(api: ClusterApi, cluster: string, metrics: Metri
     patch: timed(api.patch) as ClusterApi['patch'],
     delete: timed(api.delete),
     identity: timed(api.identity),
+    allows: timed(api.allows),
   };
 }

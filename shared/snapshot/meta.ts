@@ -86,6 +86,8 @@ export interface ClusterMeta {
   readonly toConfirm: readonly InputKind[];
   /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
   readonly suspect: Suspect | undefined;
+  /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), in shadow mode; or why it got no answer. */
+  readonly rights: { readonly at: number; readonly missing: readonly string[]; readonly error?: string } | undefined;
 }
 
 /** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
@@ -130,6 +132,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     heartbeatAt: number('heartbeatAt'),
     toConfirm: (['Service', 'Pod', 'Node'] as const).filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
+    rights: json('rights'),
   };
 }
 

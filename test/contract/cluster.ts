@@ -235,6 +235,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
 
     test('the cluster is known by the uid of kube-system', async () => {
       expect(await api.identity()).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await api.allows({ verb: 'update', group: 'discovery.k8s.io', resource: 'endpointslices' })).toBe(true);
     });
   });
 }

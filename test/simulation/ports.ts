@@ -161,6 +161,7 @@ export function apiPort(
         api.delete(kind, ns, name, preconditions),
       ),
     identity: () => call('identity', 'Namespace', '', undefined, () => api.identity()),
+    allows: (right) => call('allows', 'Namespace', '', undefined, () => api.allows(right)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { accessFindings, controllersOff, defaultQuietMs, type Finding, shadowFindings } from '#infra/operate/preflight.ts';
-import type { RequestOptions } from '#shared/cluster/transport.ts';
+import { accessFindings, controllersOff, defaultQuietMs, type Finding, recordedFindings, shadowFindings } from '#infra/operate/preflight.ts';
+import type { Right } from '#shared/cluster/port.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
@@ -26,12 +26,7 @@ it.each([
 });
 
 /** An API server that allows what it is asked for, or not. */
-const asked = (allows: (what: { readonly verb: string; readonly resource: string }) => boolean, status = 201) => ({
-  async request(_method: string, _path: string, { body = '' }: RequestOptions = {}) {
-    const { spec } = JSON.parse(body) as { spec: { resourceAttributes: { verb: string; resource: string } } };
-    return { status, headers: {}, body: Buffer.from(JSON.stringify({ status: { allowed: allows(spec.resourceAttributes) } })) };
-  },
-});
+const asked = (allows: (what: Right) => boolean) => ({ allows: async (right: Right) => allows(right) });
 
 it('every right that the writer needs is asked for, and the missing ones are named', async () => {
   expect(refused(await accessFindings(asked(() => true)))).toEqual([]);
@@ -41,7 +36,22 @@ it('every right that the writer needs is asked for, and the missing ones are nam
 });
 
 it('an API server that does not answer is not reachable', async () => {
-  expect(refused(await accessFindings(asked(() => true, 503)))).toEqual(['reachable']);
+  const down = {
+    allows: async () => {
+      throw new Error('connection refused');
+    },
+  };
+  expect(await accessFindings(down)).toEqual([{ check: 'reachable', ok: false, detail: 'connection refused' }]);
+});
+
+it.each([
+  ['never', undefined, ['rights']],
+  ['an hour ago', { at: now - 3_600_000, missing: [] }, ['rights']],
+  ['lately, and all were there', { at: now - 60_000, missing: [] }, []],
+  ['lately, and one was missing', { at: now - 60_000, missing: ['create endpoints'] }, ['rights']],
+  ['lately, in vain', { at: now - 60_000, missing: [], error: 'unauthorized' }, ['reachable']],
+] as const)('rights that sweep has asked for %s', (_, rights, refusals) => {
+  expect(refused(recordedFindings(cluster(rights && { rights: JSON.stringify(rights) }), now))).toEqual(refusals);
 });
 
 function clusterInMemory() {

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { askRights } from '#functions/sweep/rights.ts';
+import { type ClusterMeta, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
+
+async function shadowCluster() {
+  const table = memoryTable();
+  let now = 1_000_000;
+  let asked = 0;
+  let answers: (resource: string) => boolean = () => true;
+  await registerCluster(table, { id: 'c', mode: 'shadow', api }, now);
+  const deps = {
+    table,
+    now: () => now,
+    cluster: async () => ({ allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource) }),
+  } as unknown as SweepDeps;
+  const meta = async (): Promise<ClusterMeta> => (await readMeta(table, 'c')) as ClusterMeta;
+  return {
+    table,
+    meta,
+    asked: () => asked,
+    answer(how: typeof answers) {
+      answers = how;
+    },
+    sweepAfter: async (ms: number) => {
+      now += ms;
+      await askRights(deps, await meta());
+    },
+  };
+}
+
+it('in shadow mode the rights of the writer are asked for every ten minutes, and noted', async () => {
+  const { meta, asked, answer, sweepAfter } = await shadowCluster();
+  await sweepAfter(0);
+  expect((await meta()).rights).toEqual({ at: 1_000_000, missing: [] });
+  const once = asked();
+  await sweepAfter(9 * 60_000);
+  expect(asked()).toBe(once);
+  answer((resource) => resource !== 'events');
+  await sweepAfter(60_000);
+  expect((await meta()).rights).toEqual({ at: 1_600_000, missing: ['create events', 'patch events'] });
+  answer(() => {
+    throw new Error('unauthorized');
+  });
+  await sweepAfter(600_000);
+  expect((await meta()).rights).toMatchObject({ error: 'unauthorized' });
+});
+
+it('an active cluster is not asked', async () => {
+  const { table, asked, sweepAfter } = await shadowCluster();
+  await switchMode(table, 'c', 'active', 1_000_000);
+  await sweepAfter(0);
+  expect(asked()).toBe(0);
+});
