@@ -1,5 +1,6 @@
 /** One seed's world: a cluster that lives, its relays, and the hub with the real ingest, sync and sweep. */
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
+import { storeKinds } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { registerCluster } from '#shared/snapshot/meta.ts';
@@ -160,15 +161,15 @@ export class World {
     const { scheduler, random, profile, store } = this;
     const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
-      const backup = store.backup();
+      const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)) };
       // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one (protocol.md 9).
-      store.advance(100_000);
+      store.resourceVersion += 100_000;
       scheduler.after((backAt as number) - (backupAt as number), () => {
         this.tell('world', `the cluster is ${how} at ${backup.revision} after ${store.resourceVersion}`);
         const objects = backup.objects.map((o) =>
           how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
         );
-        store.restore({ objects, revision: backup.revision + (how === 'recreated' ? random.between(0, 200) : 0) });
+        store.restore(objects, backup.revision + (how === 'recreated' ? random.between(0, 200) : 0));
         this.#relays.cut();
         this.wentBackAt = scheduler.now;
         for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));

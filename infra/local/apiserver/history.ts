@@ -57,16 +57,9 @@ export class Shelf {
     for (const listener of [...this.listeners]) listener(event);
   }
 
-  /** Other objects and no history, as after a restore. Nobody is told. */
-  restore(objects: readonly RawObject[], resourceVersion: number): void {
-    this.objects.clear();
-    this.#sorted = undefined;
-    for (const object of objects) this.put(object);
-    this.compact(resourceVersion);
-  }
-
   compact(resourceVersion: number): void {
     this.#events = [];
+    this.#sorted = undefined;
     this.#floor = resourceVersion;
   }
 }

@@ -17,11 +17,6 @@ export interface StoreOptions {
   readonly dualStack?: boolean;
 }
 
-export interface Backup {
-  readonly revision: number;
-  readonly objects: readonly RawObject[];
-}
-
 export type WriteOptions = { readonly manager?: string; readonly subresource?: 'status' | undefined };
 
 export interface DeleteOptions {
@@ -38,7 +33,8 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #shelves = Object.fromEntries(storeKinds.map((kind) => [kind, new Shelf()])) as Record<StoreKind, Shelf>;
   readonly #allocate: Allocator;
-  #revision = 1;
+  /** Of the last change. May be set ahead, as by changes to what nobody here knows. */
+  resourceVersion = 1;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -48,10 +44,6 @@ export class Store {
       dualStack: options.dualStack ?? true,
     };
     for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) this.create('Namespace', '', { metadata: { name } });
-  }
-
-  get resourceVersion(): number {
-    return this.#revision;
   }
 
   find(kind: StoreKind, namespace = '', name = ''): RawObject | undefined {
@@ -65,7 +57,7 @@ export class Store {
   }
 
   /** All objects of a kind in key order, or those of a namespace, as they were at a resourceVersion; throws 410 when that is forgotten. */
-  list(kind: StoreKind, namespace = '', at = this.#revision): readonly RawObject[] {
+  list(kind: StoreKind, namespace = '', at = this.resourceVersion): readonly RawObject[] {
     return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at);
   }
 
@@ -73,7 +65,7 @@ export class Store {
    * Calls back during each change, after it; first for those after `from`, or throws 410 when some of them are forgotten.
    * The function returned ends it.
    */
-  watch(kind: StoreKind, listener: (event: StoreEvent) => void, from = this.#revision): () => void {
+  watch(kind: StoreKind, listener: (event: StoreEvent) => void, from = this.resourceVersion): () => void {
     const { listeners } = this.#shelves[kind];
     for (const event of this.#shelves[kind].since(from)) listener(event);
     listeners.add(listener);
@@ -82,7 +74,7 @@ export class Store {
 
   /** Forgets all history, as etcd's compaction does. */
   compact(): void {
-    for (const shelf of Object.values(this.#shelves)) shelf.compact(this.#revision);
+    for (const shelf of Object.values(this.#shelves)) shelf.compact(this.resourceVersion);
   }
 
   create(kind: StoreKind, namespace: string, incoming: object, options: WriteOptions = {}): RawObject {
@@ -156,29 +148,17 @@ export class Store {
   load(objects: readonly RawObject[]): void {
     for (const object of objects) {
       this.#implyNamespace(object);
-      this.#revision = Math.max(this.#revision, Number(object.metadata.resourceVersion) || 0);
+      this.resourceVersion = Math.max(this.resourceVersion, Number(object.metadata.resourceVersion) || 0);
       this.#shelves[object.kind as StoreKind].put(object);
     }
     this.compact();
   }
 
-  /** Everything as it is now, for `restore`. */
-  backup(): Backup {
-    return { revision: this.#revision, objects: storeKinds.flatMap((kind) => this.list(kind)) };
-  }
-
-  /** As other objects' changes do (leases, events), of which nobody here hears. */
-  advance(revisions: number): void {
-    this.#revision += revisions;
-  }
-
-  /** As etcd restored from a backup: later changes never were, their versions come a second time, and who watches is told nothing. */
-  restore({ revision, objects }: Backup): void {
-    this.#revision = revision;
-    for (const kind of storeKinds) {
-      const ofKind = objects.filter((o) => o.kind === kind);
-      this.#shelves[kind].restore(ofKind, revision);
-    }
+  /** As etcd restored from a backup: these objects, the version as it was then, no history. Who watches is told nothing. */
+  restore(objects: readonly RawObject[], resourceVersion: number): void {
+    for (const shelf of Object.values(this.#shelves)) shelf.objects.clear();
+    this.resourceVersion = resourceVersion;
+    this.load(objects);
   }
 
   /** Creates or replaces an object as it stands, but with a new resourceVersion. */
@@ -226,7 +206,7 @@ export class Store {
 
   #commit(type: StoreEvent['type'], next: RawObject, previous: RawObject | undefined): RawObject {
     const kind = next.kind as StoreKind;
-    const resourceVersion = ++this.#revision;
+    const resourceVersion = ++this.resourceVersion;
     const object = { ...next, metadata: { ...next.metadata, resourceVersion: String(resourceVersion) } };
     this.#shelves[kind].record({ type, object, previous, resourceVersion }, this.#options.historyLimit ?? 10_000);
     return object;
