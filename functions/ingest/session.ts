@@ -1,7 +1,7 @@
-import type { EventsMessage } from '#shared/queue/messages.ts';
+import type { EventsMessage, HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { fixSession, readSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
+import type { ClusterMeta, Orphan, Suspect } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 
@@ -18,9 +18,12 @@ export async function incarnationOfSession(
   kept?: Map<string, number>,
 ): Promise<number | undefined> {
   const key = `${meta.id} ${message.session}`;
-  const known = kept?.get(key) ?? (await readSession(table, meta.id, message.session));
+  const cached = kept?.get(key);
+  // One of a former incarnation may have been moved to this one.
+  const known = cached === meta.incarnation ? cached : await readSession(table, meta.id, message.session);
   if (known !== undefined) {
     kept?.set(key, known);
+    if (known < meta.incarnation && message.type === 'heartbeat' && message.at > meta.incarnationSince) await noteOrphan(table, meta, message);
     return known;
   }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
@@ -34,6 +37,16 @@ export async function incarnationOfSession(
     await table.update(metaKey(meta.id), { set: { suspect: JSON.stringify(suspect) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
   }
   return undefined;
+}
+
+/**
+ * A relay that lives on after the history went back, and did not notice because it began in between or had read less: what it says counts as of the
+ * former history until sweep has looked, and so is lost.
+ */
+async function noteOrphan(table: Table, meta: ClusterMeta, { session, uid, high }: HeartbeatMessage): Promise<void> {
+  if (uid !== meta.uid) return;
+  const orphan: Orphan = { session, high };
+  await table.update(metaKey(meta.id), { set: { orphan: JSON.stringify(orphan) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
 }
 
 /** The first relay of a new cluster tells who it is. */

@@ -6,6 +6,7 @@ import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
 import type { SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
+import { judgeOrphan } from './orphan.ts';
 import { wakeOverdue } from './overdue.ts';
 import { resync } from './resync.ts';
 import { askRights } from './rights.ts';
@@ -29,7 +30,8 @@ export async function sweep(deps: SweepDeps): Promise<void> {
 
 async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   await judgeSuspect(deps, meta);
-  if (meta.mode === 'active' && meta.toConfirm.length > 0) await confirmLists(deps, meta);
+  const now = (await judgeOrphan(deps, meta)) ? ((await readMeta(deps.table, meta.id)) ?? meta) : meta;
+  if (now.mode === 'active' && now.toConfirm.length > 0) await confirmLists(deps, now);
 }
 
 async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {

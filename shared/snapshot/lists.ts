@@ -52,6 +52,11 @@ export async function fixSession(table: Table, cluster: string, session: string,
   return item?.['inc'] as number;
 }
 
+/** The session turned out to speak for this incarnation. */
+export async function moveSession(table: Table, cluster: string, session: string, incarnation: number): Promise<void> {
+  await table.update(sessionKey(cluster, session), { set: { inc: incarnation } });
+}
+
 /** A list that takes much away waits for sweep's own look at the cluster. */
 export async function askForConfirmation(table: Table, cluster: string, kind: InputKind): Promise<void> {
   await table.update(metaKey(cluster), { set: { [`confirm_${kind}`]: 1 } });

@@ -55,6 +55,13 @@ export interface Suspect {
   readonly wentBackAt?: number;
 }
 
+/** A relay's session of a former incarnation that is heard after the present one began: it may never have noticed. */
+export interface Orphan {
+  readonly session: string;
+  /** Newest resourceVersion that it has read, by kind. */
+  readonly high: { readonly [K in Kind]?: string };
+}
+
 export interface ClusterMeta {
   readonly id: string;
   readonly mode: Mode;
@@ -86,6 +93,7 @@ export interface ClusterMeta {
   readonly toConfirm: readonly InputKind[];
   /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
   readonly suspect: Suspect | undefined;
+  readonly orphan: Orphan | undefined;
   /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), in shadow mode; or why it got no answer. */
   readonly rights: { readonly at: number; readonly missing: readonly string[]; readonly error?: string } | undefined;
 }
@@ -132,6 +140,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     heartbeatAt: number('heartbeatAt'),
     toConfirm: (['Service', 'Pod', 'Node'] as const).filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
+    orphan: json('orphan'),
     rights: json('rights'),
   };
 }

@@ -1,0 +1,42 @@
+/**
+ * A relay's session of a former incarnation that is still heard (session.ts). If it has read nothing that the cluster's history has not come to yet, it
+ * speaks of the present one: it is taken over into it, and what it said meanwhile is made up for by lists of our own. True: that was done.
+ */
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { InputKind, Kind } from '#shared/kube/types.ts';
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { askForConfirmation, moveSession } from '#shared/snapshot/lists.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import type { SweepDeps } from './deps.ts';
+
+const inputKinds: readonly InputKind[] = ['Service', 'Node', 'Pod'];
+
+export async function judgeOrphan(deps: SweepDeps, meta: ClusterMeta): Promise<boolean> {
+  const { orphan } = meta;
+  if (!orphan || meta.suspect) return false;
+  const isAhead = await readsAhead(deps, meta, Object.entries(orphan.high) as [Kind, string][]);
+  if (isAhead === undefined) return false;
+  const same = { attribute: 'inc', is: '=', value: meta.incarnation } as const;
+  if (!(await deps.table.update(metaKey(meta.id), { remove: ['orphan'] }, same)) || isAhead) return false;
+  await moveSession(deps.table, meta.id, orphan.session, meta.incarnation);
+  for (const kind of inputKinds) await askForConfirmation(deps.table, meta.id, kind);
+  deps.log.warn('session taken over into the incarnation', { cluster: meta.id, session: orphan.session, incarnation: meta.incarnation });
+  return true;
+}
+
+/** Undefined: the cluster can't be asked. */
+async function readsAhead(deps: SweepDeps, meta: ClusterMeta, high: readonly (readonly [Kind, string])[]): Promise<boolean | undefined> {
+  try {
+    const api = await deps.cluster(meta);
+    const ahead = await concurrently(high.length, high, async ([kind, read]) => {
+      const { resourceVersion } = await api.list(kind, '', { atMost: 1 });
+      return versionOf(meta.incarnation, read) > versionOf(meta.incarnation, resourceVersion);
+    });
+    return ahead.includes(true);
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    return undefined;
+  }
+}
