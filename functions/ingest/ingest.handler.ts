@@ -7,6 +7,7 @@ import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
+import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { ingestBatch } from './batch.ts';
 
 const settings = readHubSettings(process.env);
@@ -24,6 +25,7 @@ const deps = {
   now: Date.now,
   selectors: new Map(),
   knownNamespaces: new Set<string>(),
+  leaseEnds: new LeaseEnds(),
   sessions: new Map<string, number>(),
 };
 

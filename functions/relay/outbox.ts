@@ -25,8 +25,8 @@ export interface OutboxOptions {
   readonly maxBytes?: number;
   /** Sends under way at once. */
   readonly concurrency?: number;
-  /** A send under way holds back what comes after it no longer than this. */
-  readonly lingerMs?: number;
+  /** After a send what comes is gathered for as long, even if the queue is quick: every message costs ingest and the queue as much as its entries. */
+  readonly gatherMs?: number;
 }
 
 /** SQS takes 1 MiB a message. */
@@ -35,8 +35,8 @@ const largestBody = 1_000_000;
 const largestProjection = 256 * 1024;
 
 /**
- * What waits to be sent in one session. Of each object only the newest state waits. Sent at once when nothing is under way; what
- * comes meanwhile is gathered, so that a busy cluster's messages grow instead of becoming more.
+ * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it
+ * short; else what comes is gathered for a moment, so that a busy cluster's messages grow instead of becoming more.
  *
  * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
  * `room` after each object, and by the few sends under way.
@@ -51,11 +51,12 @@ export class Outbox {
   private sends = 0;
   private cancelTimer: (() => void) | undefined;
   private timerIsSoon = false;
+  private lastSendAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
     this.deps = deps;
     this.header = header;
-    this.options = { maxWaiting: 10_000, maxWaitingBytes: 16 << 20, maxEntries: 200, maxBytes: 32 << 10, concurrency: 4, lingerMs: 50, ...options };
+    this.options = { maxWaiting: 10_000, maxWaitingBytes: 16 << 20, maxEntries: 200, maxBytes: 32 << 10, concurrency: 4, gatherMs: 200, ...options };
   }
 
   /** A new state of the object, read at version `entry.rv`, which is newer than all that was read of the kind before. */
@@ -140,11 +141,12 @@ export class Outbox {
   /** Never sends in the caller's turn: the events of one chunk shall go together. */
   private pump(): void {
     if (this.closing.signal.aborted || this.waiting === 0 || this.sends >= this.options.concurrency) return;
-    const soon = this.sends === 0 || this.hasWholeMessage();
+    const gatherMs = this.lastSendAt + this.options.gatherMs - this.deps.clock.now();
+    const soon = gatherMs <= 0 || this.hasWholeMessage();
     if (this.cancelTimer && (this.timerIsSoon || !soon)) return;
     this.cancelTimer?.();
     this.timerIsSoon = soon;
-    this.cancelTimer = this.deps.clock.after(soon ? 0 : this.options.lingerMs, () => {
+    this.cancelTimer = this.deps.clock.after(soon ? 0 : gatherMs, () => {
       this.cancelTimer = undefined;
       if (this.waiting > 0) void this.sendSome();
     });
@@ -174,6 +176,7 @@ export class Outbox {
     }
     if (bodies.length > 0) {
       this.sends++;
+      this.lastSendAt = this.deps.clock.now();
       this.changed();
       this.pump();
       try {

@@ -25,7 +25,7 @@ export async function wakeOverdue(deps: SweepDeps, meta: ClusterMeta): Promise<{
     oldestMs = Math.max(oldestMs, now - due);
     if (now - due > overdueMs && !isLeased(work, now)) wakeUps.push({ namespace, service, delaySeconds: 0, live: true, seen: undefined });
   }
-  await sendWakeUps(deps.table, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps, now);
+  await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   if (wakeUps.length > 0) deps.log.warn('overdue work woken', { cluster: meta.id, services: wakeUps.length });
   return { resent: wakeUps.length, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }

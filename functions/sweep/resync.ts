@@ -18,7 +18,7 @@ export async function resync(deps: SweepDeps, meta: ClusterMeta): Promise<void> 
   const due = namespaces.filter((ns) => minuteOf(meta.id, ns) === minute);
   const services = (await concurrently(4, due, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat().filter(isAlive);
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
-  await sendWakeUps(deps.table, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps, deps.now());
+  await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
 }
 
 /** Clusters of one make have the same namespaces: their id spreads them too. */

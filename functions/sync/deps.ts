@@ -4,6 +4,7 @@ import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import type { EventRecorder } from './events.ts';
 import type { Pods } from './pod-cache.ts';
 
@@ -22,8 +23,7 @@ export interface SyncDeps {
   /** A new lease id: unique for all workers for all time. */
   readonly newLeaseId: () => string;
   readonly events: EventRecorder;
-  /** Service → id of the lease for whose end a message is already waiting; kept by a warm worker, safe to lose. */
-  readonly insured: Map<string, string>;
+  readonly leaseEnds: LeaseEnds;
   /** Kept by a warm worker. */
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */

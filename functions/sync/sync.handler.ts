@@ -14,6 +14,7 @@ import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
+import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { syncBatch } from './batch.ts';
 import { defaultLimits, type SyncDeps } from './deps.ts';
 import { eventRecorder } from './events.ts';
@@ -44,7 +45,7 @@ const deps: SyncDeps = {
   random: Math.random,
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),
-  insured: new Map(),
+  leaseEnds: new LeaseEnds(),
   pods: new PodCache(),
   nodes: new Map(),
 };

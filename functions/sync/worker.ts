@@ -44,7 +44,7 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     const parts = partsToRun(message, work);
     if (parts.length === 0) return true;
     if (work.lease && isLeased(work, deps.now())) {
-      await bounce(deps, key, message, parts, work.lease);
+      await bounce(deps, key, message, parts, work.lease.until);
       return true;
     }
     const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };

@@ -93,7 +93,7 @@ function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, mess
   const body = message.Body ?? '';
   const wake = (cluster: string, namespace: string, service: string) => async (): Promise<boolean> => {
     const { syncs } = deps.directory.queues(cluster, undefined);
-    await sendWakeUps(deps.table, syncs, cluster, [{ namespace, service, delaySeconds: 0, live: true, seen: undefined }], deps.now());
+    await sendWakeUps(deps, syncs, cluster, [{ namespace, service, delaySeconds: 0, live: true, seen: undefined }]);
     await remove();
     return true;
   };

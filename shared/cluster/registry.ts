@@ -12,8 +12,14 @@ import type { ClusterApi } from './port.ts';
 /** The server takes a token for 15 minutes; a new one costs it a call to STS, so one serves for most of that time. */
 const tokenMs = 10 * 60_000;
 
+/**
+ * Requests to one cluster at once, from one worker. First come, first served: with more of them under way each waits for all others, and writes
+ * what was so a while ago.
+ */
+const client = { fieldManager, maxSockets: 8 };
+
 export interface RegistryOptions {
-  /** Local runs: file with connections by cluster id, read again when the API refuses us. */
+  /** Local runs: file with connections by cluster id, read again at most once a second. */
   readonly connectionsFile: string | undefined;
   readonly credentials: () => Promise<AwsCredentials>;
   readonly region: string;
@@ -54,18 +60,21 @@ async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; veri
 async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<ReturnType<typeof httpsClusterApi>> {
   const { connectionsFile } = options;
   if (connectionsFile !== undefined) {
-    return httpsClusterApi(() => localConnection(connectionsFile, meta.id), { fieldManager });
+    return httpsClusterApi(
+      recently(options.now, () => localConnection(connectionsFile, meta.id)),
+      client,
+    );
   }
   const { api } = meta;
   if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
   const base = { server: api.url, ...(api.ca && { ca: api.ca }) };
   const { auth } = api;
-  if (auth.type === 'eks') return httpsClusterApi(base, { fieldManager, token: eksTokens(options, auth) });
+  if (auth.type === 'eks') return httpsClusterApi(base, { ...client, token: eksTokens(options, auth) });
   const { access } = options;
   if (!access) throw new ClusterApiError(`cluster ${meta.id} has access of type ${auth.type}, which this worker can't resolve`, {});
   // A certificate goes with the connection, a token with each request, and a refused one is asked for anew.
   return httpsClusterApi(async () => ({ ...base, ...(await access.credentials(auth, false)) }), {
-    fieldManager,
+    ...client,
     token: async (refresh) => (await access.credentials(auth, refresh)).token,
   });
 }
@@ -87,6 +96,15 @@ function eksTokens(options: RegistryOptions, auth: ApiAccess['auth'] & { readonl
       );
     }
     return token;
+  };
+}
+
+/** Before every request would be too often, and a token that is renewed on disk has a second. */
+function recently<T>(now: () => number, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    if (!last || now() - last.at >= 1_000) last = { at: now(), value: read() };
+    return last.value;
   };
 }
 

@@ -26,14 +26,14 @@ export async function readWork(table: Table, service: ServiceKey): Promise<WorkI
   return decodeWork(await table.get(key(service)));
 }
 
-/** Owes the service a run: the generation it must cover. */
-export async function raise(table: Table, service: ServiceKey, now: number): Promise<number> {
+/** Owes the service a run that covers the generation of the record that comes back. */
+export async function raise(table: Table, service: ServiceKey, now: number): Promise<WorkItem> {
   const item = await table.update(key(service), { add: { gen: 1 }, setIfAbsent: { dirtyAt: now, dirtyIn: service.cluster } });
-  return decodeWork(item).gen;
+  return decodeWork(item);
 }
 
 /** As `raise`, and the run is to read its outputs from the cluster. One write: a run in between would swallow the wish. */
-export async function raiseLive(table: Table, service: ServiceKey, now: number): Promise<number> {
+export async function raiseLive(table: Table, service: ServiceKey, now: number): Promise<WorkItem> {
   for (;;) {
     const { gen } = await readWork(table, service);
     const item = await table.update(
@@ -41,7 +41,7 @@ export async function raiseLive(table: Table, service: ServiceKey, now: number):
       { set: { gen: gen + 1, live: gen + 1 }, setIfAbsent: { dirtyAt: now, dirtyIn: service.cluster } },
       gen === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: gen },
     );
-    if (item) return gen + 1;
+    if (item) return decodeWork(item);
   }
 }
 

@@ -21,7 +21,7 @@ export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta): Promise<num
   // Deleted ones too: what went while nothing was written left its Endpoints behind.
   const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat();
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
-  await sendWakeUps(deps.table, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps, deps.now());
+  await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   // Another switch since then owes a waking of its own.
   await deps.table.update(metaKey(meta.id), { set: { wakeAll: 0 } }, { attribute: 'epoch', is: '=', value: meta.epoch });
   deps.log.info('every service woken', { cluster: meta.id, services: wakeUps.length, mode: meta.mode });

@@ -1,9 +1,12 @@
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
-import type { MessageQueue } from '#shared/queue/port.ts';
+import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Table } from '#shared/snapshot/table.ts';
-import { raise, raiseLive } from '#shared/snapshot/work.ts';
+import { raise, raiseLive, type ServiceKey } from '#shared/snapshot/work.ts';
+import { leaseEndSeconds } from '#shared/workqueue/backoff.ts';
+import { anyGeneration, isLeased } from '#shared/workqueue/item.ts';
+import type { LeaseEnds } from './lease-ends.ts';
 
 export interface WakeUp {
   readonly namespace: string;
@@ -39,17 +42,36 @@ export class WakeUps {
   }
 }
 
+export interface WakeUpDeps {
+  readonly table: Table;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Left out by those who seldom wake. */
+  readonly leaseEnds?: LeaseEnds;
+}
+
 /**
- * Raises each service's generation, then sends its wake-up, always: what is redundant the worker skips by generation. Always both parts, because one
- * generation serves both (protocol.md 2). Resolves when the queue has accepted all.
+ * Raises each service's generation, then sends its wake-up: what is redundant the worker skips by generation. Always both parts, because one
+ * generation serves both (protocol.md 2). A service that is under a lease is sent for when the lease ends, once (LeaseEnds): to wake somebody who
+ * would only find that out costs a message and a read. Resolves when the queue has accepted all.
  */
-export async function sendWakeUps(table: Table, queue: MessageQueue, cluster: string, wakeUps: readonly WakeUp[], now: number): Promise<void> {
-  const messages = await concurrently(16, wakeUps, async (w) => {
+export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<void> {
+  const { table, now, leaseEnds } = deps;
+  const ends: { readonly service: ServiceKey; readonly due: number }[] = [];
+  const messages = await concurrently(16, wakeUps, async (w): Promise<readonly OutgoingMessage[]> => {
     const service = { cluster, namespace: w.namespace, name: w.service };
-    const gen = await (w.live ? raiseLive : raise)(table, service, now);
-    return { body: encodeMessage(freshWakeUp(cluster, w, gen, now)), delaySeconds: w.delaySeconds };
+    const work = await (w.live ? raiseLive : raise)(table, service, now());
+    const raisedAt = now();
+    if (!work.lease || !isLeased(work, raisedAt)) {
+      return [{ body: encodeMessage(freshWakeUp(cluster, w, work.gen, raisedAt)), delaySeconds: w.delaySeconds }];
+    }
+    if (leaseEnds?.has(service, raisedAt)) return [];
+    const delaySeconds = Math.max(w.delaySeconds, leaseEndSeconds(work.lease.until - raisedAt));
+    ends.push({ service, due: raisedAt + delaySeconds * 1000 });
+    return [{ body: encodeMessage(freshWakeUp(cluster, { ...w, delaySeconds, seen: undefined }, anyGeneration, raisedAt)), delaySeconds }];
   });
-  if (messages.length > 0) await queue.send(messages);
+  if (messages.flat().length > 0) await queue.send(messages.flat());
+  for (const { service, due } of ends) leaseEnds?.add(service, due);
 }
 
 export function freshWakeUp(cluster: string, w: WakeUp, gen: number, now: number): SyncMessage {

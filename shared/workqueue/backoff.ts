@@ -26,8 +26,8 @@ export function circuitSeconds(rounds: number, random: number): number {
   return Math.ceil(seconds / 2 + (seconds / 2) * random);
 }
 
-/** Wait of a message that met a live lease: until nobody but its owner can hold it any more, and up to two seconds, so that not all come at once. */
-export const bounceSeconds = (msOfLease: number, random: number): number => Math.min(900, Math.ceil(msOfLease / 1000 + 2 * random));
+/** Wait of a message that is for the end of a lease. */
+export const leaseEndSeconds = (msOfLease: number): number => Math.min(900, Math.ceil(msOfLease / 1000));
 
 export const longestCircuitSeconds = 300;
 

@@ -18,6 +18,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { type ClusterSettings, type Mode, registerCluster } from '#shared/snapshot/meta.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -83,7 +84,7 @@ export class World {
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
       events: eventRecorder({ now: () => this.now, log }),
-      insured: new Map(),
+      leaseEnds: new LeaseEnds(),
       pods: new PodCache(),
       nodes: new Map(),
       selectors: new Map(),

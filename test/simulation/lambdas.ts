@@ -5,6 +5,7 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
+import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
@@ -16,7 +17,7 @@ interface Container {
   selectors: Map<string, CachedSelectors>;
   knownNamespaces: Set<string>;
   nodes: SyncDeps['nodes'];
-  readonly insured: Map<string, string>;
+  readonly leaseEnds: LeaseEnds;
   readonly pods: PodCache;
 }
 
@@ -80,7 +81,12 @@ export class Lambdas {
     });
   }
 
-  #ingest(actor: Actor, { selectors, knownNamespaces }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #ingest(
+    actor: Actor,
+    { leaseEnds, selectors, knownNamespaces }: Container,
+    records: readonly Message[],
+    deadline: number,
+  ): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
@@ -89,11 +95,12 @@ export class Lambdas {
       now: () => this.#world.scheduler.now,
       selectors,
       knownNamespaces,
+      leaseEnds,
     };
     return ingestBatch(deps, cluster, asRecords(records), deadline);
   }
 
-  #sync(actor: Actor, { insured, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #sync(actor: Actor, { leaseEnds, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const log = this.#processes.log(actor);
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
@@ -106,7 +113,7 @@ export class Lambdas {
       newLeaseId: () => this.#processes.newId(actor),
       events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
       nodes,
-      insured,
+      leaseEnds,
       pods: this.#world.monitor.witnessPods(actor, pods),
     };
     return syncBatch(deps, defaultLimits, cluster, asRecords(records), deadline);
@@ -115,7 +122,7 @@ export class Lambdas {
 
 const freshContainer = (): Container => ({
   busy: false,
-  insured: new Map(),
+  leaseEnds: new LeaseEnds(),
   selectors: new Map(),
   knownNamespaces: new Set(),
   nodes: new Map(),

@@ -67,7 +67,8 @@ export class Operations {
       if (this.#processes.mutant?.redriveCopies && part)
         return syncs.add({ body: JSON.stringify({ v: 1, cluster, ns, service, gen, seq: { [part]: 0 } }) });
       const wakeUp = { namespace: ns, service, delaySeconds: 0, live: true, seen: undefined };
-      await sendWakeUps(this.#processes.table(actor), this.#processes.queue(actor, 'syncs'), cluster, [wakeUp], this.#world.scheduler.now);
+      const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
+      await sendWakeUps(deps, this.#processes.queue(actor, 'syncs'), cluster, [wakeUp]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
     // Events say what is so as of a version: they can come at any time.

@@ -183,5 +183,5 @@ async function resync(world: World): Promise<void> {
       for (const m of messages) world.queues.syncs.add(m);
     },
   };
-  await sendWakeUps(world.table, syncs, cluster, wakeUps, world.scheduler.now);
+  await sendWakeUps({ table: world.table, now: () => world.scheduler.now }, syncs, cluster, wakeUps);
 }

@@ -24,7 +24,7 @@ const look = (cluster: string, now = Date.now): Promise<readonly SetAside[]> => 
 /** A service whose work was given up: generation 1 is done. */
 async function givenUp(cluster: string, name: string) {
   const key = { cluster, namespace: 'ns', name };
-  const captured = await raise(hub.table, key, 1);
+  const { gen: captured } = await raise(hub.table, key, 1);
   const lease = { id: 'l', now: 1, until: 2 };
   const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
   const { ep, sl } = claimed?.work.parts ?? {};

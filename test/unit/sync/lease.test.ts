@@ -31,6 +31,40 @@ it('of the wake-ups that meet a live lease one waits for its end, and then does 
   expect(world.queues.syncs.waiting()).toEqual([]);
 });
 
+it('one message waits for a service, whoever holds it meanwhile', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(5);
+  const hold = (lease: string) => world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease, until: world.now + 40_000 } });
+  for (const i of [0, 1, 2]) {
+    await hold(`busy-${i}`);
+    world.store.apply(aPod(i, { ready: false }));
+    await pass(10);
+  }
+  expect(world.queues.syncs.waiting()).toHaveLength(1);
+  const [first] = world.queues.syncs.waiting();
+  // It is due while the last of them still holds, and waits for that one.
+  await pass(20);
+  const [second, ...more] = world.queues.syncs.waiting();
+  expect(more).toEqual([]);
+  expect(second?.visibleAt).toBeGreaterThan((first?.visibleAt ?? 0) + 15_000);
+  await pass(50);
+  expect(differences(world.store, 100)).toEqual([]);
+  expect(isClean(await readWork(world.table, service))).toBe(true);
+  expect(world.queues.syncs.waiting()).toEqual([]);
+});
+
+it('nobody is woken to find that out: the metric of those who met a lease stays', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(5);
+  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'busy', until: world.now + 40_000 } });
+  for (const i of [0, 1, 2]) {
+    world.store.apply(aPod(i, { ready: false }));
+    await pass(2);
+  }
+  expect(world.metrics.get('Bounced') ?? 0).toBe(0);
+  expect((await readWork(world.table, service)).gen).toBeGreaterThan(1);
+});
+
 it('a holder that may not go on for longer sends a wake-up for what came in last', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);

@@ -1,0 +1,28 @@
+/**
+ * The holder of a lease sees every generation before it lets go, and goes on or sends for it (functions/sync/worker.ts). So what comes in under a
+ * live lease needs a message only for the case that the holder dies: one that comes when the lease has run out, for whatever is owed then.
+ *
+ * One such message a service is enough, whoever holds the service until it is due: if it meets another lease it waits for the end of that one.
+ */
+import type { ServiceKey } from '#shared/snapshot/work.ts';
+
+/** Services of which a process remembers that a message waits. */
+const mostKept = 10_000;
+
+/** What this process has sent and is not due yet. Kept by a warm worker, safe to lose. */
+export class LeaseEnds {
+  readonly #due = new Map<string, number>();
+
+  /** Does a message wait that will be handled after `now`? `now` is read after the generation was raised, or the lease seen: not before. */
+  has(service: ServiceKey, now: number): boolean {
+    return (this.#due.get(idOf(service)) ?? 0) > now;
+  }
+
+  /** The queue has accepted a message that is due then, ms since the epoch. */
+  add(service: ServiceKey, due: number): void {
+    if (this.#due.size >= mostKept) this.#due.clear();
+    this.#due.set(idOf(service), due);
+  }
+}
+
+const idOf = ({ cluster, namespace, name }: ServiceKey): string => `${cluster} ${namespace}/${name}`;
