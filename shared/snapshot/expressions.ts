@@ -14,9 +14,10 @@ export class ExpressionBuilder {
       const name = this.#name(attribute);
       return `${name} = if_not_exists(${name}, ${this.#value(value)})`;
     });
+    const setFrom = Object.entries(change.setFrom ?? {}).map(([name, other]) => `${this.#name(name)} = ${this.#name(other)}`);
     const add = Object.entries(change.add ?? {}).map(([name, value]) => `${this.#name(name)} ${this.#value(value)}`);
     const remove = (change.remove ?? []).map((name) => this.#name(name));
-    const clauses = [clause('SET', [...set, ...setIfAbsent]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
+    const clauses = [clause('SET', [...set, ...setIfAbsent, ...setFrom]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
     return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
   }
 

@@ -67,7 +67,8 @@ export async function claim(
   const owed: Condition = {
     any: parts.flatMap((p): Condition[] => [{ absent: `${p}_done` }, { attribute: `${p}_done`, is: '<', value: read.gen }]),
   };
-  const item = await table.update(key(service), { set: { lease: lease.id, until: lease.until } }, { all: [free, owed] });
+  const change = { set: { lease: lease.id, until: lease.until, runOf: lease.id }, setFrom: { run: 'gen' } };
+  const item = await table.update(key(service), change, { all: [free, owed] });
   return item && { work: decodeWork(item), takenOver: read.lease !== undefined };
 }
 
@@ -76,6 +77,8 @@ export async function prove(table: Table, service: ServiceKey, leaseId: string):
   const work = await readWork(table, service);
   return work.lease?.id === leaseId ? work : undefined;
 }
+
+const leaseAttributes = ['lease', 'until', 'run', 'runOf'];
 
 export interface Settlement {
   readonly leaseId: string;
@@ -94,7 +97,7 @@ export async function settleClean(table: Table, service: ServiceKey, settlement:
   const { set, remove = [] } = changeOf(settlement);
   const item = await table.update(
     key(service),
-    { set, remove: [...remove, 'lease', 'until', 'dirtyAt', 'dirtyIn'] },
+    { set, remove: [...remove, ...leaseAttributes, 'dirtyAt', 'dirtyIn'] },
     {
       all: [
         { attribute: 'lease', is: '=', value: settlement.leaseId },
@@ -113,7 +116,7 @@ export async function settle(table: Table, service: ServiceKey, settlement: Sett
   const { set, remove = [] } = changeOf(settlement);
   const item = await table.update(
     key(service),
-    { set: { ...set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...remove, 'lease', 'until'] },
+    { set: { ...set, dirtyAt: settlement.now, dirtyIn: service.cluster }, remove: [...remove, ...leaseAttributes] },
     { attribute: 'lease', is: '=', value: settlement.leaseId },
   );
   return item && decodeWork(item);
@@ -127,7 +130,7 @@ export async function settleAndRenew(table: Table, service: ServiceKey, settleme
   const change = changeOf(settlement);
   const item = await table.update(
     key(service),
-    { ...change, set: { ...change.set, until } },
+    { ...change, set: { ...change.set, until }, setFrom: { run: 'gen' } },
     { attribute: 'lease', is: '=', value: settlement.leaseId },
   );
   return item && decodeWork(item);
@@ -154,11 +157,13 @@ export function decodeWork(item: Item | undefined): WorkItem {
     rg: number(`${p}_rg`),
     at: number(`${p}_at`),
   });
-  const lease = item['lease'] as string | undefined;
+  const id = item['lease'] as string | undefined;
+  // Whoever does not know of it yet leaves the one of somebody else.
+  const covers = item['runOf'] === id ? (item['run'] as number | undefined) : undefined;
   return {
     gen: number('gen'),
     live: number('live'),
-    lease: lease === undefined ? undefined : { id: lease, until: number('until') },
+    lease: id === undefined ? undefined : { id, until: number('until'), covers },
     dirtyAt: item['dirtyAt'] as number | undefined,
     ranAt: number('ranAt'),
     parts: { ep: part('ep'), sl: part('sl') },

@@ -3,9 +3,9 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Table } from '#shared/snapshot/table.ts';
-import { raise, raiseLive, type ServiceKey } from '#shared/snapshot/work.ts';
+import { raise, raiseLive, readWork, type ServiceKey } from '#shared/snapshot/work.ts';
 import { leaseEndSeconds } from '#shared/workqueue/backoff.ts';
-import { anyGeneration, isLeased } from '#shared/workqueue/item.ts';
+import { anyGeneration, isLeased, owesAnother } from '#shared/workqueue/item.ts';
 import type { LeaseEnds } from './lease-ends.ts';
 
 export interface WakeUp {
@@ -60,6 +60,7 @@ export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster
   const ends: { readonly service: ServiceKey; readonly due: number }[] = [];
   const messages = await concurrently(16, wakeUps, async (w): Promise<readonly OutgoingMessage[]> => {
     const service = { cluster, namespace: w.namespace, name: w.service };
+    if (!w.live && (await isSeenTo(deps, service))) return [];
     const work = await (w.live ? raiseLive : raise)(table, service, now());
     const raisedAt = now();
     if (!work.lease || !isLeased(work, raisedAt)) {
@@ -72,6 +73,17 @@ export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster
   });
   if (messages.flat().length > 0) await queue.send(messages.flat());
   for (const { service, due } of ends) leaseEnds?.add(service, due);
+}
+
+/**
+ * A burst of changes of one service needs one announcement: the run under way does not cover it, so whoever holds the service runs again, and what
+ * was written before this was asked will be read then. Asked only where a message waits in case the holder dies: a read instead of a write.
+ */
+async function isSeenTo({ table, now, leaseEnds }: WakeUpDeps, service: ServiceKey): Promise<boolean> {
+  if (!leaseEnds?.has(service, now())) return false;
+  const work = await readWork(table, service);
+  const readAt = now();
+  return isLeased(work, readAt) && owesAnother(work) && leaseEnds.has(service, readAt);
 }
 
 export function freshWakeUp(cluster: string, w: WakeUp, gen: number, now: number): SyncMessage {

@@ -19,11 +19,19 @@ export interface PartState {
   readonly at: number;
 }
 
+export interface Lease {
+  readonly id: string;
+  /** ms since the epoch. */
+  readonly until: number;
+  /** The generation that the run under way covers; undefined where its holder did not say. */
+  readonly covers?: number | undefined;
+}
+
 export interface WorkRecord {
   readonly gen: number;
   /** Outputs are to be read live until this generation is done. */
   readonly live: number;
-  readonly lease: { readonly id: string; readonly until: number } | undefined;
+  readonly lease: Lease | undefined;
   readonly dirtyAt: number | undefined;
   /** When a run ended last, however it ended, ms since the epoch; 0 for never. */
   readonly ranAt: number;
@@ -53,6 +61,9 @@ export function partsToRun(message: { readonly gen: number; readonly seq: Seq },
 export const anyGeneration = Number.MAX_SAFE_INTEGER;
 
 export const isLeased = (work: WorkRecord, now: number): boolean => work.lease !== undefined && work.lease.until > now;
+
+/** Is another run to come under the lease, or to be sent for, which begins after this record was read? */
+export const owesAnother = ({ gen, lease }: WorkRecord): boolean => lease?.covers !== undefined && lease.covers < gen;
 
 export const isClean = (work: WorkRecord): boolean => workParts.every((p) => work.parts[p].done >= work.gen);
 

@@ -130,6 +130,13 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
     });
 
+    test('sets an attribute to what another is', async () => {
+      const key = { pk: fresh(), sk: 's' };
+      await expect(table.update(key, { setFrom: { run: 'gen' } })).rejects.toThrow();
+      await table.put({ ...key, gen: 3, run: 1 });
+      expect(await table.update(key, { set: { until: 9 }, setFrom: { run: 'gen' } })).toEqual({ ...key, gen: 3, run: 3, until: 9 });
+    });
+
     test('an update whose condition does not hold creates and changes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.update(key, { add: { n: 1 } }, { present: 'pk' })).toBeUndefined();

@@ -95,6 +95,16 @@ export const mutants: readonly Mutant[] = [
       name === 'syncs' && is('sync', actor) ? { send: (messages) => queue.send(messages.filter((m) => !seqOf(m).every((n) => n === 0))) } : queue,
   },
   {
+    name: 'a change under a lease is not announced, though the run under way may have read before it',
+    table: (table, actor) => ({
+      ...table,
+      async get(key) {
+        const item = await table.get(key);
+        return item && isWork(key) && is('ingest', actor) && item['run'] !== undefined ? { ...item, run: (item['run'] as number) - 1 } : item;
+      },
+    }),
+  },
+  {
     name: 'a lease is taken without a look at who holds it',
     seed: 16,
     profile: { slow: 0.3, changes: 60, pods: 5 },

@@ -53,7 +53,7 @@ it('one message waits for a service, whoever holds it meanwhile', async () => {
   expect(world.queues.syncs.waiting()).toEqual([]);
 });
 
-it('nobody is woken to find that out: the metric of those who met a lease stays', async () => {
+it('nobody is woken only to meet the lease', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'busy', until: world.now + 40_000 } });
@@ -62,7 +62,33 @@ it('nobody is woken to find that out: the metric of those who met a lease stays'
     await pass(2);
   }
   expect(world.metrics.get('Bounced') ?? 0).toBe(0);
-  expect((await readWork(world.table, service)).gen).toBeGreaterThan(1);
+  expect(world.queues.syncs.waiting()).toHaveLength(1);
+});
+
+it('a burst under a lease is announced once, as long as the run under way does not cover it', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(5)]);
+  await pass(5);
+  const { gen } = await readWork(world.table, service);
+  const hold = (run: number) =>
+    world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'busy', until: world.now + 40_000, runOf: 'busy', run } });
+  await hold(gen);
+  for (const i of [0, 1, 2]) {
+    world.store.apply(aPod(i, { ready: false }));
+    await pass(1);
+  }
+  expect((await readWork(world.table, service)).gen).toBe(gen + 1);
+  // It went on, and covers what was announced: the next change is another one.
+  await hold(gen + 1);
+  world.store.apply(aPod(3, { ready: false }));
+  await pass(1);
+  expect((await readWork(world.table, service)).gen).toBe(gen + 2);
+  // Held by somebody who does not say what the run covers.
+  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'of a former version' } });
+  world.store.apply(aPod(4, { ready: false }));
+  await pass(1);
+  expect((await readWork(world.table, service)).gen).toBe(gen + 3);
+  await pass(60);
+  expect(differences(world.store, 100)).toEqual([]);
 });
 
 it('a holder that may not go on for longer sends a wake-up for what came in last', async () => {
