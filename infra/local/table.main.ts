@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
 import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
+import { readLevelInPlace } from './level-reads.ts';
 import { meterTable } from './table-meter.ts';
 
+readLevelInPlace();
 const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
 const meter = meterTable(server, writeLine);
 await once(server.listen(portOf(0), '127.0.0.1'), 'listening');

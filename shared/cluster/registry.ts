@@ -16,7 +16,7 @@ const tokenMs = 10 * 60_000;
  * Requests to one cluster at once, from one worker. First come, first served: with more of them under way each waits for all others, and writes
  * what was so a while ago.
  */
-const client = { fieldManager, maxSockets: 8 };
+const client = { fieldManager, maxSockets: 12 };
 
 export interface RegistryOptions {
   /** Local runs: file with connections by cluster id, read again at most once a second. */
