@@ -30,11 +30,17 @@ export interface Facts {
   readonly counts: Counts | undefined;
 }
 
-export async function readFacts({ table }: SyncDeps, key: ServiceKey): Promise<Facts> {
+/** What nobody but the holder of the service's lease writes, as it has just left it. */
+export interface Known extends Pick<Facts, 'hints' | 'counts'> {
+  readonly outputs: readonly OutputRecord[];
+}
+
+/** `known`: what need not be read. */
+export async function readFacts({ table }: SyncDeps, key: ServiceKey, known?: Known): Promise<Facts> {
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject(table, key.cluster, 'Service', key.namespace, key.name),
-    readHints(table, key),
-    readCounts(table, key),
+    known ? known.hints : readHints(table, key),
+    known ? known.counts : readCounts(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }

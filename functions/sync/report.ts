@@ -2,11 +2,10 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { OutputRecord } from '#shared/snapshot/outputs.ts';
 import type { ServiceKey } from '#shared/snapshot/work.ts';
 import type { WorkPart } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
-import type { Inputs } from './load.ts';
+import type { Inputs, Known } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { Saves } from './saves.ts';
 
@@ -17,8 +16,8 @@ export interface RunResult {
   readonly api: ClusterApi | undefined;
   readonly inputs: Inputs | undefined;
   readonly triggers: string | null | undefined;
-  /** The outputs as this run has left them, if it went well. */
-  readonly outputs?: readonly OutputRecord[] | undefined;
+  /** If it went well: for the next run under the same lease. */
+  readonly known?: Known | undefined;
   /** A generation came in while it ran. */
   readonly isBehind?: boolean;
 }

@@ -10,7 +10,7 @@ import type { SyncMessage } from '#shared/queue/messages.ts';
 import { saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
 import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { forgetOutputs, type OutputRecord, saveOutput } from '#shared/snapshot/outputs.ts';
+import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
 import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
@@ -20,7 +20,7 @@ import { bounce } from './bounce.ts';
 import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
-import { load, readFacts } from './load.ts';
+import { type Known, load, readFacts } from './load.ts';
 import { observeSync } from './metrics.ts';
 import { NotNow, type Outcome, ok } from './outcome.ts';
 import { type RunResult, report, tellParked } from './report.ts';
@@ -58,7 +58,7 @@ interface Held {
   readonly work: WorkItem;
   readonly takenOver: boolean;
   /** What a run before under this lease has left: nobody else writes while it is held, so they need not be read again. */
-  readonly outputs?: readonly OutputRecord[] | undefined;
+  readonly known?: Known | undefined;
 }
 
 /** Runs under the lease until nothing is owed, or for as long as the limits allow: a change during a run waits for no second message. */
@@ -88,7 +88,7 @@ async function hold(
     const settled = await settleParts({ syncs, parked, events, quarantine }, message, held.work.parts, result.outcomes, captured, now);
     // When the relay saw what a later run is for, nobody has told.
     report(deps, key, runs === 1 ? message.seen : undefined, result, settled.parked, now - began);
-    const settlement = { leaseId: held.leaseId, captured, parts: settled.parts, triggers: result.triggers, now };
+    const settlement = { leaseId: held.leaseId, captured, before: held.work.parts, parts: settled.parts, triggers: result.triggers, now };
     if (settled.parked.length > 0) await tellParked(deps, result, settled.parked);
 
     const after = { ...held.work.parts, ...settled.parts };
@@ -98,7 +98,7 @@ async function hold(
       if (mayGoOn) {
         const work = await settleAndRenew(deps.table, key, settlement, deps.now() + limits.leaseMs);
         if (!work) return false;
-        held = { leaseId: held.leaseId, work, takenOver: false, outputs: result.outputs };
+        held = { leaseId: held.leaseId, work, takenOver: false, known: result.known };
         parts = workParts.filter((p) => work.parts[p].done < work.gen);
         continue;
       }
@@ -126,7 +126,7 @@ async function runOnce(
   const same = (outcome: Outcome) => new Map(parts.map((p) => [p, outcome] as const));
   const nothing = { saves: undefined, api: undefined, inputs: undefined, triggers: undefined };
   // All after the claim, and as one call: whether it is needed shows in the first of them.
-  const [meta, facts] = await Promise.all([readMeta(deps.table, key.cluster), readFacts(deps, key)]);
+  const [meta, facts] = await Promise.all([readMeta(deps.table, key.cluster), readFacts(deps, key, held.known)]);
   const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
   // The switch back wakes every service, but nobody who has left only Endpoints behind (EP-70).
   const paused = meta?.mode === 'paused' || meta?.circuit?.reason === 'two-writers';
@@ -145,7 +145,7 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const inputs = await load(deps, meta, key, held.work, facts, 'OUT', held.outputs);
+    const inputs = await load(deps, meta, key, held.work, facts, 'OUT', held.known?.outputs);
     const { counts } = facts;
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
@@ -220,8 +220,9 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   await saveCounts(deps.table, key, next.counts, run.counts);
   const unchanged = text === (held.work.triggers ?? null);
-  const outputs = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok') ? saves.over(inputs.outputs) : undefined;
-  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text, outputs, isBehind };
+  const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
+  const known = isWhole ? { outputs: saves.over(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
+  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text, known, isBehind };
 }
 
 const outputKindOf = { ep: 'Endpoints', sl: 'EndpointSlice' } as const satisfies { readonly [P in WorkPart]: OutputKind };

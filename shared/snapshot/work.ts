@@ -83,6 +83,8 @@ const leaseAttributes = ['lease', 'until', 'run', 'runOf'];
 export interface Settlement {
   readonly leaseId: string;
   readonly captured: number;
+  /** The parts as they were claimed, and those that are different now. */
+  readonly before: { readonly [P in WorkPart]: PartState };
   readonly parts: { readonly [P in WorkPart]?: PartState };
   /** New trigger-time text; null: none on this item; undefined: as it is. */
   readonly triggers?: string | null | undefined;
@@ -136,12 +138,15 @@ export async function settleAndRenew(table: Table, service: ServiceKey, settleme
   return item && decodeWork(item);
 }
 
-function changeOf({ parts, triggers, now }: Settlement): { readonly set: { [attribute: string]: Value }; readonly remove?: readonly string[] } {
+function changeOf({ before, parts, triggers, now }: Settlement): {
+  readonly set: { [attribute: string]: Value };
+  readonly remove?: readonly string[];
+} {
   const set: { [attribute: string]: Value } = { ranAt: now };
   for (const p of workParts) {
     const state = parts[p];
     if (!state) continue;
-    for (const [field, value] of Object.entries(state)) set[`${p}_${field}`] = value;
+    for (const field of Object.keys(state) as (keyof PartState)[]) if (state[field] !== before[p][field]) set[`${p}_${field}`] = state[field];
   }
   if (typeof triggers === 'string') set['tt'] = triggers;
   return triggers === null ? { set, remove: ['tt'] } : { set };

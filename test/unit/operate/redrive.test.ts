@@ -27,9 +27,10 @@ async function givenUp(cluster: string, name: string) {
   const { gen: captured } = await raise(hub.table, key, 1);
   const lease = { id: 'l', now: 1, until: 2 };
   const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
-  const { ep, sl } = claimed?.work.parts ?? {};
-  if (!ep || !sl) throw new Error('not claimed');
-  await settleClean(hub.table, key, { leaseId: 'l', captured, now: 2, parts: { ep: succeeded(ep, captured), sl: succeeded(sl, captured) } });
+  if (!claimed) throw new Error('not claimed');
+  const before = claimed.work.parts;
+  const parts = { ep: succeeded(before.ep, captured), sl: succeeded(before.sl, captured) };
+  await settleClean(hub.table, key, { leaseId: 'l', captured, now: 2, before, parts });
   return key;
 }
 
@@ -71,9 +72,10 @@ it('taken up twice it is done once more and nothing else', async () => {
   expect(messages).toHaveLength(2);
   const lease = { id: 'l', now: 1, until: 2 };
   const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
-  const { gen = 0, parts } = claimed?.work ?? {};
-  const done = { ep: succeeded(parts?.ep ?? ({} as never), gen), sl: succeeded(parts?.sl ?? ({} as never), gen) };
-  expect(await settleClean(hub.table, key, { leaseId: 'l', captured: gen, now: 2, parts: done })).toBe(true);
+  if (!claimed) throw new Error('not claimed');
+  const { gen, parts: before } = claimed.work;
+  const parts = { ep: succeeded(before.ep, gen), sl: succeeded(before.sl, gen) };
+  expect(await settleClean(hub.table, key, { leaseId: 'l', captured: gen, now: 2, before, parts })).toBe(true);
   for (const message of messages) expect(partsToRun(message, await readWork(hub.table, key))).toEqual([]);
   expect(await look(cluster)).toEqual([]);
 });
