@@ -11,6 +11,7 @@ export interface Pending {
 /** What waits and what is under way of one kind. */
 export class Lane {
   readonly kind: Kind;
+  readonly group: 'inputs' | 'outputs';
   readonly waiting = new Map<string, Pending>();
   readonly underWay = new Set<readonly Pending[]>();
   bytes = 0;
@@ -18,6 +19,7 @@ export class Lane {
 
   constructor(kind: Kind) {
     this.kind = kind;
+    this.group = kind === 'Endpoints' || kind === 'EndpointSlice' ? 'outputs' : 'inputs';
   }
 
   put(key: string, pending: Pending): void {

@@ -27,6 +27,8 @@ export interface OutboxOptions {
   readonly concurrency?: number;
   /** After a send what comes is gathered for as long, even if the queue is quick: every message costs ingest and the queue as much as its entries. */
   readonly gatherMs?: number;
+  /** The same for Endpoints and slices: they say what sync has written, as a rule, so nobody waits for them. */
+  readonly gatherOutputsMs?: number;
 }
 
 /** SQS takes 1 MiB a message. */
@@ -50,13 +52,22 @@ export class Outbox {
   private readonly listeners = new Set<() => void>();
   private sends = 0;
   private cancelTimer: (() => void) | undefined;
-  private timerIsSoon = false;
-  private lastSendAt = Number.NEGATIVE_INFINITY;
+  private timerAt = 0;
+  private readonly sentAt = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
   constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
     this.deps = deps;
     this.header = header;
-    this.options = { maxWaiting: 10_000, maxWaitingBytes: 16 << 20, maxEntries: 200, maxBytes: 32 << 10, concurrency: 4, gatherMs: 200, ...options };
+    this.options = {
+      maxWaiting: 10_000,
+      maxWaitingBytes: 16 << 20,
+      maxEntries: 200,
+      maxBytes: 32 << 10,
+      concurrency: 4,
+      gatherMs: 200,
+      gatherOutputsMs: 1_000,
+      ...options,
+    };
   }
 
   /** A new state of the object, read at version `entry.rv`, which is newer than all that was read of the kind before. */
@@ -141,29 +152,33 @@ export class Outbox {
   /** Never sends in the caller's turn: the events of one chunk shall go together. */
   private pump(): void {
     if (this.closing.signal.aborted || this.waiting === 0 || this.sends >= this.options.concurrency) return;
-    const gatherMs = this.lastSendAt + this.options.gatherMs - this.deps.clock.now();
-    const soon = gatherMs <= 0 || this.hasWholeMessage();
-    if (this.cancelTimer && (this.timerIsSoon || !soon)) return;
+    const now = this.deps.clock.now();
+    const dueAt = Math.max(now, Math.min(...[...this.lanes.values()].map((lane) => this.dueAt(lane))));
+    if (this.cancelTimer && this.timerAt <= dueAt) return;
     this.cancelTimer?.();
-    this.timerIsSoon = soon;
-    this.cancelTimer = this.deps.clock.after(soon ? 0 : gatherMs, () => {
+    this.timerAt = dueAt;
+    this.cancelTimer = this.deps.clock.after(dueAt - now, () => {
       this.cancelTimer = undefined;
       if (this.waiting > 0) void this.sendSome();
     });
   }
 
-  private hasWholeMessage(): boolean {
-    const { maxEntries, maxBytes } = this.options;
-    return [...this.lanes.values()].some((lane) => lane.waiting.size >= maxEntries || lane.bytes >= maxBytes);
+  /** When what waits in the lane is to be sent, ms since the epoch; at any time if it is a whole message. */
+  private dueAt(lane: Lane): number {
+    const { maxEntries, maxBytes, gatherMs, gatherOutputsMs } = this.options;
+    if (lane.waiting.size === 0) return Number.POSITIVE_INFINITY;
+    if (lane.waiting.size >= maxEntries || lane.bytes >= maxBytes) return Number.NEGATIVE_INFINITY;
+    return lane.group === 'inputs' ? this.sentAt.inputs + gatherMs : this.sentAt.outputs + gatherOutputsMs;
   }
 
-  /** One message of each kind that has something. */
+  /** One message of each kind that has something due. */
   private async sendSome(): Promise<void> {
     const taken: { readonly lane: Lane; readonly pending: readonly Pending[] }[] = [];
     const bodies: string[] = [];
-    for (const lane of this.lanes.values()) {
+    const now = this.deps.clock.now();
+    for (const lane of [...this.lanes.values()].filter((lane) => this.dueAt(lane) <= now)) {
       const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
-      if (pending.length === 0) continue;
+      this.sentAt[lane.group] = now;
       const body = this.encode(lane, pending);
       if (body.length > largestBody) {
         // Only one entry by itself can be so large.
@@ -176,7 +191,6 @@ export class Outbox {
     }
     if (bodies.length > 0) {
       this.sends++;
-      this.lastSendAt = this.deps.clock.now();
       this.changed();
       this.pump();
       try {

@@ -64,6 +64,20 @@ test('gathers after a send, however quick the queue is, and sends what came as o
   expect(sent.map((m) => m.entries.length)).toEqual([1, 30]);
 });
 
+test('what sync has written is gathered for longer, and holds back nothing else', async () => {
+  const { box, clock, sent } = outbox();
+  box.put('EndpointSlice', 'n/s', slice(2, 'b'));
+  await clock.advance(20);
+  for (let i = 0; i < 9; i++) {
+    box.put('EndpointSlice', 'n/s', slice(3 + i, 'b'));
+    box.put('Pod', 'n/a', entry('a', 3 + i));
+    await clock.advance(100);
+  }
+  expect(sent.map((m) => m.kind)).toEqual(['EndpointSlice', 'Pod', 'Pod', 'Pod', 'Pod', 'Pod']);
+  await clock.advance(200);
+  expect(sent.filter((m) => m.kind === 'EndpointSlice').map(names)).toEqual([['s@2'], ['s@11']]);
+});
+
 test('a slow send does not hold back what comes after it', async () => {
   const { box, clock, calls } = outbox({ sendMs: 5_000 });
   box.put('Pod', 'n/a', entry('a', 2));
@@ -180,7 +194,7 @@ test('a slice that moves twice before it is sent comes from where it first was',
   const { box, clock, sent } = outbox();
   box.put('EndpointSlice', 'n/s', slice(2, 'b', 'a'));
   box.put('EndpointSlice', 'n/s', slice(3, 'c', 'b'));
-  await clock.advance(250);
+  await clock.advance(1_100);
   box.put('EndpointSlice', 'n/s', slice(4, 'd', 'c'));
   box.put('EndpointSlice', 'n/s', slice(5, 'c', 'd'));
   await clock.advance(20);
