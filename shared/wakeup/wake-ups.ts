@@ -67,7 +67,8 @@ export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster
       return [{ body: encodeMessage(freshWakeUp(cluster, w, work.gen, raisedAt)), delaySeconds: w.delaySeconds }];
     }
     if (leaseEnds?.has(service, raisedAt)) return [];
-    const delaySeconds = Math.max(w.delaySeconds, leaseEndSeconds(work.lease.until - raisedAt));
+    // However long the wake-up itself was to wait: whoever holds the service goes on at once.
+    const delaySeconds = leaseEndSeconds(work.lease.until - raisedAt);
     ends.push({ service, due: raisedAt + delaySeconds * 1000 });
     return [{ body: encodeMessage(freshWakeUp(cluster, { ...w, delaySeconds, seen: undefined }, anyGeneration, raisedAt)), delaySeconds }];
   });
