@@ -87,8 +87,8 @@ export async function ingestBatch(
     await raiseSetVersions(deps, cluster, owed);
     const selectorVersions = await written.log();
     await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
-    await sendWakeUps(deps, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all);
-    deps.metrics.put('WakeUps', wakeUps.all.length, { cluster });
+    const sent = await sendWakeUps(deps, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all);
+    deps.metrics.put('WakeUps', sent, { cluster });
     const noted = owed.filter((o) => o.record.past);
     await concurrently(16, noted, (o) => clearPast(deps.table, cluster, o.kind, o.record));
     for (const { note } of done) await note?.();

@@ -16,6 +16,7 @@ export interface IngestDeps {
   /** Kept between batches by a warm worker; safe to lose. */
   readonly selectors: SelectorCache;
   readonly knownNamespaces: Set<string>;
+  /** Kept by a warm worker, safe to lose. */
   readonly leaseEnds?: LeaseEnds;
   /** "cluster session" → its incarnation: fixed at first sight, so it can be kept. */
   readonly sessions?: Map<string, number>;

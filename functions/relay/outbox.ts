@@ -38,7 +38,7 @@ const largestProjection = 256 * 1024;
 
 /**
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it
- * short; else what comes is gathered for a moment, so that a busy cluster's messages grow instead of becoming more.
+ * short; else what comes is gathered for a moment (inputs and outputs each for themselves), so that a busy cluster's messages grow instead of becoming more.
  *
  * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
  * `room` after each object, and by the few sends under way.
@@ -163,22 +163,27 @@ export class Outbox {
     });
   }
 
-  /** When what waits in the lane is to be sent, ms since the epoch; at any time if it is a whole message. */
+  /** When what waits in the lane is to be sent, ms since the epoch; at once if it is a whole message. */
   private dueAt(lane: Lane): number {
     const { maxEntries, maxBytes, gatherMs, gatherOutputsMs } = this.options;
     if (lane.waiting.size === 0) return Number.POSITIVE_INFINITY;
-    if (lane.waiting.size >= maxEntries || lane.bytes >= maxBytes) return Number.NEGATIVE_INFINITY;
-    return lane.group === 'inputs' ? this.sentAt.inputs + gatherMs : this.sentAt.outputs + gatherOutputsMs;
+    const sentAt = this.sentAt[lane.group];
+    // A clock that was set back must not hold up anything.
+    if (lane.waiting.size >= maxEntries || lane.bytes >= maxBytes || sentAt > this.deps.clock.now()) return Number.NEGATIVE_INFINITY;
+    return sentAt + (lane.group === 'inputs' ? gatherMs : gatherOutputsMs);
   }
 
-  /** One message of each kind that has something due. */
+  /** One message of each kind that has something, in the groups in which something is due: a busy kind takes the others along. */
   private async sendSome(): Promise<void> {
     const taken: { readonly lane: Lane; readonly pending: readonly Pending[] }[] = [];
     const bodies: string[] = [];
     const now = this.deps.clock.now();
-    for (const lane of [...this.lanes.values()].filter((lane) => this.dueAt(lane) <= now)) {
-      const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
-      this.sentAt[lane.group] = now;
+    const lanes = [...this.lanes.values()];
+    const due = new Set(lanes.filter((lane) => this.dueAt(lane) <= now).map((lane) => lane.group));
+    for (const group of due) this.sentAt[group] = now;
+    for (const lane of lanes) {
+      const pending = due.has(lane.group) ? lane.take(this.options.maxEntries, this.options.maxBytes) : [];
+      if (pending.length === 0) continue;
       const body = this.encode(lane, pending);
       if (body.length > largestBody) {
         // Only one entry by itself can be so large.

@@ -6,10 +6,16 @@ import { anyGeneration, type WorkPart, workParts } from '#shared/workqueue/item.
 import type { SyncDeps } from './deps.ts';
 import { delayed } from './settle.ts';
 
-/** Resolves when the message can go: another is waiting. */
-export async function bounce(deps: SyncDeps, key: ServiceKey, message: SyncMessage, parts: readonly WorkPart[], until: number): Promise<void> {
+/** Resolves when the message can go: another is waiting. `now`: at which the lease was alive. */
+export async function bounce(
+  deps: SyncDeps,
+  key: ServiceKey,
+  message: SyncMessage,
+  parts: readonly WorkPart[],
+  until: number,
+  now: number,
+): Promise<void> {
   deps.metrics.put('Bounced', 1, { cluster: key.cluster });
-  const now = deps.now();
   const isFresh = workParts.every((p) => message.seq[p] === 0);
   if (isFresh && deps.leaseEnds.has(key, now)) return;
   const { seen: _, ...rest } = message;

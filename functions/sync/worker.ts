@@ -43,8 +43,9 @@ export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: S
     const work = await readWork(deps.table, key);
     const parts = partsToRun(message, work);
     if (parts.length === 0) return true;
-    if (work.lease && isLeased(work, deps.now())) {
-      await bounce(deps, key, message, parts, work.lease.until);
+    const now = deps.now();
+    if (work.lease && isLeased(work, now)) {
+      await bounce(deps, key, message, parts, work.lease.until, now);
       return true;
     }
     const lease = { id: deps.newLeaseId(), now: deps.now(), until: deps.now() + limits.leaseMs };
@@ -105,7 +106,7 @@ async function hold(
     }
     const work = await settle(deps.table, key, settlement);
     if (!work) return false;
-    // Whoever came for it meanwhile was sent away until the lease ends (bounce): that is for the case that this worker dies before it sends.
+    // Whoever came for it meanwhile was sent away until the lease ends (bounce, sendWakeUps): that is for the case that this worker dies before it sends.
     if (work.gen > captured) {
       const wakeUp = { namespace: key.namespace, service: key.name, delaySeconds: 0, live: false, seen: undefined };
       await syncs.send([{ body: encodeMessage(freshWakeUp(key.cluster, wakeUp, work.gen, deps.now())) }]);

@@ -39,7 +39,7 @@ export class ExpressionBuilder {
     if ('attribute' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#value(c.value)}`;
     const [list, word] = 'all' in c ? [c.all, ' AND '] : [c.any, ' OR '];
     if (list.length === 0) throw new RangeError('a condition that lists nothing');
-    return list.map((part) => (isMixed(c, part) ? `(${this.#condition(part)})` : this.#condition(part))).join(word);
+    return list.map((part) => (needsBrackets(c, part) ? `(${this.#condition(part)})` : this.#condition(part))).join(word);
   }
 
   #name(attribute: string): string {
@@ -55,7 +55,7 @@ export class ExpressionBuilder {
   }
 }
 
-/** Only there are brackets needed; dynalite takes five times as long for each pair of them. */
-const isMixed = (whole: Condition, part: Condition): boolean => ('all' in whole && 'any' in part) || ('any' in whole && 'all' in part);
+/** AND binds closer than OR. Brackets that are not needed are left out: dynalite takes five times as long for each pair. */
+const needsBrackets = (whole: Condition, part: Condition): boolean => 'all' in whole && 'any' in part;
 
 const clause = (word: string, parts: readonly string[]): string => (parts.length > 0 ? `${word} ${parts.join(', ')}` : '');

@@ -163,7 +163,7 @@ export function decodeWork(item: Item | undefined): WorkItem {
     at: number(`${p}_at`),
   });
   const id = item['lease'] as string | undefined;
-  // Whoever does not know of it yet leaves the one of somebody else.
+  // A worker of the version before claims without setting it: what is there then is a former holder's.
   const covers = item['runOf'] === id ? (item['run'] as number | undefined) : undefined;
   return {
     gen: number('gen'),

@@ -51,14 +51,14 @@ export interface WakeUpDeps {
 }
 
 /**
- * Raises each service's generation, then sends its wake-up: what is redundant the worker skips by generation. Always both parts, because one
+ * Unless it is seen to already, raises each service's generation, then sends its wake-up: what is redundant the worker skips by generation. Always both parts, because one
  * generation serves both (protocol.md 2). A service that is under a lease is sent for when the lease ends, once (LeaseEnds): to wake somebody who
- * would only find that out costs a message and a read. Resolves when the queue has accepted all.
+ * would only find that out costs a message and a read. Resolves with the number of messages when the queue has accepted all.
  */
-export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<void> {
+export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
   const { table, now, leaseEnds } = deps;
   const ends: { readonly service: ServiceKey; readonly due: number }[] = [];
-  const messages = await concurrently(16, wakeUps, async (w): Promise<readonly OutgoingMessage[]> => {
+  const sent = await concurrently(16, wakeUps, async (w): Promise<readonly OutgoingMessage[]> => {
     const service = { cluster, namespace: w.namespace, name: w.service };
     if (!w.live && (await isSeenTo(deps, service))) return [];
     const work = await (w.live ? raiseLive : raise)(table, service, now());
@@ -72,8 +72,10 @@ export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster
     ends.push({ service, due: raisedAt + delaySeconds * 1000 });
     return [{ body: encodeMessage(freshWakeUp(cluster, { ...w, delaySeconds, seen: undefined }, anyGeneration, raisedAt)), delaySeconds }];
   });
-  if (messages.flat().length > 0) await queue.send(messages.flat());
+  const messages = sent.flat();
+  if (messages.length > 0) await queue.send(messages);
   for (const { service, due } of ends) leaseEnds?.add(service, due);
+  return messages.length;
 }
 
 /**

@@ -78,6 +78,28 @@ test('what sync has written is gathered for longer, and holds back nothing else'
   expect(sent.filter((m) => m.kind === 'EndpointSlice').map(names)).toEqual([['s@2'], ['s@11']]);
 });
 
+test('a kind that has whole messages again and again does not keep the others waiting', async () => {
+  const { box, clock, sent } = outbox();
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 200; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + round * 200 + i));
+    await clock.advance(50);
+    if (round === 0) box.put('Service', 'n/a', entry('a', 2));
+    await clock.advance(100);
+  }
+  expect(sent.slice(0, 3).map((m) => m.kind)).toContain('Service');
+});
+
+test('a clock that is set back holds up nothing', async () => {
+  const { box, clock, sent } = outbox();
+  box.put('Pod', 'n/a', entry('a', 2));
+  await clock.advance(300);
+  const { now } = clock;
+  Object.assign(clock, { now: () => now() - 3_600_000 });
+  box.put('Pod', 'n/a', entry('a', 3));
+  await clock.advance(300);
+  expect(sent.map(names)).toEqual([['a@2'], ['a@3']]);
+});
+
 test('a slow send does not hold back what comes after it', async () => {
   const { box, clock, calls } = outbox({ sendMs: 5_000 });
   box.put('Pod', 'n/a', entry('a', 2));
