@@ -3,15 +3,14 @@
  * speaks of the present one: it is taken over into it, and what it said meanwhile is made up for by lists of our own. True: that was done.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import type { InputKind, Kind } from '#shared/kube/types.ts';
+import { inputKinds, type Kind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { askForConfirmation, moveSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import type { SweepDeps } from './deps.ts';
-
-const inputKinds: readonly InputKind[] = ['Service', 'Node', 'Pod'];
+import { versionNow } from './version-now.ts';
 
 export async function judgeOrphan(deps: SweepDeps, meta: ClusterMeta): Promise<boolean> {
   const { orphan } = meta;
@@ -30,10 +29,11 @@ export async function judgeOrphan(deps: SweepDeps, meta: ClusterMeta): Promise<b
 async function readsAhead(deps: SweepDeps, meta: ClusterMeta, high: readonly (readonly [Kind, string])[]): Promise<boolean | undefined> {
   try {
     const api = await deps.cluster(meta);
-    const ahead = await concurrently(high.length, high, async ([kind, read]) => {
-      const { resourceVersion } = await api.list(kind, '', { atMost: 1 });
-      return versionOf(meta.incarnation, read) > versionOf(meta.incarnation, resourceVersion);
-    });
+    const ahead = await concurrently(
+      high.length,
+      high,
+      async ([kind, read]) => versionOf(meta.incarnation, read) > (await versionNow(api, meta, kind)),
+    );
     return ahead.includes(true);
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;

@@ -8,8 +8,8 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { fixSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
 import type { SweepDeps } from './deps.ts';
+import { versionNow } from './version-now.ts';
 
 /** Without a way to the cluster (shadow), a suspicion is believed when it has stood this long and no known relay has been heard since. */
 const believedAfterMs = 60_000;
@@ -46,10 +46,7 @@ async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promi
     if (uid !== meta.uid) return uid === suspect.uid ? 'new' : 'unknown';
     if (suspect.uid !== meta.uid) return 'same';
     // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
-    const behind = await concurrently(kinds.length, kinds, async (kind) => {
-      const { resourceVersion } = await api.list(kind, '', { atMost: 1 });
-      return versionOf(meta.incarnation, resourceVersion) < meta.high[kind];
-    });
+    const behind = await concurrently(kinds.length, kinds, async (kind) => (await versionNow(api, meta, kind)) < meta.high[kind]);
     return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;

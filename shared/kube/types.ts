@@ -59,7 +59,8 @@ export type Status = Wire<V1Status>;
 export type Kind = 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice';
 export type InputKind = 'Service' | 'Pod' | 'Node';
 export type OutputKind = 'Endpoints' | 'EndpointSlice';
-export const kinds: readonly Kind[] = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'];
+export const inputKinds: readonly InputKind[] = ['Service', 'Pod', 'Node'];
+export const kinds: readonly Kind[] = [...inputKinds, 'Endpoints', 'EndpointSlice'];
 
 export interface ObjectOfKind {
   readonly Service: Service;

@@ -1,4 +1,4 @@
-import { type InputKind, type Kind, kinds } from '#shared/kube/types.ts';
+import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
 import type { Condition, Item, Table, Value } from './table.ts';
 import { noVersion, type Version } from './version.ts';
@@ -138,7 +138,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     modeSince: number('modeSince'),
     differenceAt: number('differenceAt'),
     heartbeatAt: number('heartbeatAt'),
-    toConfirm: (['Service', 'Pod', 'Node'] as const).filter((k) => item[`confirm_${k}`] === 1),
+    toConfirm: inputKinds.filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
     orphan: json('orphan'),
     rights: json('rights'),
