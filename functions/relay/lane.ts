@@ -1,5 +1,6 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
+import { isInput } from './project.ts';
 
 export interface Pending {
   readonly entry: Entry;
@@ -19,7 +20,7 @@ export class Lane {
 
   constructor(kind: Kind) {
     this.kind = kind;
-    this.group = kind === 'Endpoints' || kind === 'EndpointSlice' ? 'outputs' : 'inputs';
+    this.group = isInput(kind) ? 'inputs' : 'outputs';
   }
 
   put(key: string, pending: Pending): void {

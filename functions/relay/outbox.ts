@@ -37,8 +37,8 @@ const largestBody = 1_000_000;
 const largestProjection = 256 * 1024;
 
 /**
- * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it
- * short; else what comes is gathered for a moment (inputs and outputs each for themselves), so that a busy cluster's messages grow instead of becoming more.
+ * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
+ * comes is gathered for a moment (inputs and outputs each for themselves), so that a busy cluster's messages grow instead of becoming more.
  *
  * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
  * `room` after each object, and by the few sends under way.
@@ -51,8 +51,7 @@ export class Outbox {
   private readonly closing = new AbortController();
   private readonly listeners = new Set<() => void>();
   private sends = 0;
-  private cancelTimer: (() => void) | undefined;
-  private timerAt = 0;
+  private timer: { readonly at: number; readonly cancel: () => void } | undefined;
   private readonly sentAt = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
   constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
@@ -144,7 +143,7 @@ export class Outbox {
   /** Gives up what waits. */
   close(): void {
     this.closing.abort(new Error('the outbox is closed'));
-    this.cancelTimer?.();
+    this.timer?.cancel();
     for (const lane of this.lanes.values()) lane.clear();
     this.changed();
   }
@@ -154,13 +153,13 @@ export class Outbox {
     if (this.closing.signal.aborted || this.waiting === 0 || this.sends >= this.options.concurrency) return;
     const now = this.deps.clock.now();
     const dueAt = Math.max(now, Math.min(...[...this.lanes.values()].map((lane) => this.dueAt(lane))));
-    if (this.cancelTimer && this.timerAt <= dueAt) return;
-    this.cancelTimer?.();
-    this.timerAt = dueAt;
-    this.cancelTimer = this.deps.clock.after(dueAt - now, () => {
-      this.cancelTimer = undefined;
+    if (this.timer && this.timer.at <= dueAt) return;
+    this.timer?.cancel();
+    const cancel = this.deps.clock.after(dueAt - now, () => {
+      this.timer = undefined;
       if (this.waiting > 0) void this.sendSome();
     });
+    this.timer = { at: dueAt, cancel };
   }
 
   /** When what waits in the lane is to be sent, ms since the epoch; at once if it is a whole message. */
@@ -181,8 +180,8 @@ export class Outbox {
     const lanes = [...this.lanes.values()];
     const due = new Set(lanes.filter((lane) => this.dueAt(lane) <= now).map((lane) => lane.group));
     for (const group of due) this.sentAt[group] = now;
-    for (const lane of lanes) {
-      const pending = due.has(lane.group) ? lane.take(this.options.maxEntries, this.options.maxBytes) : [];
+    for (const lane of lanes.filter((lane) => due.has(lane.group))) {
+      const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
       if (pending.length === 0) continue;
       const body = this.encode(lane, pending);
       if (body.length > largestBody) {
