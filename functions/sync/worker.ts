@@ -106,7 +106,8 @@ async function hold(
     }
     const work = await settle(deps.table, key, settlement);
     if (!work) return false;
-    // Whoever came for it meanwhile was sent away until the lease ends (bounce, sendWakeUps): that is for the case that this worker dies before it sends.
+    // Whoever came for it meanwhile was sent away until the lease ends (bounce, sendWakeUps): that is for the case that this worker dies before
+    // it sends.
     if (work.gen > captured) {
       const wakeUp = { namespace: key.namespace, service: key.name, delaySeconds: 0, live: false, seen: undefined };
       await syncs.send([{ body: encodeMessage(freshWakeUp(key.cluster, wakeUp, work.gen, deps.now())) }]);

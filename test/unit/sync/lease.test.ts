@@ -8,14 +8,28 @@ import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.t
 import { differences } from '#test/simulation/truth.ts';
 
 const service = { cluster, namespace: 'default', name: 'svc' };
+const leaseMs = 40_000;
+
+type World = Awaited<ReturnType<typeof smallCluster>>['world'];
+
+/** Somebody takes the service, and never lets go. `covers`: the generation of its run, where it says so. */
+const hold = (world: World, lease: string, covers?: number) =>
+  world.table.update(workKey(cluster, 'default', 'svc'), {
+    set: { lease, until: world.now + leaseMs, ...(covers !== undefined && { runOf: lease, run: covers }) },
+  });
+
+async function expectNothingLeft(world: World): Promise<void> {
+  expect(differences(world.store, 100)).toEqual([]);
+  expect(isClean(await readWork(world.table, service))).toBe(true);
+  expect(world.queues.syncs.waiting()).toEqual([]);
+}
 
 it('of the wake-ups that meet a live lease one waits for its end, and then does whatever is owed', async () => {
   const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   calls.length = 0;
-  // A worker that died.
-  const until = world.now + 40_000;
-  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'dead', until } });
+  const until = world.now + leaseMs;
+  await hold(world, 'dead');
   for (const i of [0, 1, 2]) {
     world.store.apply(aPod(i, { ready: false }));
     await pass(2);
@@ -26,17 +40,14 @@ it('of the wake-ups that meet a live lease one waits for its end, and then does 
   expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);
   expect(calls).toEqual([]);
   await pass(50);
-  expect(differences(world.store, 100)).toEqual([]);
-  expect(isClean(await readWork(world.table, service))).toBe(true);
-  expect(world.queues.syncs.waiting()).toEqual([]);
+  await expectNothingLeft(world);
 });
 
 it('one message waits for a service, whoever holds it meanwhile', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
-  const hold = (lease: string) => world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease, until: world.now + 40_000 } });
   for (const i of [0, 1, 2]) {
-    await hold(`busy-${i}`);
+    await hold(world, `busy-${i}`);
     world.store.apply(aPod(i, { ready: false }));
     await pass(10);
   }
@@ -48,15 +59,13 @@ it('one message waits for a service, whoever holds it meanwhile', async () => {
   expect(more).toEqual([]);
   expect(second?.visibleAt).toBeGreaterThan((first?.visibleAt ?? 0) + 15_000);
   await pass(50);
-  expect(differences(world.store, 100)).toEqual([]);
-  expect(isClean(await readWork(world.table, service))).toBe(true);
-  expect(world.queues.syncs.waiting()).toEqual([]);
+  await expectNothingLeft(world);
 });
 
 it('nobody is woken only to meet the lease', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
-  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'busy', until: world.now + 40_000 } });
+  await hold(world, 'busy');
   for (const i of [0, 1, 2]) {
     world.store.apply(aPod(i, { ready: false }));
     await pass(2);
@@ -69,21 +78,19 @@ it('a burst under a lease is announced once, as long as the run under way does n
   const { world, pass } = await smallCluster([aService(), ...pods(5)]);
   await pass(5);
   const { gen } = await readWork(world.table, service);
-  const hold = (run: number) =>
-    world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'busy', until: world.now + 40_000, runOf: 'busy', run } });
-  await hold(gen);
+  await hold(world, 'busy', gen);
   for (const i of [0, 1, 2]) {
     world.store.apply(aPod(i, { ready: false }));
     await pass(1);
   }
   expect((await readWork(world.table, service)).gen).toBe(gen + 1);
   // It went on, and covers what was announced: the next change is another one.
-  await hold(gen + 1);
+  await hold(world, 'busy', gen + 1);
   world.store.apply(aPod(3, { ready: false }));
   await pass(1);
   expect((await readWork(world.table, service)).gen).toBe(gen + 2);
   // Held by somebody who does not say what the run covers.
-  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease: 'of a former version' } });
+  await hold(world, 'of a former version');
   world.store.apply(aPod(4, { ready: false }));
   await pass(1);
   expect((await readWork(world.table, service)).gen).toBe(gen + 3);
