@@ -6,6 +6,8 @@ export default defineConfig({
     exclude: ['test/cluster/**', 'test/console/**'],
     maxConcurrency: 12,
     testTimeout: 20_000,
+    // However busy the machine is.
+    expect: { poll: { timeout: 15_000 } },
     // Every core: the runner's default leaves one idle, which is half of two.
     maxWorkers: '100%',
     // No test replaces a module or keeps state in one, so files share what is loaded: a fifth of the whole time.

@@ -9,6 +9,7 @@ export const onlooker = 'fleet-endpoints-console';
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
+/** Publishes once a second, and what is left when stopped. */
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
   const metrics = awsMetrics('AWS/DynamoDB', writeLine, Date.now);
   const units = { read: 0, written: 0 };
@@ -26,7 +27,7 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
     }) as typeof end;
   });
 
-  const timer = setInterval(() => {
+  function publish(): void {
     const dimensions = { TableName: tableName };
     metrics.put(dimensions, 'ConsumedReadCapacityUnits', units.read);
     metrics.put(dimensions, 'ConsumedWriteCapacityUnits', units.written);
@@ -34,8 +35,15 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
     metrics.put(dimensions, 'WriteThrottleEvents', 0);
     metrics.flush();
     Object.assign(units, { read: 0, written: 0 });
-  }, 1_000);
-  return { stop: () => clearInterval(timer) };
+  }
+
+  const timer = setInterval(publish, 1_000);
+  return {
+    stop() {
+      clearInterval(timer);
+      publish();
+    },
+  };
 }
 
 /** The first chunk of the body begins the JSON object: one more member is put in front of the others. */

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/cluster/**/*.test.ts'],
     maxConcurrency: 12,
     testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 15 * 60_000,
     // One control plane at a time: two would only slow each other down.
     fileParallelism: false,

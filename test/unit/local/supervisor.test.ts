@@ -14,8 +14,6 @@ import { type Child, type ChildSpec, startChild } from '#infra/local/supervisor.
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 
-/** However busy the machine is. */
-const soon = { timeout: 15_000 };
 const started: Child[] = [];
 const folders: string[] = [];
 const aws = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
@@ -72,10 +70,10 @@ test('starts a child again that was killed, on the port it had', async () => {
   const { ports: [port] = [] } = await child.ready;
   const first = child.pid as number;
   process.kill(first, 'SIGKILL');
-  await expect.poll(() => child.restarts, soon).toBe(1);
-  await expect.poll(() => accepts(port as number), soon).toBe(true);
+  await expect.poll(() => child.restarts).toBe(1);
+  await expect.poll(() => accepts(port as number)).toBe(true);
   expect(child.pid).not.toBe(first);
-  await expect.poll(() => lines, soon).toContain(`serving as ${child.pid}`);
+  await expect.poll(() => lines).toContain(`serving as ${child.pid}`);
   expect(notices).toEqual([expect.stringMatching(/^fake ended \(SIGKILL\); starting it again in 0.\d s$/)]);
 });
 
@@ -97,14 +95,12 @@ test('kills a child that does not end', async () => {
 
 test("tells in one line which right is missing when a child says that it can't go on", async () => {
   const { fatal } = start(fake('forbidden'));
-  await expect
-    .poll(() => fatal, soon)
-    .toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
+  await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
 });
 
 test('gives up on a child that keeps failing, with its reason', async () => {
   const { fatal, child } = start(fake('broken'));
-  await expect.poll(() => fatal, soon).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
+  await expect.poll(() => fatal).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
   expect(child.restarts).toBe(4);
 });
 
@@ -116,7 +112,7 @@ test('a child ends when its supervisor is killed, and leaves Ctrl-C to it', asyn
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await accepts(port)).toBe(true);
   supervisor.kill('SIGKILL');
-  await expect.poll(() => accepts(port), soon).toBe(false);
+  await expect.poll(() => accepts(port)).toBe(false);
 });
 
 test('a table that was killed still has what it had accepted', async () => {
@@ -127,7 +123,7 @@ test('a table that was killed still has what it had accepted', async () => {
   const table = dynamoTable(client, 'fleet');
   for (let i = 0; i < 50; i++) await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: 'c', dirtyAt: i });
   process.kill(child.pid as number, 'SIGKILL');
-  await expect.poll(() => child.restarts, soon).toBe(1);
+  await expect.poll(() => child.restarts).toBe(1);
   expect(await table.query('p')).toHaveLength(50);
   expect(await table.queryDirty('c', 100, 100)).toHaveLength(50);
   client.destroy();
@@ -154,9 +150,9 @@ test('queues that were killed still have messages, delays, receive counts and wh
   expect(await receive(1)).toEqual([['in flight', '1']]);
   await queue.send([{ body: 'delayed', delaySeconds: 900 }, { body: 'waiting' }]);
   process.kill(child.pid as number, 'SIGKILL');
-  await expect.poll(() => child.restarts, soon).toBe(1);
+  await expect.poll(() => child.restarts).toBe(1);
   const seen: unknown[] = [];
-  await expect.poll(async () => seen.push(...(await receive(30))), soon).toBe(2);
+  await expect.poll(async () => seen.push(...(await receive(30)))).toBe(2);
   expect(seen).toEqual(
     expect.arrayContaining([
       ['waiting', '1'],
