@@ -127,13 +127,17 @@ test('a handler that runs out of time fails its whole batch', async () => {
 
 test('never has more invocations under way than its maximum concurrency, and uses it', async () => {
   const busy = { now: 0, most: 0 };
+  const full = Promise.withResolvers<void>();
   start(
     async () => {
       busy.most = Math.max(busy.most, ++busy.now);
+      // The first ones wait for each other, however slowly they come.
+      if (busy.now === 3) full.resolve();
+      await full.promise;
       await new Promise((resolve) => setTimeout(resolve, 20));
       busy.now--;
     },
-    { maximumConcurrency: 3 },
+    { maximumConcurrency: 3, timeoutMs: 15_000 },
   );
   await send(120);
   await expect.poll(left).toBe(0);
