@@ -45,10 +45,13 @@ export async function settleParts(
   for (const [part, outcome] of outcomes) {
     const state = states[part];
     const seq = nextSeq(state, message.seq[part]);
-    const sendAgain = (waitSeconds: number): number => {
+    const sendAgain = (waitSeconds: number): PartState => {
       chain.set(waitSeconds, { ...chain.get(waitSeconds), [part]: seq });
-      return now + waitSeconds * 1000;
+      return deferred(state, captured, seq, now + waitSeconds * 1000);
     };
+    /** After the wait, or with the message that is out already if that is due within `longestSeconds`. */
+    const again = (waitSeconds: number, longestSeconds = waitSeconds): PartState =>
+      canAbsorb(state, message.seq[part], now, longestSeconds * 1000) ? absorbed(state, captured) : sendAgain(waitSeconds);
     switch (outcome.kind) {
       case 'ok':
         parts[part] = succeeded(state, captured);
@@ -57,17 +60,19 @@ export async function settleParts(
         if (isExhausted(state)) {
           gaveUp.push({ part, error: outcome.error });
           parts[part] = parked(state, captured);
-        } else parts[part] = failed(state, captured, seq, sendAgain(backoffSeconds(part, state.tries)));
+          break;
+        }
+        // Upstream keeps the earlier of two times for a key (Q-6). What has waited itself was that: the retry that waited has come with it.
+        parts[part] = failed(message.batched ? sendAgain(backoffSeconds(part, state.tries)) : again(backoffSeconds(part, state.tries)));
         break;
       case 'not-now':
-        parts[part] = canAbsorb(state, message.seq[part], now, Math.max(putOffSeconds, outcome.longestSeconds ?? 0) * 1000)
-          ? absorbed(state, captured)
-          : deferred(state, captured, seq, sendAgain(putOffSeconds));
+        parts[part] = again(putOffSeconds, Math.max(putOffSeconds, outcome.longestSeconds ?? 0));
         break;
     }
   }
-  const again = { ...message, v: messageVersion, gen: captured, hops: (message.hops ?? 0) + 1 };
-  if (chain.size > 0) await queues.syncs.send([...chain].map(([waitSeconds, seq]) => delayed({ ...again, seq }, waitSeconds, now)));
+  const { batched: _, ...rest } = message;
+  const next = { ...rest, v: messageVersion, gen: captured, hops: (message.hops ?? 0) + 1 };
+  if (chain.size > 0) await queues.syncs.send([...chain].map(([waitSeconds, seq]) => delayed({ ...next, seq }, waitSeconds, now)));
   if (gaveUp.length > 0) {
     await queues.parked.send(
       gaveUp.map(({ part, error }) => ({

@@ -73,27 +73,21 @@ export const nextSeq = (part: PartState, messageSeq: number | undefined): number
 /** The part after a run that covered generation `captured`. */
 export const succeeded = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
 
-/** The part after a failed run whose retry `seq`, due at `at`, has been sent. */
-export const failed = (part: PartState, captured: number, seq: number, at: number): PartState => ({
-  ...part,
-  seq,
-  rg: captured,
-  at,
-  tries: part.tries + 1,
-});
-
 /** Has this failure used up the retries? Then the work is parked, not tried again. */
 export const isExhausted = (part: PartState): boolean => part.tries + 1 > maxRetries;
 
 /** The part after its work was parked: done until the next change, which starts afresh. */
 export const parked = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
 
+/** The part put off, whose run failed. */
+export const failed = (part: PartState): PartState => ({ ...part, tries: part.tries + 1 });
+
 /** The part put off, with its waiting message sent. */
 export const deferred = (part: PartState, captured: number, seq: number, at: number): PartState => ({ ...part, seq, rg: captured, at });
 
 /**
- * May a run that is put off rest on the chain message that is already out, so that an outage keeps one message a part however many events
- * come in? Not if the message in hand is that very one, which would delete itself.
+ * May a run that is put off, or to be tried again, rest on the chain message that is already out, so that a part keeps one message however many
+ * events come in? Not if the message in hand is that very one, which would delete itself.
  */
 export function canAbsorb(part: PartState, messageSeq: number | undefined, now: number, waitMs: number): boolean {
   return part.rg > part.done && now < part.at && part.at <= now + waitMs && (messageSeq ?? 0) < part.seq;

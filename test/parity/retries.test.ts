@@ -153,7 +153,7 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     expect([0, 1, 2, 9, 10, 60].map((n) => backoffSeconds('sl', n))).toEqual([1, 2, 4, 512, 1000, 1000]);
     expect([0, 7, 8, 14, 60].map((n) => backoffSeconds('ep', n))).toEqual([1, 1, 2, 82, 1000]);
     let part = cleanPart;
-    for (let i = 0; i < 5; i++) part = failed(part, 1, i + 1, 0);
+    for (let i = 0; i < 5; i++) part = failed(part);
     expect(part.tries).toBe(5);
     expect(succeeded(part, 1).tries).toBe(0);
     expect(parked(part, 1).tries).toBe(0);
@@ -163,7 +163,7 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     let part = cleanPart;
     for (let tries = 1; tries <= maxRetries; tries++) {
       expect(isExhausted(part)).toBe(false);
-      part = failed(part, 1, tries, 0);
+      part = failed(part);
     }
     expect(isExhausted(part)).toBe(true);
   });

@@ -75,6 +75,37 @@ describe('a part that never succeeds', () => {
   });
 });
 
+describe('a part that fails for another change while its retry waits', () => {
+  const waiting = { ...cleanPart, tries: 4, seq: 4, rg: 1, at: start + 7_000 };
+
+  it('is not tried later for it: the earlier time stands [Q-6]', async () => {
+    const { settle, sent } = hub();
+    const { parts } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: waiting }, { sl: fails }, 2);
+    expect(parts.sl).toEqual({ ...waiting, tries: 5, rg: 2 });
+    expect(sent()).toEqual([]);
+  });
+
+  it('has no earlier time left where the change waited for its batch period, for then that was the earlier of the two', async () => {
+    const { settle, sent } = hub();
+    const { parts } = await settle({ ...message({ ep: 0, sl: 0 }, 2), batched: true }, { sl: waiting }, { sl: fails }, 2);
+    expect(parts.sl).toEqual({ done: 0, tries: 5, seq: 5, rg: 2, at: start + 16_000 });
+    expect(sent().map((s) => s.message)).toEqual([{ ...message({ sl: 5 }, 2), due: start + 16_000, hops: 1 }]);
+  });
+
+  it('is tried at its own time if that is earlier', async () => {
+    const { settle, sent } = hub();
+    const { parts } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: { ...waiting, at: start + 17_000 } }, { sl: fails }, 2);
+    expect(parts.sl).toEqual({ done: 0, tries: 5, seq: 5, rg: 2, at: start + 16_000 });
+    expect(sent()).toHaveLength(1);
+  });
+
+  it('of the retry itself sends the next one', async () => {
+    const { settle, sent } = hub();
+    await settle(message({ sl: 4 }, 1), { sl: waiting }, { sl: fails });
+    expect(sent()).toHaveLength(1);
+  });
+});
+
 describe('a part that is put off', () => {
   it('costs no try', async () => {
     const { settle, sent } = hub();

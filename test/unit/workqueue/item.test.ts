@@ -62,7 +62,7 @@ describe('a chain', () => {
   });
 
   it('counts a try for each failure and none for each wait', () => {
-    expect(failed(part({ tries: 2 }), 5, 3, 1000)).toEqual(part({ tries: 3, rg: 5, seq: 3, at: 1000 }));
+    expect(failed(part({ tries: 2, seq: 3 }))).toEqual(part({ tries: 3, seq: 3 }));
     expect(deferred(part({ tries: 2 }), 5, 3, 1000)).toEqual(part({ tries: 2, rg: 5, seq: 3, at: 1000 }));
   });
 
