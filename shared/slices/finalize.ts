@@ -19,7 +19,7 @@ export interface Finalization {
 export function finalize(final: Finalization): Writes {
   const { service, triggerTime } = final;
   const create = final.create.map((slice) => draft(slice, final));
-  const update = final.update.filter((slice) => !isAsItWas(slice)).map((slice) => changed(slice, triggerTime));
+  const update = final.update.filter((slice) => !isAsItWas(slice, triggerTime)).map((slice) => changed(slice, triggerTime));
   const toDelete: EndpointSlice[] = [];
   for (const slice of final.delete) {
     const last = isOwnedBy(slice, service) ? create.pop() : undefined;
@@ -73,12 +73,9 @@ function changed(slice: PlannedSlice, triggerTime: string | undefined): Endpoint
   };
 }
 
-/**
- * Hints that were looked at anew and came out the same. Upstream sends such a slice each time, to no effect but on its trigger
- * time; it is left alone here, so that a run that is repeated writes nothing.
- */
-function isAsItWas({ current, labels, endpoints }: PlannedSlice): boolean {
-  if (!current || labels !== current.metadata.labels) return false;
+/** Hints that were looked at anew and came out the same, and no trigger time to write or to take away: upstream's PUT would change nothing. */
+function isAsItWas({ current, labels, endpoints }: PlannedSlice, triggerTime: string | undefined): boolean {
+  if (!current || labels !== current.metadata.labels || triggerTime !== current.metadata.annotations?.[annotationTriggerTime]) return false;
   const before = current.endpoints ?? [];
   return endpoints.length === before.length && endpoints.every((endpoint, i) => endpoint === before[i]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { annotationTopologyMode } from '#shared/kube/names.ts';
-import type { Endpoint } from '#shared/kube/types.ts';
+import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
+import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import { addHints, givingAndReceivingZones, hintsByZone, redistributeHints } from '#shared/slices/hints.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { newSlice, type SliceSet } from '#shared/slices/planned-slice.ts';
@@ -220,11 +220,16 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect([counts, next.hints, decide(next).outcome]).toEqual([{}, undefined, 'unchanged']);
   });
 
-  it('stay as they are, without a write, when computing them anew gives the same', () => {
+  it('that come out the same are written once more, without trigger time, and then never', () => {
     const unready = nodes(node('node-a', 'zone-a'), node('node-b', 'zone-b'), node('node-c', 'zone-c', { ready: false }));
     const { after, counts } = hintsOf(world({ pods: spread(3, 3, 1), nodes: unready }));
     expect(counts).toEqual({ 'zone-a': 3, 'zone-b': 3, 'zone-c': 1 });
-    expect(decide(after).outcome).toBe('unchanged');
+    const again = decide(after);
+    const annotations = (slices: readonly EndpointSlice[] | undefined) => slices?.map((s) => s.metadata.annotations);
+    expect(annotations(after.slices)).toEqual([{ [annotationTriggerTime]: expect.any(String) }]);
+    expect(annotations(again.addressTypes[0]?.update)).toEqual([undefined]);
+    expect(again.addressTypes[0]?.update[0]?.endpoints).toEqual(after.slices[0]?.endpoints);
+    expect(decide(carryOut(after, again)).outcome).toBe('unchanged');
   });
 
   it('are announced once for both families', () => {

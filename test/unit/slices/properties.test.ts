@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotationTopologyMode } from '#shared/kube/names.ts';
+import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { Endpoint, EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
@@ -109,12 +109,20 @@ describe('whatever the input', () => {
     );
   });
 
-  it('a plan that was carried out leaves nothing to write', () => {
+  it('a plan that was carried out leaves nothing to write but a trigger time to be taken away, once [TA-10]', () => {
     fc.assert(
       fc.property(inputArbitrary, (before) => {
-        const again = decideSlices(carryOut(before, decideSlices(before)));
-        for (const type of again.addressTypes)
-          expect(type).toMatchObject({ create: [], update: [], delete: [], endpointsAdded: 0, endpointsRemoved: 0 });
+        const after = carryOut(before, decideSlices(before));
+        const again = decideSlices(after);
+        const endpointsOf = (name: string) => after.slices.find((s) => s.metadata.name === name)?.endpoints;
+        for (const type of again.addressTypes) {
+          expect(type).toMatchObject({ create: [], delete: [], endpointsAdded: 0, endpointsRemoved: 0 });
+          for (const slice of type.update) {
+            expect(slice.metadata.annotations?.[annotationTriggerTime]).toBeUndefined();
+            expect(slice.endpoints).toEqual(endpointsOf(slice.metadata.name));
+          }
+        }
+        for (const type of decideSlices(carryOut(after, again)).addressTypes) expect(type.update).toEqual([]);
         expect(again.unsupported).toEqual([]);
       }),
       settings,
