@@ -1,13 +1,27 @@
-/** `npm run conformance -- [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise. */
+/**
+ * `npm run conformance -- [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise.
+ * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
+ */
 import { parseArgs } from 'node:util';
 import type { Difference } from './compare.ts';
 import { differingPlaces } from './differing-places.ts';
 import { play } from './play.ts';
+import { recordVectors } from './record.ts';
 import { applyRules } from './rules.ts';
-import { readVectors } from './vector.ts';
+import { readVectors, recorded } from './vector.ts';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' }, show: { type: 'string' } } });
-const files = positionals.length > 0 ? positionals : ['test/conformance/vectors/upstream-v1.36.3.jsonl.gz'];
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string' },
+    show: { type: 'string' },
+    record: { type: 'string' },
+    seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
+  },
+});
+if (values.record !== undefined) await recordVectors(values.record, wholeNumber('seeds'), wholeNumber('from'));
+const files = values.record !== undefined ? [values.record] : positionals.length > 0 ? positionals : recorded;
 
 let passed = 0;
 let failed = 0;
@@ -31,6 +45,13 @@ if (values.show === undefined) {
   for (const [rule, count] of excused) console.log(`deliberate difference: ${rule} (${count} vectors)`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+}
+
+function wholeNumber(option: 'seeds' | 'from'): number {
+  const text = values[option];
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  console.error(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
+  process.exit(1);
 }
 
 function describe({ step, what, expected, got }: Difference): string {

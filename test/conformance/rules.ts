@@ -2,9 +2,16 @@
  * Deliberate differences from upstream, as named rules (docs/parity.md says why): the statement that is departed from, and a predicate on the
  * vector's input and the difference. Never a vector's id: a rule holds on vectors that nobody here has seen.
  */
-import { annotationTriggerTime, labelEndpointsManagedBy, labelHeadless } from '#shared/kube/names.ts';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import {
+  annotationTopologyAwareHints,
+  annotationTopologyMode,
+  annotationTriggerTime,
+  labelEndpointsManagedBy,
+  labelHeadless,
+} from '#shared/kube/names.ts';
 import type { Difference } from './compare.ts';
-import type { EndpointsView, Vector } from './vector.ts';
+import type { EndpointsView, SliceGroupView, Vector } from './vector.ts';
 import { canonical } from './view.ts';
 
 export interface Rule {
@@ -17,17 +24,81 @@ export interface Rule {
 export const rules: readonly Rule[] = [
   {
     name: 'redundant sync not run',
-    statement: 'Q-8 with EP-59, EP-60',
+    statement: 'Q-8 with EP-59, EP-60, TA-10',
     reason:
-      'upstream runs a service again when an older delayed entry fires, although nothing has changed; only where it writes Endpoints in every sync ' +
-      '(a service with one of the two label keys itself, more than 1,000 addresses) does that show: the trigger time goes with the second write',
+      'upstream runs a service again when an older delayed entry fires, although nothing has changed; only where it writes in every sync does that ' +
+      'show (Endpoints of a service with one of the two label keys itself, or of more than 1,000 addresses; slices with hints that are more than ' +
+      'their share): the trigger time goes with the second write, or that write fails and is told',
     excuses: (vector, { what, expected, got }) => {
+      if (what === 'endpointSlices')
+        return differOnlyByOurTriggerTimes(vector, expected as readonly SliceGroupView[], got as readonly SliceGroupView[]);
+      if (what === 'events') return (got as readonly string[]).length === 0 && (expected as readonly string[]).every((e) => isOfReserved(vector, e));
       if (!what.startsWith('endpoints ') || !expected || !got) return false;
       const [e, g] = [expected as EndpointsView, got as EndpointsView];
-      return onlyTriggerTimeLeft(e, g) && (hasReservedLabel(vector, e) || addressCount(e) >= 1000);
+      return (
+        onlyTriggerTimeLeft(e, g) &&
+        (hasReservedLabel(vector, ({ namespace, name }) => namespace === e.namespace && name === e.name) || addressCount(e) >= 1000)
+      );
+    },
+  },
+  {
+    name: 'both controllers run',
+    statement: 'EV-11, EV-13, EV-14',
+    reason:
+      'upstream has a queue for each controller, so when somebody makes or deletes a slice (or deletes Endpoints) only that one runs; here one wake-up ' +
+      'stands for both, and the other one may write what upstream has not looked at yet',
+    excuses: (vector, { step, what, expected, got }) => {
+      const touched = servicesTouched(vector, step);
+      if (what.startsWith('writes of ')) return touched.size > 0;
+      if (what === 'events')
+        return differing(expected, got).every((e) => [...touched].some((t) => t.endsWith(`/${(e as string).split(' ').at(-1)}`)));
+      if (what.startsWith('endpoints ')) return touched.has(what.slice('endpoints '.length));
+      const isTouched = (group: unknown): boolean => {
+        const { namespace, service } = group as SliceGroupView;
+        return touched.has(`${namespace}/${service}`);
+      };
+      return what === 'endpointSlices' && differing(expected, got).every(isTouched);
     },
   },
 ];
+
+const differing = (expected: unknown, got: unknown): readonly unknown[] => [...(expected as unknown[]), ...(got as unknown[])];
+
+/** Services whose Endpoints or slices somebody else has changed up to that step. */
+function servicesTouched(vector: Vector, step: number): ReadonlySet<string> {
+  const steps = vector.steps.slice(0, step + 1);
+  const slices = steps.flatMap((s) => s.apply ?? []).filter((o) => o.kind === 'EndpointSlice');
+  const deleted = steps.flatMap((s) => s.delete ?? []);
+  const deletedSlices = vector.given.filter((o) => deleted.some((d) => d.kind === 'EndpointSlice' && d.name === o.metadata.name));
+  return new Set([
+    ...[...slices, ...deletedSlices].map(({ metadata }) => `${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name']}`),
+    ...deleted.filter((d) => d.kind === 'Endpoints').map((d) => `${d.namespace}/${d.name}`),
+  ]);
+}
+
+/** Are they slices of services with hints, of which ours still have the trigger time and upstream's have none? */
+function differOnlyByOurTriggerTimes(vector: Vector, expected: readonly SliceGroupView[], got: readonly SliceGroupView[]): boolean {
+  const rest = (groups: readonly SliceGroupView[]) => groups.map(({ triggerTimes: _, ...group }) => canonical(group)).sort();
+  return (
+    canonical(rest(expected)) === canonical(rest(got)) &&
+    expected.every((g) => g.triggerTimes.length === 0) &&
+    got.every((g) =>
+      hasService(
+        vector,
+        ({ namespace, name, annotations }) =>
+          namespace === g.namespace &&
+          name === g.service &&
+          [annotationTopologyMode, annotationTopologyAwareHints].some((key) => key in (annotations ?? {})),
+      ),
+    )
+  );
+}
+
+/** Is it an event, as `compareEvents` tells it, of failing to write the Endpoints of a service with a reserved label? */
+function isOfReserved(vector: Vector, event: string): boolean {
+  const [, reason, , name] = event.split(' ');
+  return reason === 'FailedToUpdateEndpoint' && hasReservedLabel(vector, (service) => service.name === name);
+}
 
 /** Ours still has the trigger time of the change that both have seen, upstream's has none. */
 function onlyTriggerTimeLeft(expected: EndpointsView, got: EndpointsView): boolean {
@@ -35,16 +106,11 @@ function onlyTriggerTimeLeft(expected: EndpointsView, got: EndpointsView): boole
   return time !== undefined && !(annotationTriggerTime in expected.annotations) && canonical({ ...got, annotations }) === canonical(expected);
 }
 
-function hasReservedLabel(vector: Vector, { namespace, name }: EndpointsView): boolean {
-  const objects = [...vector.given, ...vector.steps.flatMap((s) => s.apply ?? [])];
-  return objects.some(
-    ({ kind, metadata }) =>
-      kind === 'Service' &&
-      metadata.namespace === namespace &&
-      metadata.name === name &&
-      [labelHeadless, labelEndpointsManagedBy].some((key) => key in (metadata.labels ?? {})),
-  );
-}
+const hasReservedLabel = (vector: Vector, isMeant: (service: RawObject['metadata']) => boolean): boolean =>
+  hasService(vector, (service) => isMeant(service) && [labelHeadless, labelEndpointsManagedBy].some((key) => key in (service.labels ?? {})));
+
+const hasService = (vector: Vector, isMeant: (service: RawObject['metadata']) => boolean): boolean =>
+  [...vector.given, ...vector.steps.flatMap((s) => s.apply ?? [])].some(({ kind, metadata }) => kind === 'Service' && isMeant(metadata));
 
 const addressCount = ({ subsets }: EndpointsView): number =>
   (subsets as readonly { readonly addresses?: readonly object[]; readonly notReadyAddresses?: readonly object[] }[]).reduce(

@@ -69,6 +69,15 @@ export interface EventView {
   readonly name: string;
 }
 
+/**
+ * Those that are kept here: by families, each simulated a hundred times before it was kept, and of random clusters (`--record`), which are wider and
+ * less like anything that is in use.
+ */
+export const recorded = ['upstream-v1.36.3', 'random-v1.36.3'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
+
+/** `dual-stack` of `dual-stack-11-003`. */
+export const familyOf = ({ id }: Vector): string => id.replace(/(-\d+)+$/, '');
+
 /** Vectors of a .jsonl or .jsonl.gz file. Throws with the file's name and the line. */
 export function readVectors(file: string): Vector[] {
   const bytes = readFileSync(file);

@@ -1,7 +1,7 @@
 /** docs/parity.md against what it speaks of: every statement and scenario has its row, and every row a test that exists. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readVectors } from '#test/conformance/vector.ts';
+import { familyOf, readVectors, recorded } from '#test/conformance/vector.ts';
 
 /** The IDs of the specification, by prefix: those that concern what is computed, woken and written, and upstream's scenarios. */
 const specified: { readonly [prefix: string]: string } = {
@@ -67,7 +67,7 @@ function rowsOf(page: string): readonly Row[] {
   });
 }
 
-const families = new Set(readVectors('test/conformance/vectors/upstream-v1.36.3.jsonl.gz').map((v) => v.id.replace(/-\d+-\d+$/, '')));
+const families = new Set(recorded.flatMap(readVectors).map(familyOf));
 const differencesNamed = (tests: string): readonly string[] => [...tests.replace(/`[^`]*`/g, '').matchAll(/\bD\d+\b/g)].map(([name]) => name);
 
 /** What is wrong with the page, as sentences. */

@@ -90,6 +90,17 @@ describe('Endpoints', () => {
     expect(ips(c)).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
+  it('that somebody deletes wake the other controller too, which writes what it had not looked at (unlike EV-11)', async () => {
+    const c = await settled([aService(), ...pods(2)]);
+    const pod = aPod(0) as RawObject & { status: object };
+    c.world.store.apply({ ...pod, status: { ...pod.status, phase: 'Failed' } } as RawObject);
+    await c.pass(5);
+    expect(c.calls).toEqual([]);
+    c.world.store.remove('Endpoints', 'default', 'svc');
+    await c.pass(5);
+    expect(c.calls.map((w) => w.call).sort()).toEqual(['create Endpoints', 'replace EndpointSlice']);
+  });
+
   it('that somebody edits are put right at once (unlike EV-12)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     c.world.store.apply({ ...endpoints(c), subsets: [{ addresses: [{ ip: '9.9.9.9' }], ports: [{ port: 1, protocol: 'TCP' }] }] } as RawObject);

@@ -1,0 +1,175 @@
+// Package record plays random clusters, and changes to them, to the upstream controllers in virtual time, and writes down what they made of
+// them: vectors for `npm run conformance`. A Go test because virtual time (testing/synctest) comes with one.
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/endpoint"
+	"k8s.io/kubernetes/pkg/controller/endpointslice"
+)
+
+var (
+	in    = flag.String("in", "", "vectors to play anew, instead of random ones")
+	out   = flag.String("out", "", "where the vectors go, a JSON object a line")
+	from  = flag.Uint64("from", 1, "first seed")
+	seeds = flag.Uint64("seeds", 100, "number of seeds")
+	plays = flag.Int("plays", 20, "times that each one is played: what does not come out alike each time is left out")
+)
+
+const (
+	stepTime      = 8 * time.Second
+	stepTimeFault = 40 * time.Minute
+)
+
+func TestRecord(t *testing.T) {
+	if *out == "" {
+		t.Skip("no -out")
+	}
+	klog.SetLogger(klog.Logger{})
+	// Without the default one that slows errors down by the time of the last one: here each play begins at the same time.
+	utilruntime.ErrorHandlers = nil
+	file, err := os.Create(*out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	recorded, undetermined := 0, 0
+	each(t, func(v *vector) {
+		if !record(t, v) {
+			undetermined++
+			return
+		}
+		recorded++
+		if _, err := file.Write(append(marshal(v), '\n')); err != nil {
+			t.Fatal(err)
+		}
+	})
+	fmt.Printf("%d recorded, %d left out: not determined by their input\n", recorded, undetermined)
+}
+
+func each(t *testing.T, do func(*vector)) {
+	if *in == "" {
+		for seed := *from; seed < *from+*seeds; seed++ {
+			do(generate(seed))
+		}
+		return
+	}
+	file, err := os.Open(*in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewReader(file); ; {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			v := &vector{}
+			if err := json.Unmarshal(line, v); err != nil {
+				t.Fatal(err)
+			}
+			do(v)
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// record fills in what is to be expected; false if that is not determined by the input. Where only the endpoints' hints are not, their counts are kept.
+func record(t *testing.T, v *vector) bool {
+	var exact, counted [][]*expectation
+	for i := range *plays {
+		e, c := play(t, v, uint64(i))
+		exact, counted = append(exact, e), append(counted, c)
+	}
+	chosen := exact
+	if v.HintsByCount = !alike(exact); v.HintsByCount {
+		if chosen = counted; !alike(counted) {
+			return false
+		}
+	}
+	for i := range v.Steps {
+		v.Steps[i].Expect = chosen[0][i]
+	}
+	return true
+}
+
+func alike(plays [][]*expectation) bool {
+	first := marshal(plays[0])
+	for _, other := range plays[1:] {
+		if !bytes.Equal(first, marshal(other)) {
+			return false
+		}
+	}
+	return true
+}
+
+func play(t *testing.T, v *vector, seed uint64) (exact, counted []*expectation) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+		time.Sleep(time.Until(start))
+		batch := time.Duration(v.Config.EndpointUpdatesBatchPeriodSeconds) * time.Second
+		a := newAPI(v.Given)
+		a.faults, a.start, a.perStep = v.Faults, start, stepTime
+		if len(v.Faults) > 0 {
+			a.perStep = stepTimeFault
+		}
+		// In every second one watch events come at once, in the others after a random moment. Without a batch period that moment would
+		// make nearly all of them conflict with themselves.
+		if seed%2 == 1 && batch > 0 {
+			a.lag = rand.New(rand.NewPCG(seed, 0))
+		}
+		var given []runtime.Object
+		for _, raw := range v.Given {
+			_, object := decode(raw)
+			given = append(given, object)
+		}
+
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		client := a.client()
+		factory := informers.NewSharedInformerFactory(client, 0)
+		core, discovery := factory.Core().V1(), factory.Discovery().V1()
+		endpoints := endpoint.NewEndpointController(ctx, core.Pods(), core.Services(), core.Endpoints(), client, batch)
+		slices := endpointslice.NewController(ctx, core.Pods(), core.Services(), core.Nodes(), discovery.EndpointSlices(), v.Config.MaxEndpointsPerSlice, client, batch)
+		factory.Start(ctx.Done())
+		go endpoints.Run(ctx, 1)
+		go slices.Run(ctx, 1)
+
+		for i, s := range v.Steps {
+			for _, object := range s.Apply {
+				a.apply(object)
+			}
+			for _, gone := range s.Delete {
+				a.remove(gone.Kind, gone.Namespace, gone.Name)
+			}
+			time.Sleep(time.Until(start.Add(time.Duration(i+1) * a.perStep)))
+			synctest.Wait()
+			a.mu.Lock()
+			exact, counted = append(exact, a.view(given, false)), append(counted, a.view(given, true))
+			a.writes, a.events = map[string]map[string]int{}, map[eventView]bool{}
+			a.mu.Unlock()
+		}
+		stop()
+		factory.Shutdown()
+	})
+	return exact, counted
+}
