@@ -60,10 +60,11 @@ export async function settleParts(
         if (isExhausted(state)) {
           gaveUp.push({ part, error: outcome.error });
           parts[part] = parked(state, captured);
-          break;
+        } else {
+          const wait = backoffSeconds(part, state.tries);
+          // Upstream keeps the earlier of two times for a key. What has waited itself was that: the retry that waited has come with it.
+          parts[part] = failed(message.batched ? sendAgain(wait) : again(wait));
         }
-        // Upstream keeps the earlier of two times for a key. What has waited itself was that: the retry that waited has come with it.
-        parts[part] = failed(message.batched ? sendAgain(backoffSeconds(part, state.tries)) : again(backoffSeconds(part, state.tries)));
         break;
       case 'not-now':
         parts[part] = again(putOffSeconds, Math.max(putOffSeconds, outcome.longestSeconds ?? 0));
