@@ -10,13 +10,15 @@ import (
 
 type m = map[string]any
 
-// generate makes a random cluster and random changes to it. Small numbers of everything, so that things meet.
+// generate makes a random cluster and random changes to it. Small numbers of everything, so that things meet; but about a thousand pods, which are
+// more than Endpoints take, for every fiftieth seed.
 func generate(seed uint64) *vector {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), version: 100}
 	v := &vector{ID: fmt.Sprintf("random-%d", seed)}
 	v.Config = config{MaxEndpointsPerSlice: pick(g, []int32{1, 2, 3, 4, 5, 100, 100}), EndpointUpdatesBatchPeriodSeconds: pick(g, []int{1, 1, 1, 1, 1, 1, 0, 2})}
-	g.topology = g.chance(30)
-	g.dualStack = g.chance(40)
+	g.many = seed%50 == 0
+	g.topology = !g.many && g.chance(30)
+	g.dualStack = !g.many && g.chance(40)
 	for i := range 1 + g.IntN(5) {
 		g.add(g.node(i))
 	}
@@ -29,6 +31,10 @@ func generate(seed uint64) *vector {
 	pods := g.IntN(10)
 	if g.topology || g.chance(20) {
 		pods = 4 + g.IntN(24)
+	}
+	if g.many {
+		v.Config.MaxEndpointsPerSlice = pick(g, []int32{100, 1000})
+		pods = 1_000 + g.IntN(500)
 	}
 	for range pods {
 		g.add(g.pod())
@@ -80,6 +86,7 @@ type generator struct {
 	named     int
 	topology  bool
 	dualStack bool
+	many      bool
 	objects   []m
 	gone      []ref
 }
@@ -287,7 +294,10 @@ func (g *generator) shapePod(pod m) {
 	if !g.chance(3) {
 		s["nodeName"] = pick(g, []string{"node-0", "node-1", "node-2", "node-3", "node-0", "node-1"})
 	}
-	if g.chance(2) {
+	switch {
+	case g.many && s["nodeName"] != nil:
+		s["nodeName"] = "node-0"
+	case g.chance(2):
 		s["nodeName"] = "node-missing"
 	}
 	s["restartPolicy"] = pick(g, []string{"Always", "Always", "OnFailure", "Never"})
@@ -325,11 +335,17 @@ func (g *generator) shapePodLabels(pod m) {
 	if g.topology && g.chance(5) {
 		labels["topology.kubernetes.io/zone"] = "zone-x"
 	}
+	if g.many {
+		labels["app"] = "a"
+	}
 	metadataOf(pod)["labels"] = labels
 }
 
 func (g *generator) shapePodStatus(pod m) {
 	status := m{"phase": pick(g, []string{"Running", "Running", "Running", "Running", "Running", "Running", "Running", "Running", "Pending", "Failed", "Succeeded"})}
+	if g.many {
+		status["phase"] = "Running"
+	}
 	if g.chance(92) {
 		var conditions []m
 		if g.chance(20) {
@@ -348,7 +364,11 @@ func (g *generator) shapePodStatus(pod m) {
 		status["podIP"], status["podIPs"] = old["podIP"], old["podIPs"]
 	default:
 		// So few that pods share one now and then, as those of the host's network do.
-		four, six := fmt.Sprintf("192.168.%d.%d", g.IntN(2), 1+g.IntN(60)), fmt.Sprintf("fd00::%x", 1+g.IntN(200))
+		networks := 2
+		if g.many {
+			networks = 250
+		}
+		four, six := fmt.Sprintf("192.168.%d.%d", g.IntN(networks), 1+g.IntN(60)), fmt.Sprintf("fd00::%x", 1+g.IntN(200))
 		ips := [][]string{{four}}
 		if g.dualStack {
 			ips = [][]string{{four}, {six}, {four, six}, {four, six}, {six, four}}
