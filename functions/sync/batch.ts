@@ -63,6 +63,11 @@ function standingForAll(messages: readonly Received[]): readonly Received[] {
   const newest = fresh.reduce<Received | undefined>((a, b) => (a && a.message.gen >= b.message.gen ? a : b), undefined);
   if (!newest) return messages;
   const seen = fresh.flatMap(({ message }) => message.seen ?? []);
-  const message = seen.length > 0 ? { ...newest.message, seen: Math.min(...seen) } : newest.message;
+  const { batched: _, ...rest } = newest.message;
+  const message: SyncMessage = {
+    ...rest,
+    ...(seen.length > 0 && { seen: Math.min(...seen) }),
+    ...(fresh.every((m) => m.message.batched) && { batched: true }),
+  };
   return [{ ...newest, message }, ...messages.filter((m) => !fresh.includes(m))];
 }

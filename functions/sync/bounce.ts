@@ -18,7 +18,7 @@ export async function bounce(
   deps.metrics.put('Bounced', 1, { cluster: key.cluster });
   const isFresh = workParts.every((p) => message.seq[p] === 0);
   if (isFresh && deps.leaseEnds.has(key, now)) return;
-  const { seen: _, ...rest } = message;
+  const { seen: _, batched: __, ...rest } = message;
   const again = isFresh ? { ...rest, gen: anyGeneration } : { ...rest, seq: Object.fromEntries(parts.map((p) => [p, message.seq[p]])) };
   const seconds = leaseEndSeconds(until - now);
   await deps.queues(key.cluster, undefined).syncs.send([delayed({ ...again, hops: (message.hops ?? 0) + 1 }, seconds, now)]);

@@ -11,6 +11,7 @@ import {
   canAbsorb,
   deferred,
   failed,
+  forgotten,
   isExhausted,
   nextSeq,
   type PartState,
@@ -45,29 +46,30 @@ export async function settleParts(
   for (const [part, outcome] of outcomes) {
     const state = states[part];
     const seq = nextSeq(state, message.seq[part]);
+    const canRest = (longestSeconds: number): boolean => canAbsorb(state, message.seq[part], now, longestSeconds * 1000);
     const sendAgain = (waitSeconds: number): PartState => {
       chain.set(waitSeconds, { ...chain.get(waitSeconds), [part]: seq });
       return deferred(state, captured, seq, now + waitSeconds * 1000);
     };
-    /** After the wait, or with the message that is out already if that is due within `longestSeconds`. */
-    const again = (waitSeconds: number, longestSeconds = waitSeconds): PartState =>
-      canAbsorb(state, message.seq[part], now, longestSeconds * 1000) ? absorbed(state, captured) : sendAgain(waitSeconds);
     switch (outcome.kind) {
       case 'ok':
         parts[part] = succeeded(state, captured);
         break;
-      case 'failed':
-        if (isExhausted(state)) {
+      case 'failed': {
+        // Upstream's queue keeps the earlier of two times for a key (Q-6), also when it forgets the key's count (Q-13). But what has waited itself
+        // was the earlier one: the retry has come with it.
+        const waitSeconds = isExhausted(state) ? Number.POSITIVE_INFINITY : backoffSeconds(part, state.tries);
+        const rests = message.batched !== true && canRest(waitSeconds);
+        if (!isExhausted(state)) parts[part] = failed(rests ? absorbed(state, captured) : sendAgain(waitSeconds));
+        else if (rests) parts[part] = forgotten(absorbed(state, captured));
+        else {
           gaveUp.push({ part, error: outcome.error });
           parts[part] = parked(state, captured);
-        } else {
-          const wait = backoffSeconds(part, state.tries);
-          // Upstream keeps the earlier of two times for a key (Q-6). What has waited itself was that: the retry that waited has come with it.
-          parts[part] = failed(message.batched ? sendAgain(wait) : again(wait));
         }
         break;
+      }
       case 'not-now':
-        parts[part] = again(putOffSeconds, Math.max(putOffSeconds, outcome.longestSeconds ?? 0));
+        parts[part] = canRest(Math.max(putOffSeconds, outcome.longestSeconds ?? 0)) ? absorbed(state, captured) : sendAgain(putOffSeconds);
         break;
     }
   }

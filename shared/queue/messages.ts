@@ -107,7 +107,7 @@ export interface SyncMessage {
   readonly seq: { readonly [P in Part]?: number };
   /** Waits of more than 900 s are split: not to be handled before this time, ms since the epoch. */
   readonly notBefore?: number;
-  /** It has waited for a batch period or the like, as upstream's AddAfter does. */
+  /** A fresh one that has waited for a batch period, as upstream's AddAfter does; not one that waits for the end of a lease. */
   readonly batched?: boolean;
   /** How often the same work went through the queue without a person or the relay (Lambda's recursion guard is off). */
   readonly hops?: number;

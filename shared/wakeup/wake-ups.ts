@@ -99,7 +99,7 @@ export function freshWakeUp(cluster: string, w: WakeUp, gen: number, now: number
     gen,
     seq: { ep: 0, sl: 0 },
     due: now + w.delaySeconds * 1000,
-    ...(w.delaySeconds > 0 && { batched: true }),
+    ...(w.delaySeconds > 0 && gen !== anyGeneration && { batched: true }),
     ...(w.seen !== undefined && { seen: w.seen }),
   };
 }

@@ -73,11 +73,14 @@ export const nextSeq = (part: PartState, messageSeq: number | undefined): number
 /** The part after a run that covered generation `captured`. */
 export const succeeded = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
 
-/** Has this failure used up the retries? Then the work is parked, not tried again. */
+/** Has this failure used up the retries? Then the work is parked, unless a retry waits all the same. */
 export const isExhausted = (part: PartState): boolean => part.tries + 1 > maxRetries;
 
+/** The part whose retries are used up, but not its times: what still waits starts afresh. */
+export const forgotten = (part: PartState): PartState => ({ ...part, tries: 0 });
+
 /** The part after its work was parked: done until the next change, which starts afresh. */
-export const parked = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
+export const parked = (part: PartState, captured: number): PartState => forgotten({ ...part, done: captured });
 
 /** The part put off, whose run failed. */
 export const failed = (part: PartState): PartState => ({ ...part, tries: part.tries + 1 });
@@ -85,12 +88,15 @@ export const failed = (part: PartState): PartState => ({ ...part, tries: part.tr
 /** The part put off, with its waiting message sent. */
 export const deferred = (part: PartState, captured: number, seq: number, at: number): PartState => ({ ...part, seq, rg: captured, at });
 
+/** A message that is about to be received may find the lease of the run that rests on it. */
+const marginMs = 500;
+
 /**
- * May a run that is put off, or to be tried again, rest on the chain message that is already out, so that a part keeps one message however many
- * events come in? Not if the message in hand is that very one, which would delete itself.
+ * May a run that is put off, or to be tried again, rest on the chain message that is already out and comes no later, so that a part keeps one
+ * message however many events come in? Not if the message in hand is that very one, which would delete itself.
  */
 export function canAbsorb(part: PartState, messageSeq: number | undefined, now: number, waitMs: number): boolean {
-  return part.rg > part.done && now < part.at && part.at <= now + waitMs && (messageSeq ?? 0) < part.seq;
+  return part.rg > part.done && now < part.at - marginMs && part.at <= now + waitMs && (messageSeq ?? 0) < part.seq;
 }
 
 export const absorbed = (part: PartState, captured: number): PartState => ({ ...part, rg: captured });

@@ -7,7 +7,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/backoff.ts';
 import { cleanPart, failed, isExhausted, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/item.ts';
-import { aPod, aService, pods, smallCluster } from './small-cluster.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from './small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
 const events = (world: { store: { list: (kind: 'Event') => readonly RawObject[] } }) =>
@@ -40,6 +40,32 @@ describe('a key that keeps failing', () => {
     c.world.store.apply({ ...aService(), status: { loadBalancer: {} } } as RawObject);
     await c.pass(10);
     expect(refused.length).toBeGreaterThan(1);
+  });
+
+  /** Seconds after the start at which slices were asked for, when something changes while the fifth retry waits for its 16 s. */
+  async function triesWith(change: (store: SmallCluster['world']['store']) => void, batchPeriodSeconds = 0) {
+    const tries: number[] = [];
+    const c = await smallCluster([aService(), ...pods(1)], {
+      settings: { batchPeriodSeconds },
+      refuse: async (asked) => {
+        if (asked !== 'create EndpointSlice') return;
+        tries.push(Math.round(((c?.world.now ?? startAt) - startAt) / 1000));
+        throw invalid;
+      },
+    });
+    await c.pass(20);
+    change(c.world.store);
+    await c.pass(80);
+    return tries;
+  }
+
+  it('is tried at the earlier time: a change at once does not put its retry off [Q-6, Q-8]', async () => {
+    const relabelled = { ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject;
+    expect(await triesWith((store) => store.apply(relabelled))).toEqual([0, 1, 3, 7, 15, 20, 31, 95]);
+  });
+
+  it('is tried at the earlier time: a change after the batch period takes its retry along [Q-6]', async () => {
+    expect(await triesWith((store) => store.apply(aPod(1)), 2)).toEqual([0, 1, 3, 7, 15, 22, 54]);
   });
 
   it('does not hold the other controller back', async () => {

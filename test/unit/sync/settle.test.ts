@@ -99,6 +99,13 @@ describe('a part that fails for another change while its retry waits', () => {
     expect(sent()).toHaveLength(1);
   });
 
+  it('is not parked by it: what waits starts afresh [Q-13]', async () => {
+    const { settle, sent, queues } = hub();
+    const { parts, parked } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: { ...waiting, tries: 15, at: start + 990_000 } }, { sl: fails }, 2);
+    expect([parts.sl, parked]).toEqual([{ ...waiting, tries: 0, rg: 2, at: start + 990_000 }, []]);
+    expect([sent(), queues.parked.waiting()]).toEqual([[], []]);
+  });
+
   it('of the retry itself sends the next one', async () => {
     const { settle, sent } = hub();
     await settle(message({ sl: 4 }, 1), { sl: waiting }, { sl: fails });

@@ -88,8 +88,9 @@ describe('a wait rests on the message that is out', () => {
     expect(canAbsorb(out, 5, 5000, 6000)).toBe(false);
   });
 
-  it('not when it is overdue, too far away, or stands for what is done', () => {
+  it('not when it is overdue or about to come, too far away, or stands for what is done', () => {
     expect(canAbsorb(out, 0, 10_000, 6000)).toBe(false);
+    expect(canAbsorb(out, 0, 9_600, 6000)).toBe(false);
     expect(canAbsorb(out, 0, 5000, 4000)).toBe(false);
     expect(canAbsorb({ ...out, done: 3 }, 0, 5000, 6000)).toBe(false);
   });
