@@ -16,11 +16,16 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     show: { type: 'string' },
     record: { type: 'string' },
-    seeds: { type: 'string', default: '200' },
-    from: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
+    from: { type: 'string' },
   },
 });
-if (values.record !== undefined) await recordVectors(values.record, wholeNumber('seeds'), wholeNumber('from'));
+if (values.record !== undefined && positionals.length > 0) fail(`--record plays what it records: ${positionals.join(', ')} besides is too much`);
+if (values.record === undefined && (values.seeds ?? values.from) !== undefined) fail('--seeds and --from are of --record FILE');
+if (values.record === '') fail('--record needs a file');
+if (values.record !== undefined) {
+  await recordVectors(values.record, wholeNumber('seeds', 200), wholeNumber('from', 1)).catch((e: Error) => fail(e.message));
+}
 const files = values.record !== undefined ? [values.record] : positionals.length > 0 ? positionals : recorded;
 
 let passed = 0;
@@ -47,10 +52,13 @@ if (values.show === undefined) {
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 }
 
-function wholeNumber(option: 'seeds' | 'from'): number {
-  const text = values[option];
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  console.error(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
+function wholeNumber(option: 'seeds' | 'from', standard: number): number {
+  const text = values[option] ?? String(standard);
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fail(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
+}
+
+function fail(reason: string): never {
+  console.error(reason);
   process.exit(1);
 }
 

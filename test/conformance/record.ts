@@ -7,7 +7,7 @@ const controlPlane = fileURLToPath(new URL('../control-plane/', import.meta.url)
 
 /**
  * Random clusters and what the upstream controllers make of them, in virtual time, as vectors in `file`; needs Go. A seed makes the same
- * cluster each time. Ends the process when that fails.
+ * cluster each time. Throws when that fails; Go has said why then.
  */
 export async function recordVectors(file: string, seeds: number, from: number): Promise<void> {
   const flags = ['-out', resolve(file), '-seeds', String(seeds), '-from', String(from)];
@@ -15,9 +15,8 @@ export async function recordVectors(file: string, seeds: number, from: number): 
     cwd: controlPlane,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const [code] = await once(go, 'exit').catch((cause) => {
-    console.error(`recording needs Go (https://go.dev/dl): ${cause.message}`);
-    return [1];
+  const [code] = await once(go, 'exit').catch((cause: Error) => {
+    throw new Error(`recording needs Go (https://go.dev/dl): ${cause.message}`, { cause });
   });
-  if (code !== 0) process.exit(1);
+  if (code !== 0) throw new Error('nothing recorded');
 }

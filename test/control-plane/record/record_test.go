@@ -1,5 +1,6 @@
 // Package record plays random clusters, and changes to them, to the upstream controllers in virtual time, and writes down what they made of
-// them: vectors for `npm run conformance`. A Go test because virtual time (testing/synctest) comes with one.
+// them: vectors for `npm run conformance`. A Go test because virtual time (testing/synctest) comes with one. `go test ./record -args -out FILE -in
+// VECTORS` plays given ones anew: those that were recorded elsewhere must come out the same, which is the test of this package.
 package record
 
 import (
@@ -25,7 +26,7 @@ import (
 )
 
 var (
-	in    = flag.String("in", "", "vectors to play anew, instead of random ones")
+	in    = flag.String("in", "", "vectors to play anew, a JSON object a line, instead of random ones")
 	out   = flag.String("out", "", "where the vectors go, a JSON object a line")
 	from  = flag.Uint64("from", 1, "first seed")
 	seeds = flag.Uint64("seeds", 100, "number of seeds")

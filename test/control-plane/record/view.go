@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// view tells what the cluster's outputs are, in the form in which vectors expect them. Takes the step's writes and events off the api.
+// view tells what the cluster's outputs are, and the writes and events so far, in the form in which vectors expect them.
 func (a *api) view(given []runtime.Object, hintsByCount bool) *expectation {
 	e := &expectation{
 		Endpoints: []endpointsView{}, EndpointSlices: sliceGroups(a.list("endpointslices"), hintsByCount), KeptSlices: []string{}, Writes: a.writes,

@@ -42,6 +42,9 @@ describe('hashes', () => {
     const second = { ip: '1.2.3.5', hostname: 'h"q\\é', nodeName: '', targetRef: target(1) };
     expect(fnv1a128(dumpSubset(subset([first], [], port(8080, 'http'))))).toBe('16fb64812722b5d6a07cf49930e1adae');
     expect(fnv1a128(dumpSubset(subset([first, second], [])))).toBe('63846733316b8b55456db37af4298a02');
+    const { nodeName: _, ...withoutNode } = second;
+    expect(dumpSubset(subset([withoutNode], []))).toBe(dumpSubset(subset([second], [])));
+    expect(dumpSubset(subset([{ ip: '1.2.3.5' }], []))).toContain('NodeName:(*string)<nil>');
   });
 });
 

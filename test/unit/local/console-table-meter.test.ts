@@ -18,6 +18,7 @@ test('the table tells the units that its users consume, and not those of the con
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = new DynamoDBClient({ region, endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
   onTestFinished(() => {
+    meter.stop();
     client.destroy();
     server.closeAllConnections();
     server.close();

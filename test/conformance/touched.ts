@@ -1,0 +1,28 @@
+/** What somebody else than the two controllers does to their outputs in a vector. */
+import type { Vector } from './vector.ts';
+
+export interface Touched {
+  /** Services, as `namespace/name`, of which somebody has made, changed or deleted slices. */
+  readonly slices: ReadonlySet<string>;
+  /** Services whose Endpoints somebody has deleted. */
+  readonly endpoints: ReadonlySet<string>;
+}
+
+function touchedIn(vector: Vector, step: number): Touched {
+  const { apply = [], delete: gone = [] } = vector.steps[step] ?? {};
+  const isSlice = ({ kind }: { readonly kind: string }): boolean => kind === 'EndpointSlice';
+  const earlier = [...vector.given, ...vector.steps.slice(0, step).flatMap((s) => s.apply ?? [])].filter(isSlice);
+  const deleted = earlier.filter(({ metadata: { namespace, name } }) => gone.some((d) => isSlice(d) && d.namespace === namespace && d.name === name));
+  return {
+    slices: new Set(
+      [...apply.filter(isSlice), ...deleted].map(({ metadata }) => `${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name']}`),
+    ),
+    endpoints: new Set(gone.filter((d) => d.kind === 'Endpoints').map((d) => `${d.namespace}/${d.name}`)),
+  };
+}
+
+/** Up to that step: what differs stays until the next write. */
+export function touched(vector: Vector, step: number): Touched {
+  const each = Array.from({ length: step + 1 }, (_, i) => touchedIn(vector, i));
+  return { slices: new Set(each.flatMap((t) => [...t.slices])), endpoints: new Set(each.flatMap((t) => [...t.endpoints])) };
+}
