@@ -3,6 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { queueDirectory } from '#shared/queue/directory.ts';
+import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -11,8 +12,8 @@ import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { ingestBatch } from './batch.ts';
 
 const settings = readHubSettings(process.env);
-const table = dynamoTable(new DynamoDBClient({}), settings.tableName);
-const directory = queueDirectory(table, new SQSClient({}), settings.queues);
+const table = dynamoTable(new DynamoDBClient(hotClient), settings.tableName);
+const directory = queueDirectory(table, new SQSClient(hotClient), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now);

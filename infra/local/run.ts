@@ -17,6 +17,7 @@ import { startConsole } from './console/server.ts';
 import { type LocalHub, prepareHub } from './hub.ts';
 import { type Options, UsageError } from './options.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './processes.ts';
+import { scheduleAsBatch } from './scheduling.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -63,6 +64,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   async function begin(): Promise<void> {
     const source = options.kubeconfig ? await clusterOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters);
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
+    await scheduleAsBatch();
     terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
     const [table, queues, connections] = await Promise.all([
       start(tableProcess(join(dataDir, 'table'))).ready,

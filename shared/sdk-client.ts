@@ -1,0 +1,13 @@
+const silent = (): void => {};
+
+/**
+ * Configuration of the SDK's clients that are called for each event and each run. Most of a call's processor time is the client's own; this takes
+ * a sixth of it away (npm run bench -- sdk):
+ *
+ * - `cacheMiddleware`: the chain of handlers is put together once a kind of command. Nothing may be added to it later, nor options be given with a call.
+ * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even for that of its own logger, which says nothing.
+ */
+export const hotClient = {
+  cacheMiddleware: true,
+  logger: { trace: silent, debug: silent, warn: silent, error: silent } as unknown as Pick<Console, 'trace' | 'debug' | 'info' | 'warn' | 'error'>,
+};
