@@ -25,23 +25,22 @@ func init() { watch.DefaultChanSize = 100_000 }
 // A kind that the controllers read or write.
 type kind struct {
 	resource string
-	group    schema.GroupVersion
 	object   func() runtime.Object
 	list     func() runtime.Object
 }
 
 var kinds = map[string]kind{
-	"Service":       {"services", v1.SchemeGroupVersion, func() runtime.Object { return &v1.Service{} }, func() runtime.Object { return &v1.ServiceList{} }},
-	"Pod":           {"pods", v1.SchemeGroupVersion, func() runtime.Object { return &v1.Pod{} }, func() runtime.Object { return &v1.PodList{} }},
-	"Node":          {"nodes", v1.SchemeGroupVersion, func() runtime.Object { return &v1.Node{} }, func() runtime.Object { return &v1.NodeList{} }},
-	"Endpoints":     {"endpoints", v1.SchemeGroupVersion, func() runtime.Object { return &v1.Endpoints{} }, func() runtime.Object { return &v1.EndpointsList{} }},
-	"EndpointSlice": {"endpointslices", discovery.SchemeGroupVersion, func() runtime.Object { return &discovery.EndpointSlice{} }, func() runtime.Object { return &discovery.EndpointSliceList{} }},
+	"Service":       {"services", func() runtime.Object { return &v1.Service{} }, func() runtime.Object { return &v1.ServiceList{} }},
+	"Pod":           {"pods", func() runtime.Object { return &v1.Pod{} }, func() runtime.Object { return &v1.PodList{} }},
+	"Node":          {"nodes", func() runtime.Object { return &v1.Node{} }, func() runtime.Object { return &v1.NodeList{} }},
+	"Endpoints":     {"endpoints", func() runtime.Object { return &v1.Endpoints{} }, func() runtime.Object { return &v1.EndpointsList{} }},
+	"EndpointSlice": {"endpointslices", func() runtime.Object { return &discovery.EndpointSlice{} }, func() runtime.Object { return &discovery.EndpointSliceList{} }},
 }
 
-func kindOf(resource string) (string, kind) {
-	for name, k := range kinds {
+func kindOf(resource string) kind {
+	for _, k := range kinds {
 		if k.resource == resource {
-			return name, k
+			return k
 		}
 	}
 	panic("no kind has the resource " + resource)

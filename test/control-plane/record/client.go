@@ -56,8 +56,7 @@ func (a *api) call(action clienttesting.Action) (runtime.Object, error) {
 	gr := action.GetResource().GroupResource()
 	switch verb {
 	case "list":
-		_, k := kindOf(resource)
-		list := k.list()
+		list := kindOf(resource).list()
 		if err := meta.SetList(list, a.list(resource)); err != nil {
 			panic(err)
 		}
@@ -92,14 +91,14 @@ func (a *api) call(action clienttesting.Action) (runtime.Object, error) {
 		object := action.(clienttesting.UpdateAction).GetObject().DeepCopyObject()
 		m := accessor(object)
 		old, exists := s.objects[key(m)]
-		if !exists && (resource != "endpoints" || m.GetUID() != "") {
-			if resource == "endpoints" {
-				return nil, apierrors.NewConflict(gr, m.GetName(), fmt.Errorf("precondition failed: uid"))
-			}
+		switch {
+		case exists:
+		case resource != "endpoints":
 			return nil, apierrors.NewNotFound(gr, m.GetName())
-		}
-		if !exists {
-			panic("create on update is not to be expected of these controllers")
+		case m.GetUID() != "":
+			return nil, apierrors.NewConflict(gr, m.GetName(), fmt.Errorf("precondition failed: uid"))
+		default:
+			panic("an update that creates is not to be expected of these controllers")
 		}
 		was := accessor(old)
 		if (m.GetUID() != "" && m.GetUID() != was.GetUID()) || (m.GetResourceVersion() != "" && m.GetResourceVersion() != was.GetResourceVersion()) {
