@@ -3,6 +3,7 @@ import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, SQSCli
 import { buildApp } from 'fauxqs';
 import { afterAll } from 'vitest';
 import { sqsQueue } from '#shared/queue/sqs.ts';
+import { hotClient } from '#shared/sdk-client.ts';
 import { memoryQueue } from '#test/support/queue-memory.ts';
 import { queueContract } from './queue.ts';
 
@@ -12,7 +13,7 @@ let queues = 0;
 
 async function fauxqsClient(): Promise<SQSClient> {
   const endpoint = client ? '' : await app.listen({ host: '127.0.0.1', port: 0 });
-  client ??= new SQSClient({ endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  client ??= new SQSClient({ ...hotClient, endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
   return client;
 }
 
