@@ -8,7 +8,6 @@ import { accessOf } from '#shared/cluster/access.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
-import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
@@ -17,9 +16,9 @@ import { jsonLog } from '#shared/telemetry/log.ts';
 import { sweep } from './sweep.ts';
 
 const settings = readHubSettings(process.env);
-const dynamodb = new DynamoDBClient(hotClient);
+const dynamodb = new DynamoDBClient({});
 const table = dynamoTable(dynamodb, settings.tableName);
-const directory = queueDirectory(table, new SQSClient(hotClient), settings.queues);
+const directory = queueDirectory(table, new SQSClient({}), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now);

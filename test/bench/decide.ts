@@ -4,6 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { type Change, decideCase } from './decide-cases.ts';
+import { median } from './median.ts';
 import { upstreamBench } from './upstream.ts';
 
 const sizes = [10, 1000, 5000];
@@ -14,10 +15,7 @@ const warmUps = 30;
 
 const samples = new Map<string, number[]>();
 const note = (name: string, ms: number): void => void samples.set(name, [...(samples.get(name) ?? []), ms]);
-const median = (name: string): number => {
-  const sorted = (samples.get(name) ?? []).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-};
+const medianOf = (name: string): number => median(samples.get(name) ?? []);
 const best = (name: string): number => Math.min(...(samples.get(name) ?? []));
 
 const cases = sizes.flatMap((size) => changes.map((change) => decideCase(size, change)));
@@ -51,9 +49,9 @@ if (upstream) {
   for (const change of changes) {
     for (const size of sizes) {
       const [slices, repack, ours] = [
-        median(`upstream Slices/${change}/${size}`),
-        median(`upstream Repack/none/${size}`),
-        median(`sum/${change}/${size}`),
+        medianOf(`upstream Slices/${change}/${size}`),
+        medianOf(`upstream Repack/none/${size}`),
+        medianOf(`sum/${change}/${size}`),
       ];
       const text = `slices ${slices.toFixed(2)} + RepackSubsets ${repack.toFixed(2)}, ours ${ours.toFixed(2)}`;
       console.log(
@@ -74,6 +72,6 @@ function both(c: (typeof cases)[number]): { readonly endpoints: number; readonly
 }
 
 function row(change: Change, size: number): object {
-  const ms = (name: string) => Number(median(`${name}/${change}/${size}`).toFixed(3));
+  const ms = (name: string) => Number(medianOf(`${name}/${change}/${size}`).toFixed(3));
   return { endpoints: ms('endpoints'), slices: ms('slices'), sum: ms('sum') };
 }

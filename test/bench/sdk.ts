@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { hotClient } from '#shared/sdk-client.ts';
+import { median } from './median.ts';
 
 const rounds = 40;
 const callsPerRound = 500;
@@ -41,7 +42,6 @@ async function measure(server: ChildProcess): Promise<void> {
       if (round >= warmUpRounds) ms[name].push((user + system) / 1000 / callsPerRound);
     }
   }
-  const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
   const [plain, ours] = [median(ms.plain), median(ms.ours)];
   console.log(
     `processor time of a PutItem, median of ${rounds - warmUpRounds} rounds of ${callsPerRound}: as the client comes ${plain.toFixed(2)} ms`,

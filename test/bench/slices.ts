@@ -7,6 +7,7 @@ import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
+import { median } from './median.ts';
 
 export interface Measured {
   readonly pods: number;
@@ -22,13 +23,13 @@ export function benchSlices(podCounts: readonly number[] = [10, 1000, 5000], run
     const [first, ...others] = settled.pods;
     const changed = { ...settled, pods: [notReady(first as Pod), ...others] };
     return [
-      { pods: count, change: 'none', ms: median(settled, 'unchanged', runs) },
-      { pods: count, change: 'one pod', ms: median(changed, 'write', runs) },
+      { pods: count, change: 'none', ms: timed(settled, 'unchanged', runs) },
+      { pods: count, change: 'one pod', ms: timed(changed, 'write', runs) },
     ] as const;
   });
 }
 
-function median(input: SlicesInput, outcome: string, runs: number): number {
+function timed(input: SlicesInput, outcome: string, runs: number): number {
   const times: number[] = [];
   for (let i = 0; i < runs + 20; i++) {
     const start = performance.now();
@@ -36,7 +37,7 @@ function median(input: SlicesInput, outcome: string, runs: number): number {
     times.push(performance.now() - start);
     if (plan.outcome !== outcome) throw new Error(`expected ${outcome}, got ${plan.outcome}`);
   }
-  return times.slice(20).sort((a, b) => a - b)[Math.floor(runs / 2)] as number;
+  return median(times.slice(20));
 }
 
 /** The input after its first plan was carried out. */

@@ -12,8 +12,8 @@ import { startLocalRun } from '#test/support/local-run.ts';
 const { values } = parseArgs({
   options: { only: { type: 'string' }, seconds: { type: 'string', default: '20' }, 'warm-up': { type: 'string', default: '10' } },
 });
-const seconds = Number(values.seconds);
-const warmUpSeconds = Number(values['warm-up']);
+const seconds = secondsOf('seconds');
+const warmUpSeconds = secondsOf('warm-up');
 
 const loads: readonly ChurnLoad[] = [
   { services: 20, pods: 10, rate: 20, seconds },
@@ -64,6 +64,12 @@ async function measure(who: string, load: ChurnLoad): Promise<ChurnResult> {
   } finally {
     await controlPlane.stop();
   }
+}
+
+function secondsOf(option: 'seconds' | 'warm-up'): number {
+  const given = Number(values[option]);
+  if (!(given >= 0)) throw new Error(`--${option} ${values[option]}: a number of seconds`);
+  return given;
 }
 
 function row(who: string, load: ChurnLoad, r: ChurnResult): string {

@@ -62,19 +62,17 @@ export const rules: readonly Rule[] = [
       // Never that ours are missing.
       if (!got) return false;
       if (what.startsWith('endpoints ')) return slices.has(what.slice('endpoints '.length));
-      const [theirs, ours] = [expected, got].map((groups) => new Set((groups as readonly SliceGroupView[]).map(serviceOf)));
-      return (
-        what === 'endpointSlices' &&
-        canonical([...(theirs ?? [])].sort()) === canonical([...(ours ?? [])].sort()) &&
-        [...(ours ?? [])].every((s) => endpoints.has(s))
-      );
+      if (what !== 'endpointSlices') return false;
+      const ours = servicesOf(got as readonly SliceGroupView[]);
+      return canonical(servicesOf(expected as readonly SliceGroupView[])) === canonical(ours) && ours.every((s) => endpoints.has(s));
     },
   },
 ];
 
 /** More than a service has in any of the vectors that this is for. */
 const slicesOfAService = 12;
-const serviceOf = ({ namespace, service }: SliceGroupView): string => `${namespace}/${service}`;
+const servicesOf = (groups: readonly SliceGroupView[]): readonly string[] =>
+  [...new Set(groups.map(({ namespace, service }) => `${namespace}/${service}`))].sort();
 const total = (writes: unknown): number => Object.values((writes ?? {}) as { readonly [verb: string]: number }).reduce((a, b) => a + b, 0);
 
 /** Are they slices of services with hints, of which ours still have the trigger time and upstream's have none? */

@@ -52,6 +52,8 @@ type api struct {
 	mu      sync.Mutex
 	version int
 	made    int
+	// What was there at the start, as it was.
+	given   []runtime.Object
 	shelves map[string]*shelf
 	writes  map[string]map[string]int
 	events  map[eventView]bool
@@ -84,6 +86,7 @@ func newAPI(given []json.RawMessage) *api {
 		version, _ := strconv.Atoi(m.GetResourceVersion())
 		a.version = max(a.version, version)
 		a.shelves[resource].objects[key(m)] = object
+		a.given = append(a.given, object)
 	}
 	return a
 }

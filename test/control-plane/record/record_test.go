@@ -17,7 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/klog/v2"
@@ -138,12 +137,6 @@ func play(t *testing.T, v *vector, seed uint64) (exact, counted []*expectation) 
 		if seed%2 == 1 && batch > 0 {
 			a.lag = rand.New(rand.NewPCG(seed, 0))
 		}
-		var given []runtime.Object
-		for _, raw := range v.Given {
-			_, object := decode(raw)
-			given = append(given, object)
-		}
-
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		client := a.client()
@@ -165,7 +158,7 @@ func play(t *testing.T, v *vector, seed uint64) (exact, counted []*expectation) 
 			time.Sleep(time.Until(start.Add(time.Duration(i+1) * a.perStep)))
 			synctest.Wait()
 			a.mu.Lock()
-			exact, counted = append(exact, a.view(given, false)), append(counted, a.view(given, true))
+			exact, counted = append(exact, a.view(false)), append(counted, a.view(true))
 			a.writes, a.events = map[string]map[string]int{}, map[eventView]bool{}
 			a.mu.Unlock()
 		}

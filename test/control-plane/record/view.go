@@ -12,7 +12,7 @@ import (
 )
 
 // view tells what the cluster's outputs are, and the writes and events so far, in the form in which vectors expect them.
-func (a *api) view(given []runtime.Object, hintsByCount bool) *expectation {
+func (a *api) view(hintsByCount bool) *expectation {
 	e := &expectation{
 		Endpoints: []endpointsView{}, EndpointSlices: sliceGroups(a.list("endpointslices"), hintsByCount), KeptSlices: []string{}, Writes: a.writes,
 		Events: []eventView{},
@@ -21,7 +21,7 @@ func (a *api) view(given []runtime.Object, hintsByCount bool) *expectation {
 		ep := object.(*v1.Endpoints)
 		e.Endpoints = append(e.Endpoints, endpointsView{ep.Namespace, ep.Name, ep.Labels, ep.Annotations, sortedJSON(ep.Subsets, func(s v1.EndpointSubset) any { return s })})
 	}
-	for _, object := range given {
+	for _, object := range a.given {
 		if slice, isSlice := object.(*discovery.EndpointSlice); isSlice && a.shelves["endpointslices"].objects[key(slice)] != nil {
 			e.KeptSlices = append(e.KeptSlices, key(slice))
 		}
