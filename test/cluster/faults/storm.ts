@@ -15,7 +15,7 @@ export interface Storm {
 /** Longer than a lease: another worker has taken over by then. */
 const freezeMs = 46_000;
 
-/** Kills at random; cuts and stalls every connection to the API server; and once freezes a worker past its lease. */
+/** Kills at random; once freezes a worker past its lease; from then on cuts and stalls every connection to the API server. */
 export async function storm(scene: Scene, seconds: number, random: () => number): Promise<Storm> {
   const end = Date.now() + seconds * 1000;
   const spared = new Set<string>();
@@ -46,39 +46,52 @@ export async function storm(scene: Scene, seconds: number, random: () => number)
     }
     scene.proxy.resume();
   }
-  async function freeze(): Promise<number> {
-    await sleep(Math.min(20_000, (seconds * 1000) / 4));
-    // Neither is killed meanwhile: a lease that then stays is that of the frozen one.
-    for (const name of ['sync', 'sync 2']) spared.add(name);
-    for (const until = Date.now() + 30_000; Date.now() < until; ) {
-      const ofTheDead = await leases(scene);
-      await sleep(200);
-      const pid = (await scene.processes()).get('sync');
-      if (pid === undefined || !send(pid, 'SIGSTOP')) continue;
-      const since = Date.now();
-      let held = [...(await leases(scene))].filter((id) => !ofTheDead.has(id));
-      for (const wait of [300, 1_700]) {
-        if (held.length > 0) await sleep(wait);
-        const still = await leases(scene);
-        held = held.filter((id) => still.has(id));
-      }
-      if (held.length > 0) {
-        spared.delete('sync 2');
-        await sleep(freezeMs - (Date.now() - since));
-      }
-      send(pid, 'SIGCONT');
-      if (held.length === 0) continue;
-      spared.clear();
-      return Date.now() - since;
-    }
-    spared.clear();
-    return 0;
+  /** How long it lasted. */
+  async function thaw({ pid, since }: Frozen): Promise<number> {
+    await sleep(freezeMs - (Date.now() - since));
+    send(pid, 'SIGCONT');
+    return Date.now() - since;
   }
-  const [, , frozenMs] = await Promise.all([kill(), disturb(), freeze()]);
+
+  const killing = kill();
+  await sleep(Math.min(20_000, (seconds * 1000) / 4));
+  // Neither is killed meanwhile: a lease that then stays is that of the frozen one.
+  for (const name of ['sync', 'sync 2']) spared.add(name);
+  const frozen = await freeze(scene, end);
+  spared.delete('sync 2');
+  const thawing = frozen && thaw(frozen).finally(() => spared.clear());
+  const [frozenMs = 0] = await Promise.all([thawing, disturb(), killing]);
   return { kills, cuts, stalls, frozenMs };
 }
 
-/** Ids of the leases that are alive. */
+interface Frozen {
+  readonly pid: number;
+  /** ms since the epoch. */
+  readonly since: number;
+}
+
+/** Stops `sync` while it holds a lease: as long as nothing passes, the runs that begin do not end. Undefined when there was none to catch. */
+async function freeze(scene: Scene, end: number): Promise<Frozen | undefined> {
+  const ofTheDead = await leases(scene);
+  while (Date.now() < end) {
+    scene.proxy.stall();
+    await sleep(1_000);
+    const pid = (await scene.processes()).get('sync');
+    const since = Date.now();
+    const stopped = pid !== undefined && send(pid, 'SIGSTOP');
+    scene.proxy.resume();
+    if (!stopped) continue;
+    const held = await leases(scene);
+    // The other worker's runs end now, or renew their leases.
+    await sleep(2_000);
+    const still = await leases(scene);
+    if ([...held].some((lease) => still.has(lease) && !ofTheDead.has(lease))) return { pid, since };
+    send(pid, 'SIGCONT');
+  }
+  return undefined;
+}
+
+/** The leases that are alive, each with its end: a lease that was renewed is another one. */
 async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 500);
   const work = await Promise.all(
@@ -87,7 +100,7 @@ async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
       return readWork(hub.table, { cluster, namespace, name: service });
     }),
   );
-  return new Set(work.flatMap(({ lease }) => (lease && lease.until > Date.now() ? [lease.id] : [])));
+  return new Set(work.flatMap(({ lease }) => (lease && lease.until > Date.now() ? [`${lease.id} ${lease.until}`] : [])));
 }
 
 /** False when the process was gone already. */
