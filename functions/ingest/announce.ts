@@ -1,7 +1,7 @@
 /**
- * An entry of an input kind becomes the newest record of its object, or loses to a newer one (protocol.md 3). Writing is all that
- * happens here; what is then owed to which services is told in announce order by batch.ts: object, selectors, generation, message, and only
- * then is `past` cleared.
+ * An entry of an input kind becomes the newest record of its object, or loses to a newer one. Writing is all that happens here; what is then
+ * owed to which services is told by batch.ts in the order of docs/architecture.md, "Invariants": object, selectors, generation, message, and
+ * only then is `past` cleared.
  */
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -57,7 +57,7 @@ export async function announce(
       return { kind, record: before, podChange: undefined, seen: entry.seen };
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
-      // A list newer than this entry does not know the object: it would come to life for good (rule F).
+      // A list newer than this entry does not know the object, and its end may not be told again: it would come to life for good.
       deps.metrics.put('EventsSuspect', 1, { cluster });
       return undefined;
     }
@@ -98,7 +98,7 @@ function versionAgainst(before: ObjectRecord | undefined, { version, asOf, proje
   return contradicts ? asOf : version;
 }
 
-/** `same`: nobody has to be told (upstream's rules, not "the projection is equal": semantics.md 1). */
+/** `same`: nobody has to be told (upstream's rules, not "the projection is equal": docs/behaviour.md 1). */
 function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): PodChange | 'same' | 'changed' {
   const alive = entry.projection !== undefined;
   if (!alive && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'same';
@@ -114,7 +114,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   return podChange(old, pod) ?? 'same';
 }
 
-/** What was owed before, and the label set that this write takes out of sight (P1). */
+/** What was owed before stays owed, and so is the label set that this write takes out of sight. */
 function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
   const owed = before?.past ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return owed;

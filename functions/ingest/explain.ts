@@ -5,8 +5,8 @@ import type { OutputRecord } from '#shared/snapshot/outputs.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 
 /**
- * Does what sync saved explain what the relay saw of an output (protocol.md 6)? If not, somebody else wrote it, or a worker that had lost its
- * lease, and the service is to be looked at live. This replaces upstream's slice tracker and stale checks.
+ * Does what sync saved explain what the relay saw of an output (docs/architecture.md, "Echo")? If not, somebody else wrote it, or a worker
+ * that had lost its lease, and the service is to be looked at live. This replaces upstream's slice tracker and stale checks.
  */
 export function isExplained(kind: OutputKind, saved: OutputRecord | undefined, entry: OutputEntry, version: Version): boolean {
   // Unknown and gone: Endpoints that were deleted wake their Service upstream too (EV-11), and a slice of ours may be what a run has made and not yet

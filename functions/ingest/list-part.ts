@@ -1,6 +1,6 @@
 /**
- * A page of a consistent list (protocol.md 4): as of its version exactly its entries exist in its key range. First list, relist and periodic
- * inventory are one thing, and the entries are the repair.
+ * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
+ * and periodic inventory are one thing, and the entries are the repair.
  */
 import type { InputKind, OutputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
@@ -172,7 +172,7 @@ async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, recor
   await concurrently(16, redundant, (r) => purgeTombstone(deps.table, meta.id, kind, r));
 }
 
-/** Noted only if no newer list has begun: that one may have refused entries of this one as suspect (protocol.md 4, D:N7). */
+/** Noted only if no newer list has begun: its fence may have refused entries of this one, and the gate would open with live objects missing. */
 async function note(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: ListPartMessage, version: Version): Promise<void> {
   if ((await readFence(deps.table, meta.id, part.kind)) !== version) return;
   const complete = await notePart(deps.table, meta.id, part.kind, part.listId, {

@@ -10,8 +10,9 @@ export interface CachedSelectors {
 export type SelectorCache = Map<string, CachedSelectors>;
 
 /**
- * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is read (strong) first, then the services if it has moved, and they are kept
- * under the version read before, so that a service written in between is not missed (protocol.md 3, S1-S3).
+ * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is
+ * read (strong) first, then the services if it has moved, and they are kept under the version read before, so that a service written in between is
+ * not missed. For that the version is raised after a service is written, and before its wake-up is sent.
  */
 export async function servicesOf(
   table: Table,

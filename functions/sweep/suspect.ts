@@ -1,5 +1,5 @@
 /**
- * A session that does not fit what is known of its cluster (protocol.md 4): is the cluster another one, or restored from an older backup? Then a new
+ * A session that does not fit what is known of its cluster: is the cluster another one, or restored from an older backup? Then a new
  * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';

@@ -1,4 +1,4 @@
-/** Nothing much is removed on the word of the snapshot alone (design.md 6). */
+/** Nothing much is removed on the word of the snapshot alone (docs/parity.md D30). */
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from './outcome.ts';

@@ -1,4 +1,4 @@
-/** What one run computes from. Every read here is strong and comes after the claim (protocol.md, I2). */
+/** What one run computes from. Every read here is strong and comes after the claim (docs/architecture.md, "Invariants"). */
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';

@@ -1,6 +1,6 @@
 /**
  * The one place where an outcome becomes the next state of the work: forgotten, tried again with back-off, put off, or parked. Messages are sent
- * first and recorded after (protocol.md 5): the other way round a crash in between loses the work.
+ * first and recorded after (docs/architecture.md, "Retry"): the other way round a crash in between loses the work.
  */
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';

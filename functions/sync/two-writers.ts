@@ -1,5 +1,5 @@
 /**
- * Never two writers (design.md 5): where somebody else keeps writing objects under our managed-by values, the cluster stops being written to,
+ * Never two writers: where somebody else keeps writing objects under our managed-by values, the cluster stops being written to,
  * until a person has switched its mode. One edit by hand is no second writer: it is repaired.
  */
 import { endpointsManagedByLabel, fieldManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';

@@ -1,6 +1,6 @@
 /**
- * A wake-up is handled: claim, META and inputs (strong), write with preconditions, prove the lease, save, done (protocol.md 5). A message is
- * gone only when what it stands for is done or another message stands for it.
+ * A wake-up is handled: claim, META and inputs (strong), write with preconditions, prove the lease, save, done (docs/architecture.md,
+ * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -149,7 +149,7 @@ async function runOnce(
     }
     const inputs = await load(deps, meta, key, held.work, facts, 'OUT', held.known?.outputs);
     const { counts } = facts;
-    // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (protocol.md 6).
+    // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };
     const run: Run = {
       deps,

@@ -1,5 +1,5 @@
 /**
- * The metrics of upstream's EndpointSlice controller under its own names (semantics.md ME-1..ME-9), so that dashboards made for it still
+ * The metrics of upstream's EndpointSlice controller under its own names (docs/behaviour.md ME-1..ME-9), so that dashboards made for it still
  * read. The endpoints controller has none of its own. Dimensions: `cluster` and the metric's labels; a label without a value is left out,
  * which for Prometheus is the same as an empty one, and which CloudWatch does not take.
  */

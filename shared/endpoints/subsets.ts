@@ -4,7 +4,7 @@ import { dumpPort, dumpSubset } from './dump.ts';
 
 /**
  * The canonical form of subsets: what upstream's RepackSubsets (pkg/api/v1/endpoints/util.go) makes of them, order included
- * (semantics.md section 5). Ports that lead to the same addresses share a subset; an address that is not ready for a
+ * (docs/behaviour.md 5). Ports that lead to the same addresses share a subset; an address that is not ready for a
  * port in one input subset is not ready for it; of addresses with the same IP and UID the first one is kept.
  */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {

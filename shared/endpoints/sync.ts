@@ -13,7 +13,7 @@ import { repackSubsets } from './subsets.ts';
 
 /**
  * One run of the endpoints controller for one service: syncService of pkg/controller/endpoint/endpoints_controller.go
- * (semantics.md section 4) as a function. There is no stale check (EP-52..54), because `current` is what the API server holds.
+ * (docs/behaviour.md 4) as a function. There is no stale check (EP-52..54), because `current` is what the API server holds.
  */
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   const { namespace, name, service, pods, current } = input;

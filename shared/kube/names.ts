@@ -1,4 +1,4 @@
-/** Names that the two controllers write and read (semantics.md G-1, G-5, G-6). */
+/** Names that the two controllers write and read (docs/behaviour.md G-1, G-5, G-6). */
 
 export const endpointsManagedBy = 'endpoint-controller';
 export const endpointsComponent = 'endpoint-controller';

@@ -51,7 +51,7 @@ export interface OutputEntry {
   readonly gone?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
   readonly leader?: true;
-  /** Set when the entry comes back for its second look (protocol.md 6). */
+  /** Set when the entry comes back for its second look (docs/architecture.md, "Echo"). */
   readonly again?: 1;
   /** The whole object, when the relay is told to send outputs in full (shadow mode). */
   readonly body?: object;

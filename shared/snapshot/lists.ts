@@ -1,4 +1,4 @@
-/** List parts, fences and sessions (protocol.md 4): what keeps a late message from bringing back what a newer list no longer knows. */
+/** List parts, fences and sessions (docs/architecture.md, "List"): what keeps a late message from bringing back what a newer list no longer knows. */
 import type { InputKind, Kind } from '#shared/kube/types.ts';
 import { fenceKey, listKey, metaKey, sessionKey } from './keys.ts';
 import type { Table } from './table.ts';

@@ -15,7 +15,7 @@ export interface ObjectRecord {
   readonly projection: string | undefined;
   /**
    * Label sets whose services may not have been told yet. Undefined when there is none, and nothing is owed but to the services of the object's own
-   * labels: those are told by the message that brought this version, which is not gone before it has (protocol.md 3, variant C). Empty is not absent.
+   * labels: those are told by the message that brought this version, which is not gone before it has (docs/decisions/0012). Empty is not absent.
    */
   readonly past: readonly Labels[] | undefined;
   /** Of a pod: the number in its namespace's log under which it was written (pod-log.ts). */

@@ -72,7 +72,7 @@ export async function claim(
   return item && { work: decodeWork(item), takenOver: read.lease !== undefined };
 }
 
-/** Is the lease still ours? Asked before anything is saved (protocol.md 5, "proof"). */
+/** Is the lease still ours? Asked before anything is saved: what is saved explains the echo of a write, and a late worker's must be found. */
 export async function prove(table: Table, service: ServiceKey, leaseId: string): Promise<WorkItem | undefined> {
   const work = await readWork(table, service);
   return work.lease?.id === leaseId ? work : undefined;

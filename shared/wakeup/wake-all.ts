@@ -1,4 +1,4 @@
-/** After a switch of mode every service is woken once (protocol.md 7). Repeated until it is done, whoever began it. */
+/** After a switch of mode every service is woken once. Repeated until it is done, whoever began it. */
 
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';

@@ -52,7 +52,7 @@ export interface WakeUpDeps {
 
 /**
  * Unless it is seen to already, raises each service's generation, then sends its wake-up: what is redundant the worker skips by generation.
- * Always both parts, because one generation serves both (protocol.md 2). A service that is under a lease is sent for when the lease ends, once
+ * Always both parts, because one generation serves both. A service that is under a lease is sent for when the lease ends, once
  * (LeaseEnds): to wake somebody who would only find that out costs a message and a read. Resolves with the number of messages when the queue has
  * accepted all.
  */

@@ -1,5 +1,5 @@
 /**
- * client-go's work queue as a record with generations (protocol.md 5). Pure: what a message means to a record, and the
+ * client-go's work queue (docs/behaviour.md 3) as a record with generations. Pure: what a message means to a record, and the
  * record after an outcome. What order the record is read, claimed, written and messages are sent in is the worker's.
  */
 import { maxRetries } from './backoff.ts';
@@ -44,8 +44,8 @@ export const cleanPart: PartState = { done: 0, tries: 0, seq: 0, rg: 0, at: 0 };
 export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: undefined, ranAt: 0, parts: { ep: cleanPart, sl: cleanPart } };
 
 /**
- * The parts of the message that there is still reason to run. A part goes when it is done (rule 1; by the record's own generation, which
- * may be behind the message's after a table was restored), or when a newer chain message is out for what it covers (rule 2).
+ * The parts of the message that there is still reason to run. A part goes when it is done (by the record's own generation, which may
+ * be behind the message's after a table was restored), or when a newer chain message is out for what it covers.
  */
 export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkRecord): readonly WorkPart[] {
   const gen = Math.min(message.gen, work.gen);

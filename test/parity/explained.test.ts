@@ -1,4 +1,4 @@
-/** What upstream's slice tracker is for: telling the echo of our own write from what somebody else did (protocol.md 6). */
+/** What upstream's slice tracker is for: telling the echo of our own write from what somebody else did (docs/architecture.md, "Echo"). */
 import { describe, expect, it } from 'vitest';
 import { isExplained } from '#functions/ingest/explain.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { familyOf, readVectors, recorded } from '#test/conformance/vector.ts';
 
-/** The IDs of the specification, by prefix: those that concern what is computed, woken and written, and upstream's scenarios. */
+/** The IDs of docs/behaviour.md, by prefix: those that concern what is computed, woken and written, and upstream's scenarios. */
 const specified: { readonly [prefix: string]: string } = {
   G: '1..11',
   EV: '1..22',

@@ -1,4 +1,4 @@
-/** What becomes of a sync that fails, and how the records of protocol.md do what upstream's work queues, stale checks and slice tracker do. */
+/** What becomes of a sync that fails, and how our records do what upstream's work queues, stale checks and slice tracker do. */
 import { describe, expect, it } from 'vitest';
 import { deletedInput } from '#functions/relay/project.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly world: World;
   /** From the last fault until nothing was under way any more, virtual ms. */
   readonly settledMs: number;
-  /** A list was needed to put the snapshot right (protocol.md 9). */
+  /** A list was needed to put the snapshot right (docs/architecture.md, "Not guaranteed"). */
   readonly healedByList: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
 }
 
 /**
- * What only the next list mends (protocol.md 9): what a list left out that was there, and a gate that is shut because a relay died amid
+ * What only the next list mends: what a list left out that was there, and a gate that is shut because a relay died amid
  * its first list, having raised the fence above another one's, which then does not count.
  */
 async function listForWhoDied(world: World): Promise<boolean> {
@@ -99,7 +99,7 @@ async function settle(world: World, after: string): Promise<void> {
   }
 }
 
-/** Ingest may stand still between its read of the fence and its write, while a list passes (protocol.md 9). */
+/** Ingest may stand still between its read of the fence and its write, while a list passes (docs/architecture.md, "Not guaranteed"). */
 const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.slow > 0;
 
 /**

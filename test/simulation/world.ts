@@ -162,7 +162,8 @@ export class World {
     const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
       const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)) };
-      // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one (protocol.md 9).
+      // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one
+      // (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
       scheduler.after((backAt as number) - (backupAt as number), () => {
         this.tell('world', `the cluster is ${how} at ${backup.revision} after ${store.resourceVersion}`);

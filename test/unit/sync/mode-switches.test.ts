@@ -1,4 +1,4 @@
-/** However the mode is switched while a cluster lives on, in the end it is what both controllers make of it (protocol.md 7). */
+/** However the mode is switched while a cluster lives on, in the end it is what both controllers make of it. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
