@@ -24,6 +24,7 @@ const onSource = (id: string, series: Series, rest: Rest): Alarm => ({ ...usual,
 const visible = { aws: 'AWS/SQS', name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum' } as const;
 const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum' } as const;
 const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
+const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
 const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;
 
 /** One of each for the hub. Where they look at clusters, they look at the worst of them. */
@@ -65,7 +66,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     threshold: 0,
     periodMinutes: 30,
     periods: 2,
-    meaning: 'lists keep finding what events should have told',
+    meaning: 'what lists and clusters tell keeps putting the snapshot in doubt',
   }),
   on('WorkResent', 'SweepResends', 'Sum', {
     severity: 'ticket',
@@ -85,11 +86,10 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periodMinutes: 5,
     meaning: 'many services would lose most of their endpoints at once',
   }),
-  on('ShadowDiffers', 'ShadowDifferences', 'Sum', {
+  on('ShadowDiffers', 'ShadowDifferences', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
-    periodMinutes: 5,
-    periods: 3,
+    periods: 15,
     meaning: 'what we compute is not what the cluster’s own controllers wrote',
   }),
   onSource('WorkParked', { ...visible, queue: 'parked' }, { severity: 'ticket', threshold: 0, meaning: 'work used up its retries' }),
@@ -98,8 +98,18 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     { ...visible, queue: 'quarantine' },
     { severity: 'ticket', threshold: 0, meaning: 'messages could not be read, or not be believed' },
   ),
-  onSource('IngestFails', { ...errors, function: 'ingest' }, { severity: 'page', threshold: 0, periods: 5, meaning: 'ingest throws' }),
-  onSource('SyncFails', { ...errors, function: 'sync' }, { severity: 'page', threshold: 0, periods: 5, meaning: 'sync throws' }),
+  on('MessagesFail', 'MessagesFailed', 'Sum', {
+    severity: 'page',
+    threshold: 0,
+    periods: 5,
+    meaning: 'ingest or sync keeps failing on messages, which come back',
+  }),
+  onSource(
+    'IngestFails',
+    { ...errors, function: 'ingest' },
+    { severity: 'page', threshold: 0, periods: 5, meaning: 'ingest crashes or runs out of time' },
+  ),
+  onSource('SyncFails', { ...errors, function: 'sync' }, { severity: 'page', threshold: 0, periods: 5, meaning: 'sync crashes or runs out of time' }),
   onSource(
     'SweepSilent',
     { aws: 'AWS/Lambda', name: 'Invocations', function: 'sweep', statistic: 'Sum' },
@@ -115,7 +125,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
   onSource(
     'SweepFails',
     { ...errors, function: 'sweep' },
-    { severity: 'page', threshold: 0, periods: 3, meaning: 'sweep throws, so most other alarms are deaf' },
+    { severity: 'page', threshold: 0, periods: 3, meaning: 'sweep fails for a cluster or for all, whose other alarms are deaf then' },
   ),
   onSource(
     'IngestThrottled',
@@ -138,13 +148,14 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     },
   ),
   onSource(
+    'IngestLoopStopped',
+    { ...dropped, function: 'ingest' },
+    { severity: 'page', threshold: 0, meaning: 'Lambda stopped messages that ingest sends again as a loop' },
+  ),
+  onSource(
     'LoopStopped',
-    { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', function: 'sync', statistic: 'Sum' },
-    {
-      severity: 'page',
-      threshold: 0,
-      meaning: 'Lambda stopped a chain of retries as a loop',
-    },
+    { ...dropped, function: 'sync' },
+    { severity: 'page', threshold: 0, meaning: 'Lambda stopped a chain of retries as a loop' },
   ),
   onSource(
     'TableReadsThrottled',

@@ -3,13 +3,13 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
+/** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
+export const ingestTimeout = Duration.seconds(30);
+export const syncTimeout = Duration.seconds(30);
 /**
  * What belongs together: Lambda wants a visibility timeout of six times the function's, so that a message is not seen twice
  * while its first batch runs; after a crash it comes back only then, so the timeouts are short.
  */
-/** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
-export const ingestTimeout = Duration.seconds(30);
-export const syncTimeout = Duration.seconds(30);
 const visibilityOf = (timeout: Duration): Duration => Duration.seconds(6 * timeout.toSeconds());
 
 /** Nothing in here needs order: every message says as of which version it speaks. So: standard queues. */

@@ -98,7 +98,7 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Is it right?',
       widgets: [
-        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Sum', 'services')]),
+        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
         lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects'), of('IncarnationBumped', 'Sum', 'clusters made anew')]),
         lines('Touched by others', 'Count', [of('ForeignWrites', 'Sum', 'foreign writes'), of('Braked', 'Sum', 'brake')]),
         lines('Given up', 'Count', [of('Parked', 'Sum', 'parked'), of('Quarantined', 'Sum', 'quarantined')]),
@@ -120,7 +120,10 @@ export const fleetDashboard: Dashboard = {
       title: 'Functions',
       widgets: [
         lines('Invocations', 'Count', onFunctions('Invocations', 'Sum', 'ingest', 'sync', 'sweep')),
-        lines('Errors', 'Count', onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep')),
+        lines('Errors', 'Count', [
+          ...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'),
+          of('MessagesFailed', 'Sum', 'messages that come back'),
+        ]),
         lines('Throttles', 'Count', onFunctions('Throttles', 'Sum', 'ingest', 'sync', 'sweep')),
         lines('Duration, p99', 'Milliseconds', onFunctions('Duration', 'p99', 'ingest', 'sync', 'sweep')),
       ],
@@ -170,7 +173,7 @@ export const clusterDashboard: Dashboard = {
     {
       title: 'Is it right?',
       widgets: [
-        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Sum', 'services')]),
+        lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
         lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects')]),
       ],
     },

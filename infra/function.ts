@@ -41,7 +41,7 @@ export function networkOf(scope: Construct, config: VpcConfig): Network {
 }
 
 /**
- * The one place for runtime, architecture, bundling, logs and the role. The role has no managed policy: what a function may do
+ * The one place for runtime, architecture, bundling, logs and the role. The role has no managed policy of AWS's: what a function may do
  * is what its stage grants, and test/infra/permissions.test.ts names each action.
  */
 export class HubFunction extends Construct {

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   AlarmRule,
   AlarmState,
@@ -45,8 +45,8 @@ export interface MonitoringProps {
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
-    drawDashboard(this, 'Fleet', fleetDashboard, sources);
-    drawClusterDashboard(this, sources);
+    drawDashboard(this, hub, fleetDashboard, sources);
+    drawClusterDashboard(this, hub, sources);
 
     const topics = alarmTopics(this, hub);
     const paging = hubAlarms(hub.lambdaConcurrencyLimit).flatMap((alarm) => {
@@ -111,12 +111,14 @@ function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: Metri
 
 const columns = 24;
 
-function drawDashboard(scope: Construct, id: string, dashboard: Dashboard, sources: MetricSources, variables: DashboardVariable[] = []): void {
+function drawDashboard(scope: Construct, hub: HubConfig, dashboard: Dashboard, sources: MetricSources, variables: DashboardVariable[] = []): void {
   const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
     [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
     row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
   ]);
-  new CloudWatchDashboard(scope, id, { widgets: rows, variables, defaultInterval: Duration.hours(3) });
+  // An account's dashboards are those of all its regions.
+  const dashboardName = `${hub.name}-${Stack.of(scope).region}-${dashboard.title}`;
+  new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
 }
 
 function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
@@ -133,7 +135,7 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
 }
 
 /** One dashboard for all clusters. Queues have generated names, so each kind has a variable of its own. */
-function drawClusterDashboard(scope: Construct, hubSources: MetricSources): void {
+function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
   const placeholder = (queue: QueueRole): string => `${queue}-queue`;
   const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable =>
     new DashboardVariable({
@@ -154,7 +156,7 @@ function drawClusterDashboard(scope: Construct, hubSources: MetricSources): void
     values: Values.fromSearch(`{${metricsNamespace},cluster} MetricName="RelayHeartbeatAge"`, 'cluster'),
     defaultValue: DefaultValue.FIRST,
   });
-  drawDashboard(scope, 'Cluster', clusterDashboard, { ...hubSources, cluster: 'cluster', queueName: placeholder }, [
+  drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: 'cluster', queueName: placeholder }, [
     cluster,
     queueVariable('events', 'QueuesEvents'),
     queueVariable('syncs', 'QueuesSyncs'),

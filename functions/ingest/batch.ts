@@ -40,7 +40,7 @@ export interface EventsRecord {
   readonly body: string;
 }
 
-/** How long messages of a session wait that does not fit the cluster (protocol.md 4). */
+/** How long messages of a session wait that does not fit the cluster (functions/sweep/suspect.ts). */
 const suspectDelaySeconds = 30;
 
 interface Applied {
@@ -59,6 +59,7 @@ export async function ingestBatch(
   const meta = await readMeta(deps.table, cluster);
   if (!meta || meta.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
+    deps.metrics.put('MessagesFailed', records.length, { cluster });
     return records.map((r) => r.messageId);
   }
   forgetFormer(deps, meta);
@@ -94,8 +95,10 @@ export async function ingestBatch(
     for (const { note } of done) await note?.();
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster, error: String(error) });
+    deps.metrics.put('MessagesFailed', records.length, { cluster });
     return records.map((r) => r.messageId);
   }
+  if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
   return failed;
 }
 

@@ -1,14 +1,14 @@
-/** In shadow mode: may we do what active mode needs? Asked as the functions' own role, which whoever switches the mode can't be everywhere. */
+/** While we do not write: may we do what active mode needs? Asked as the functions' own role, which whoever switches the mode can't be everywhere. */
 import { missingRights } from '#shared/cluster/rights.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, mayWrite } from '#shared/snapshot/meta.ts';
 import type { SweepDeps } from './deps.ts';
 
 const everyMs = 10 * 60_000;
 
 export async function askRights(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const at = deps.now();
-  if (meta.mode !== 'shadow' || !meta.api || (meta.rights && at - meta.rights.at < everyMs)) return;
+  if (mayWrite(meta) || !meta.api || (meta.rights && at - meta.rights.at < everyMs)) return;
   const rights = await found(deps, meta);
   await deps.table.update(
     metaKey(meta.id),

@@ -1,5 +1,7 @@
 /** What nobody's message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
+import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
+import { listDifferences } from '#shared/snapshot/differences.ts';
 import { type ClusterMeta, hasLeft, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { clearLeft } from './clear-left.ts';
@@ -12,20 +14,29 @@ import { resync } from './resync.ts';
 import { askRights } from './rights.ts';
 import { judgeSuspect } from './suspect.ts';
 
+/** Throws, when all the rest is done, if some step failed: that is what the alarm SweepFails hears. */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
-  await concurrently(8, clusters, async (id) => {
-    const meta = await readMeta(deps.table, id);
-    if (!meta) return;
-    // A cluster that has left has no queues any more, and nothing that could be late.
-    for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]) {
+  const failed: string[] = [];
+  await concurrently(8, clusters, async (cluster) => {
+    const attempt = async (step: string, run: () => Promise<void>): Promise<void> => {
       try {
-        await step(deps, meta);
+        await run();
       } catch (error) {
-        deps.log.error('sweep failed', { cluster: id, step: step.name, error: String(error) });
+        // A cluster that can't be asked has alarms of its own.
+        if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
+        deps.log.error('sweep failed', { cluster, step, error: String(error) });
+        failed.push(`${step} of ${cluster}`);
       }
-    }
+    };
+    await attempt('read', async () => {
+      const meta = await readMeta(deps.table, cluster);
+      if (!meta) return;
+      // A cluster that has left has no queues any more, and nothing that could be late.
+      for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]) await attempt(step.name, () => step(deps, meta));
+    });
   });
+  if (failed.length > 0) throw new Error(`sweep could not finish: ${failed.join(', ')}`);
 }
 
 async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
@@ -50,5 +61,7 @@ async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   deps.metrics.put('CircuitOpen', meta.circuit ? 1 : 0, dimensions);
   deps.metrics.put('GateClosed', isSynced(meta) ? 0 : 1, dimensions);
   if (meta.mode === 'active') await publishGauges(deps, meta.id);
+  const differences = meta.mode === 'shadow' ? await listDifferences(deps.table, meta.id) : [];
+  deps.metrics.put('ShadowDifferences', differences.filter((d) => d.confirmed).length, dimensions);
   deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
 }

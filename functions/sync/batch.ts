@@ -42,6 +42,7 @@ export async function syncBatch(
         if (!(await syncMessage(deps, limits, message, deadline))) failed.push(messageId);
       } catch (error) {
         deps.log.error('wake-up failed', { cluster, namespace: message.ns, service: message.service, error: String(error) });
+        deps.metrics.put('MessagesFailed', 1, { cluster });
         failed.push(messageId);
       }
     }

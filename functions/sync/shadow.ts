@@ -32,7 +32,6 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await noteDifference(deps.table, key.cluster, deps.now());
-  deps.metrics.put('ShadowDifferences', 1, { cluster: key.cluster });
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }
 

@@ -15,11 +15,21 @@ import { fieldManager } from '#shared/contract/managed-by.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { listAudit, recordAudit } from '#shared/snapshot/audit.ts';
 import { listDifferences } from '#shared/snapshot/differences.ts';
-import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, mayWrite, noteReady, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { chosenClusters, command, connectHub, type Hub, UsageError } from './hub.ts';
-import { accessFindings, controllersOff, defaultQuietMs, type Finding, recordedFindings, shadowFindings } from './preflight.ts';
+import {
+  accessFindings,
+  controllersOff,
+  defaultQuietMs,
+  type Finding,
+  notVouchedFor,
+  onlyControllersLeft,
+  recordedFindings,
+  shadowFindings,
+  vouchedFor,
+} from './preflight.ts';
 
 const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
 /** No lease of a worker that still believes the old mode is alive after this. */
@@ -44,7 +54,9 @@ await command(async () => {
   const mode = modeOf[verb];
   if (!mode)
     throw new UsageError(`npm run cluster -- list | audit [CLUSTER] | pause | shadow | active CLUSTER|--all; ${JSON.stringify(verb)} was given`);
-  const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, values.all ?? false), values.all ?? false);
+  // On which hub: a kill switch that hits another one is none.
+  console.error(`${verb} on ${hub.name}`);
+  const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, values.all ?? false), mode, values.all ?? false);
   const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
   if (mode === 'active' && !values.override) {
     for (const meta of clusters) await checkReady(hub, meta, quietMs, values.namespace, values['controllers-off'] ?? false);
@@ -52,22 +64,35 @@ await command(async () => {
   await switchTo(hub, clusters, mode, `${verb}${values.override ? ' with --override' : ''}${values.reason && `: ${values.reason}`}`);
 });
 
-/** Those that have left have no queues and are written to by nobody: of one alone that is an error, among all they are passed over. */
-async function switchable(hub: Hub, ids: readonly string[], all: boolean): Promise<readonly ClusterMeta[]> {
+/** Those that can be in that mode. One alone that can't is an error; among all they are passed over. */
+async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterMeta[]> {
   const metas = await Promise.all(ids.map(async (id) => (await readMeta(hub.table, id)) as ClusterMeta));
-  const left = metas.find(hasLeft);
-  if (left && !all) throw new UsageError(`${left.id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
-  return metas.filter((meta) => !hasLeft(meta));
+  return metas.filter((meta) => {
+    const why = impossible(meta, mode);
+    if (why && !all) throw new UsageError(`${meta.id} ${why}`);
+    if (why && !hasLeft(meta)) console.log(`${meta.id}  passed over: ${why}`);
+    return !why;
+  });
+}
+
+/** Why it can't be in that mode whatever anybody says. */
+function impossible(meta: ClusterMeta, mode: ChosenMode): string | undefined {
+  if (hasLeft(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
+  if (mode === 'active' && meta.api?.auth.type === 'eks')
+    return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
+  return undefined;
 }
 
 async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
-  const stopped = meta.circuit?.reason === 'two-writers';
-  if (meta.mode === 'active' && !stopped) return;
-  const all = await preflight(hub, meta, quietMs, namespace, vouched);
-  // One that was active has met no difference in shadow mode of late; what counts is that the other writer is gone.
-  const findings = all.filter((f) => !stopped || f.check !== 'shadow');
+  if (mayWrite(meta)) return;
+  const findings = await preflight(hub, meta, quietMs, namespace, vouched);
   for (const { check, ok, detail } of findings) console.log(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-  if (findings.some((f) => !f.ok)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
+  if (findings.every((f) => f.ok)) return;
+  if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
+  await noteReady(hub.table, meta.id, Date.now());
+  throw new UsageError(
+    `${meta.id} stays ${meta.mode} until its own controllers are off; for the next hour what differs because nobody writes does not count`,
+  );
 }
 
 /** Every record first, then the waking: a switch holds from the next run of each service on, and what can't be woken from here sweep wakes. */
@@ -111,22 +136,14 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
   const differences = await listDifferences(hub.table, meta.id);
   const shadow = shadowFindings(meta, differences.filter((d) => d.confirmed).length, quietMs, Date.now());
   if (!hub.connectionsFile) {
-    const access = await deployedFindings(meta);
-    const off = {
-      check: 'built-in controllers',
-      ok: vouched,
-      detail: vouched ? 'off, as you say' : 'make sure they are off on every control-plane node and say --controllers-off',
-    };
-    return [...shadow, ...access, off];
+    return [...shadow, ...(await deployedFindings(meta)), vouched ? vouchedFor : notVouchedFor];
   }
   const connections = JSON.parse(await readFile(hub.connectionsFile, 'utf8')) as { readonly [id: string]: Connection };
   const connection = connections[meta.id];
   if (!connection) return [...shadow, { check: 'reachable', ok: false, detail: 'no connection is known' }];
   const api = httpsClusterApi(connection, { fieldManager });
   try {
-    const off = vouched
-      ? { check: 'built-in controllers', ok: true, detail: 'off, as you say' }
-      : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
+    const off = vouched ? vouchedFor : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
     return [...shadow, ...(await accessFindings(api)), off];
   } finally {
     api.close();

@@ -12,8 +12,10 @@ export interface Finding {
 /** How long shadow must have met no difference. */
 export const defaultQuietMs = 10 * 60_000;
 
+/** How long it counts that all was ready but the cluster's own controllers: while they are being switched off nobody writes, and that makes differences. */
+export const readyForMs = 60 * 60_000;
+
 export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: number, now: number): readonly Finding[] {
-  const quietFor = now - Math.max(meta.modeSince, meta.differenceAt);
   return [
     { check: 'first lists', ok: isSynced(meta), detail: isSynced(meta) ? 'applied' : 'not complete' },
     {
@@ -21,18 +23,37 @@ export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: 
       ok: meta.heartbeatAt > 0 && now - meta.heartbeatAt < 90_000,
       detail: meta.heartbeatAt > 0 ? `last heard ${Math.round((now - meta.heartbeatAt) / 1000)} s ago` : 'never heard',
     },
-    {
-      check: 'shadow',
-      ok: meta.mode === 'shadow' && differences === 0 && quietFor >= quietMs,
-      detail:
-        meta.mode !== 'shadow'
-          ? `the cluster is ${meta.mode}`
-          : differences > 0
-            ? `${differences} services differ now`
-            : `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are asked for`,
-    },
+    { check: 'shadow', ...quiet(meta, differences, quietMs, now) },
   ];
 }
+
+/** Is what we compute what the cluster's own controllers write? */
+function quiet(meta: ClusterMeta, differences: number, quietMs: number, now: number): Omit<Finding, 'check'> {
+  if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
+  if (meta.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
+  if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
+  const readyFor = now - meta.readyAt;
+  if (meta.readyAt > meta.modeSince && readyFor < readyForMs)
+    return { ok: true, detail: `it was quiet when this was asked ${Math.round(readyFor / 1000)} s ago, and since then nobody may have written` };
+  if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
+  const quietFor = now - Math.max(meta.modeSince, meta.differenceAt);
+  return {
+    ok: quietFor >= quietMs,
+    detail: `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are asked for`,
+  };
+}
+
+const builtInControllers = 'built-in controllers';
+
+/** Is all ready but that the cluster's own controllers run, or that nobody has said they don't? */
+export const onlyControllersLeft = (findings: readonly Finding[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
+
+export const vouchedFor: Finding = { check: builtInControllers, ok: true, detail: 'off, as you say' };
+export const notVouchedFor: Finding = {
+  check: builtInControllers,
+  ok: false,
+  detail: 'switch them off on every control-plane node, then say --controllers-off',
+};
 
 export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<readonly Finding[]> {
   try {
@@ -48,7 +69,7 @@ const longestRightsMs = 30 * 60_000;
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
 export function recordedFindings({ rights }: ClusterMeta, now: number): readonly Finding[] {
   if (!rights || now - rights.at > longestRightsMs) {
-    return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is in shadow mode' }];
+    return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is not written to' }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
   return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(rights.missing)];
@@ -65,7 +86,7 @@ const canaryMs = 10_000;
 /** A Service whose Endpoints nobody but kube-controller-manager would write. If they appear, its controllers are on. */
 export async function controllersOff(api: ClusterApi, namespace: string, suffix: string, wait: (ms: number) => Promise<void>): Promise<Finding> {
   const name = `fleet-endpoints-canary-${suffix}`;
-  const check = 'built-in controllers';
+  const check = builtInControllers;
   try {
     await api.create('Service', { metadata: { name, namespace }, spec: { clusterIP: 'None', selector: { [name]: 'none' }, ports: [{ port: 1 }] } });
   } catch (error) {

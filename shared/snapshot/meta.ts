@@ -87,14 +87,18 @@ export interface ClusterMeta {
   /** When the mode was switched last, and when shadow mode last met a difference; ms since the epoch, 0 for never. */
   readonly modeSince: number;
   readonly differenceAt: number;
+  /** Paused, and active before. */
+  readonly wasActive: boolean;
+  /** When all was last found ready for active mode but that the cluster's own controllers still ran; ms since the epoch, 0 for never. */
+  readonly readyAt: number;
   /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
   readonly heartbeatAt: number;
   /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
   readonly toConfirm: readonly InputKind[];
-  /** A session that does not fit what is known of the cluster, until sweep has looked (protocol.md 4). */
+  /** A session that does not fit what is known of the cluster, until sweep has looked (functions/sweep/suspect.ts). */
   readonly suspect: Suspect | undefined;
   readonly orphan: Orphan | undefined;
-  /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), in shadow mode; or why it got no answer. */
+  /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), while we do not write; or why it got no answer. */
   readonly rights: { readonly at: number; readonly missing: readonly string[]; readonly error?: string } | undefined;
 }
 
@@ -137,6 +141,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     nodesVersion: number('nodes'),
     modeSince: number('modeSince'),
     differenceAt: number('differenceAt'),
+    wasActive: number('wasActive') === 1,
+    readyAt: number('readyAt'),
     heartbeatAt: number('heartbeatAt'),
     toConfirm: inputKinds.filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
@@ -222,12 +228,18 @@ const isHere: Condition = { all: [isNot('draining'), isNot('removed')] };
 /** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
 export const hasLeft = ({ mode }: Pick<ClusterMeta, 'mode'>): boolean => mode === 'draining' || mode === 'removed';
 
+/** May what is computed be written? Once a second writer was met it may not, until somebody switches the mode. */
+export const mayWrite = ({ mode, circuit }: Pick<ClusterMeta, 'mode' | 'circuit'>): boolean => mode === 'active' && circuit?.reason !== 'two-writers';
+
 /**
- * Switches the mode and owes a wake-up to every service (protocol.md 7): settings first, then the waking, which
- * sweep finishes if the caller does not. Resolves to false when the cluster is not known, or has left.
+ * Switches the mode and owes a wake-up to every service: settings first, or a run could use up the wake-up in the former mode; then the waking,
+ * which sweep finishes if the caller does not. Resolves to false when the cluster is not known, or has left.
  */
 export async function switchMode(table: Table, cluster: string, mode: ChosenMode, now = Date.now()): Promise<boolean> {
-  const change = { set: { mode, wakeAll: 1, modeSince: now }, add: { epoch: 1 }, remove: Object.values(foreignWrites) };
+  const set = { mode, wakeAll: 1, modeSince: now };
+  const change = { set, add: { epoch: 1 }, remove: [...Object.values(foreignWrites), ...(mode === 'paused' ? [] : ['wasActive'])] };
+  const pause = { ...change, set: { ...set, wasActive: 1 } };
+  if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;
   return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
 }
 
@@ -235,6 +247,10 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
 export async function drainCluster(table: Table, cluster: string, now = Date.now()): Promise<boolean> {
   const change = { set: { mode: 'draining', modeSince: now }, add: { epoch: 1 } };
   return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+}
+
+export async function noteReady(table: Table, cluster: string, now: number): Promise<void> {
+  await table.update(metaKey(cluster), { set: { readyAt: now } }, isHere);
 }
 
 export async function noteDifference(table: Table, cluster: string, now: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Which pods of a namespace were written, so that a warm worker can keep them and read only what is new. A namespace of 5,000 pods costs a
- * sync some 350 read units whole, and a handful by its log.
+ * sync some 330 read units whole, and a handful by its log.
  *
  * Writer: takes the log's next number, writes the pods, each with that number, then the entry, then raises the generations of the services
  * concerned. So whoever runs for such a generation finds the entry; a number without an entry is a writer that is not there yet, whose wake-ups

@@ -35,8 +35,13 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
   }
 
   async function goActive(cluster: ServedCluster, on = hub): Promise<void> {
+    await eventually(`all of ${cluster.id} is ready but its own controllers`, async () => {
+      await assert.rejects(on.cluster('active', cluster.id, '--quiet-for', '1'), /stays shadow until its own controllers are off/);
+      return true;
+    });
     await cluster.switchBuiltInControllersOff();
-    await eventually(`${cluster.id} may go active`, () => on.cluster('active', cluster.id, '--quiet-for', '1', '--controllers-off'));
+    // Not asked for ten quiet minutes again: nobody writes now.
+    await on.cluster('active', cluster.id, '--controllers-off');
   }
 
   return [

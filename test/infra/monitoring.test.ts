@@ -72,6 +72,11 @@ describe('dashboards', () => {
     }
   });
 
+  it('are called after hub and region: an account has them all in one place', () => {
+    const names = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) => JSON.stringify(d['Properties'].DashboardName));
+    for (const [i, title] of ['Fleet', 'Cluster'].entries()) expect(names[i]).toMatch(new RegExp(`^.*Fleet-.*AWS::Region.*-${title}"`));
+  });
+
   it('have a variable for the cluster, filled from what there is', () => {
     const bodies = JSON.stringify(Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')));
     expect(bodies).toContain(`{${metricsNamespace},cluster}`);

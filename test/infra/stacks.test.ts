@@ -170,8 +170,8 @@ describe('a cluster', () => {
   });
 });
 
-it('has no physical names, so that two hubs can live in one account', () => {
-  const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'DashboardName', 'LogGroupName', 'PolicyName'];
+it('has no physical names but those of dashboards, which begin with the hub’s, so that two hubs can live in one account', () => {
+  const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'LogGroupName', 'PolicyName'];
   for (const template of [hubTemplate, snapshotTemplate, cluster]) {
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,

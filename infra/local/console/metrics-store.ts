@@ -52,7 +52,7 @@ interface Directive {
 }
 
 /** Counts that are states, not events. All of AWS/SQS is. */
-const states = new Set(['CircuitOpen', 'GateClosed', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge']);
+const states = new Set(['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge']);
 const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
 /** Upstream's own metrics keep their names and types. */
 const upstream = ({ name }: Series): UpstreamMetric | undefined => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];

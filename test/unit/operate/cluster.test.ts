@@ -75,6 +75,7 @@ it.concurrent('a switch wakes every service and says until when a late worker ma
   await putObject(hub.table, 'woken', 'Service', service, undefined);
   const { code, output } = await cluster('pause', 'woken');
   expect(code).toBe(0);
+  expect(output).toContain('pause on the local run');
   expect(output).toMatch(/active → paused, 1 services woken\nwoken {2}a worker may still write until/);
   expect(await hub.take('woken', 'syncs')).toMatchObject([{ ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
   expect((await readMeta(hub.table, 'woken'))?.wakeAll).toBe(false);
@@ -91,6 +92,14 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   expect((await readMeta(hub.table, 'contested'))?.circuit?.reason).toBe('two-writers');
   expect((await cluster('active', 'contested', '--override')).code).toBe(0);
   expect((await readMeta(hub.table, 'contested'))?.circuit).toBeUndefined();
+});
+
+it.concurrent('a cluster whose own controllers cannot be switched off is never active, whatever is said', { timeout: 60_000 }, async () => {
+  await hub.register('on-eks');
+  await switchMode(hub.table, 'on-eks', 'shadow');
+  await hub.table.update(metaKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
+  expect(await cluster('active', 'on-eks', '--override')).toMatchObject({ code: 2, output: expect.stringContaining("on-eks can't be active: EKS") });
+  expect(await modeOf('on-eks')).toBe('shadow');
 });
 
 it.concurrent('a cluster that has left is listed as such and cannot be switched', { timeout: 60_000 }, async () => {

@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { accessFindings, controllersOff, defaultQuietMs, type Finding, recordedFindings, shadowFindings } from '#infra/operate/preflight.ts';
+import {
+  accessFindings,
+  controllersOff,
+  defaultQuietMs,
+  type Finding,
+  notVouchedFor,
+  onlyControllersLeft,
+  recordedFindings,
+  shadowFindings,
+} from '#infra/operate/preflight.ts';
 import type { Right } from '#shared/cluster/port.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
@@ -21,8 +30,19 @@ it.each([
   ['one that met a difference a minute ago', cluster({ differenceAt: now - 60_000 }), 0, ['shadow']],
   ['one that is in shadow mode for a minute', cluster({ modeSince: now - 60_000 }), 0, ['shadow']],
   ['one that is paused', cluster({ mode: 'paused' }), 0, ['shadow']],
+  ['one that was active until it was paused', cluster({ mode: 'paused', wasActive: 1 }), 3, []],
+  ['one that stopped for a second writer', cluster({ mode: 'active' }), 3, []],
+  ['one that was ready, and differs since nobody writes', cluster({ readyAt: now - 300_000, differenceAt: now - 60_000 }), 3, []],
+  ['one that was ready two hours ago', cluster({ modeSince: 0, readyAt: now - 7_200_000, differenceAt: now - 60_000 }), 3, ['shadow']],
+  ['one that was ready before its mode was switched', cluster({ readyAt: now - 3_600_001, differenceAt: now }), 0, ['shadow']],
 ] as const)('%s', (_, meta, differences, refusals) => {
   expect(refused(shadowFindings(meta, differences, defaultQuietMs, now))).toEqual(refusals);
+});
+
+it('controllers that still run are told from everything else that is not ready', () => {
+  const ready = shadowFindings(cluster(), 0, defaultQuietMs, now);
+  expect(onlyControllersLeft([...ready, notVouchedFor])).toBe(true);
+  expect(onlyControllersLeft([...shadowFindings(cluster(), 3, defaultQuietMs, now), notVouchedFor])).toBe(false);
 });
 
 /** An API server that allows what it is asked for, or not. */

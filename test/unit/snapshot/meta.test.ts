@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { drainCluster, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { type ChosenMode, drainCluster, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {
@@ -15,6 +15,20 @@ it('registering again changes settings, and neither the mode nor since when', as
   await switchMode(table, 'c', 'active', 6000);
   await registerCluster(table, { id: 'c', mode: 'shadow', settings: { batchPeriodSeconds: 2 } }, 7000);
   expect(await readMeta(table, 'c')).toMatchObject({ mode: 'active', modeSince: 6000, settings: { batchPeriodSeconds: 2 } });
+});
+
+it('a pause remembers that the cluster was active, however often it is paused, until it is in another mode', async () => {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'shadow' }, 5000);
+  const wasActiveAfter = async (...modes: readonly ChosenMode[]) => {
+    for (const mode of modes) await switchMode(table, 'c', mode, 6000);
+    return (await readMeta(table, 'c'))?.wasActive;
+  };
+  expect(await wasActiveAfter('paused')).toBe(false);
+  expect(await wasActiveAfter('active', 'paused')).toBe(true);
+  expect(await wasActiveAfter('paused')).toBe(true);
+  expect(await wasActiveAfter('active')).toBe(false);
+  expect(await wasActiveAfter('paused', 'shadow', 'paused')).toBe(false);
 });
 
 it('a cluster that has left comes back as if it were new, in the mode given, and counts on from where it was', async () => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { askRights } from '#functions/sweep/rights.ts';
-import { type ClusterMeta, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, foreignWrites, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
@@ -49,9 +50,16 @@ it('in shadow mode the rights of the writer are asked for every ten minutes, and
   expect((await meta()).rights).toMatchObject({ error: 'unauthorized' });
 });
 
-it('an active cluster is not asked', async () => {
+it('an active cluster is not asked, but one that is paused or that stopped for a second writer is: it may be active again', async () => {
   const { table, asked, sweepAfter } = await shadowCluster();
   await switchMode(table, 'c', 'active', 1_000_000);
   await sweepAfter(0);
   expect(asked()).toBe(0);
+  await table.update(metaKey('c'), { set: { [foreignWrites.conflict]: JSON.stringify({ reason: 'two-writers', failures: 1, until: 1e12 }) } });
+  await sweepAfter(0);
+  const stopped = asked();
+  expect(stopped).toBeGreaterThan(0);
+  await switchMode(table, 'c', 'paused', 1_000_000);
+  await sweepAfter(600_000);
+  expect(asked()).toBeGreaterThan(stopped);
 });

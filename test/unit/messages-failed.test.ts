@@ -1,0 +1,34 @@
+/** Lambda counts no error when only some messages of a batch come back: the stages count those themselves. */
+import { expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { syncBatch } from '#functions/sync/batch.ts';
+import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { messageVersion } from '#shared/queue/messages.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { entry, ingestHub } from './ingest/hub.ts';
+import { pod } from './kube/objects.ts';
+
+const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [call]: () => Promise.reject(new Error('the table refuses')) });
+
+it('of ingest: messages that could not be applied', async () => {
+  const hub = await ingestHub();
+  const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map(encodeMessage);
+  const records = bodies.map((body, i) => ({ messageId: `m${i}`, body }));
+  expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual(['m0', 'm1']);
+  expect(hub.metrics.get('MessagesFailed')).toBe(2);
+});
+
+it('of ingest: messages of a cluster that nobody knows', async () => {
+  const hub = await ingestHub();
+  expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
+  expect(hub.metrics.get('MessagesFailed')).toBe(1);
+});
+
+it('of sync: wake-ups that could not be handled', async () => {
+  const { deps, metrics, table } = await ingestHub();
+  const body = encodeMessage({ v: messageVersion, cluster: 'c', ns: 'ns', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } });
+  const failing = { ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } } as unknown as SyncDeps;
+  expect(await syncBatch(failing, defaultLimits, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
+  expect(metrics.get('MessagesFailed')).toBe(1);
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { sweep } from '#functions/sweep/sweep.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { saveDifference } from '#shared/snapshot/differences.ts';
+import { registerCluster } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { silent } from '../ingest/hub.ts';
+
+/** `last`: the newest value of each metric, by "cluster metric". */
+async function hubOf(...clusters: readonly string[]) {
+  const table = memoryTable();
+  for (const id of clusters) await registerCluster(table, { id, mode: 'shadow' }, 0);
+  const last = new Map<string, number>();
+  const deps: SweepDeps = {
+    table,
+    queues: () => memoryClusterQueues(() => 0),
+    cluster: async () => Promise.reject(new Error('not asked here')),
+    metrics: { put: (name, value, dimensions) => void last.set(`${dimensions?.cluster} ${name}`, value) },
+    log: silent,
+    now: () => 1_000,
+    newId: () => 'id',
+  };
+  return { table, last, deps };
+}
+
+/** Fails where overdue work of that cluster is looked for. */
+const failingFor = (table: Table, cluster: string, error: Error): Table => ({
+  ...table,
+  queryDirty: (partition, until, limit) => (partition === cluster ? Promise.reject(error) : table.queryDirty(partition, until, limit)),
+});
+
+it('a cluster for which it fails keeps it from nothing else, and it says so in the end', async () => {
+  const { table, last, deps } = await hubOf('a', 'b', 'c');
+  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: wakeOwed of b');
+  for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
+  expect(last.get('b GateClosed')).toBe(1);
+  expect(last.has('b OldestDirtyAge')).toBe(false);
+});
+
+it('a cluster that cannot be asked is no failure of its own', async () => {
+  const { table, last, deps } = await hubOf('a');
+  const error = new ClusterApiError('GET https://a.example: timed out', {});
+  await sweep({ ...deps, table: failingFor(table, 'a', error) });
+  expect(last.get('a GateClosed')).toBe(1);
+});
+
+it('tells how many services differ as things are now, as long as they do', async () => {
+  const { table, last, deps } = await hubOf('a', 'b');
+  const differ = (name: string, confirmed: boolean | undefined) =>
+    saveDifference(table, { cluster: 'a', namespace: 'ns', name }, confirmed === undefined ? undefined : { text: '[]', since: 1, confirmed });
+  await differ('x', true);
+  await differ('y', true);
+  await differ('seen-once', false);
+  for (const expected of [2, 2]) {
+    await sweep(deps);
+    expect([last.get('a ShadowDifferences'), last.get('b ShadowDifferences')]).toEqual([expected, 0]);
+  }
+  await differ('x', undefined);
+  await sweep(deps);
+  expect(last.get('a ShadowDifferences')).toBe(1);
+});
