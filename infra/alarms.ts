@@ -182,7 +182,7 @@ export const clusterAlarms: readonly Alarm[] = [
   onSource(
     'EventsDead',
     { ...visible, queue: 'dead-events' },
-    { severity: 'ticket', threshold: 0, meaning: 'ingest failed five times on a message' },
+    { severity: 'ticket', threshold: 0, meaning: 'ingest failed fifty times on a message' },
   ),
   onSource('SyncsDead', { ...visible, queue: 'dead-syncs' }, { severity: 'ticket', threshold: 0, meaning: 'sync failed fifty times on a message' }),
   onSource(

@@ -37,14 +37,15 @@ export class ClusterQueues extends Construct {
     const retentionPeriod = Duration.days(14);
     this.deadEvents = endOfLine(hubQueue(this, 'DeadEvents', { retentionPeriod }));
     this.deadSyncs = endOfLine(hubQueue(this, 'DeadSyncs', { retentionPeriod }));
+    // Throttles and crashes raise the receive count too and must not end here: fifty are two hours and a half. A sync's retries are in its work item.
+    const maxReceiveCount = 50;
     this.events = hubQueue(this, 'Events', {
       visibilityTimeout: visibilityOf(ingestTimeout),
-      deadLetterQueue: { queue: this.deadEvents, maxReceiveCount: 5 },
+      deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },
     });
     this.syncs = hubQueue(this, 'Syncs', {
       visibilityTimeout: visibilityOf(syncTimeout),
-      // Retries are counted in the work item. Throttles and crashes raise the receive count too, and must not end here.
-      deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount: 50 },
+      deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount },
     });
   }
 }

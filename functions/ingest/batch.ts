@@ -28,7 +28,7 @@ import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { forgetFormer } from './former.ts';
-import { applyInputPart, applyOutputPart } from './list-part.ts';
+import { applyInputPart, applyOutputPart, type Note } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
@@ -43,11 +43,8 @@ export interface EventsRecord {
 /** How long messages of a session wait that does not fit the cluster (functions/sweep/suspect.ts). */
 const suspectDelaySeconds = 30;
 
-interface Applied {
-  readonly messageId: string;
-  readonly owed: readonly Owed[];
-  readonly note: (() => Promise<void>) | undefined;
-}
+/** A message takes as many runs as it needs, as long as it gets on: each writes for ten seconds or so. */
+const mostRuns = 50;
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
@@ -65,11 +62,13 @@ export async function ingestBatch(
   forgetFormer(deps, meta);
   const failed: string[] = [];
   const wakeUps = new WakeUps();
+  // Of messages that fail half-way too: what was written of them is told now, and not only when they come back, or never.
+  const owed: Owed[] = [];
   const written = new WrittenPods(deps.table, cluster, deps.now());
   const limit = timeLimit(deps.table, deps.now, deadline);
-  const applied = await concurrently(10, records, async (record): Promise<Applied | undefined> => {
+  const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
     try {
-      return { messageId: record.messageId, ...(await applyMessage({ ...deps, table: limit.table }, meta, record.body, wakeUps, written)) };
+      return await applyMessage({ ...deps, table: limit.table }, meta, record.body, wakeUps, written, owed);
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
@@ -82,9 +81,7 @@ export async function ingestBatch(
     }
   });
   limit.lift();
-  const done = applied.filter((a) => a !== undefined);
   try {
-    const owed = done.flatMap((a) => a.owed);
     await raiseSetVersions(deps, cluster, owed);
     const selectorVersions = await written.log();
     await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
@@ -92,7 +89,7 @@ export async function ingestBatch(
     deps.metrics.put('WakeUps', sent, { cluster });
     const noted = owed.filter((o) => o.record.past);
     await concurrently(16, noted, (o) => clearPast(deps.table, cluster, o.kind, o.record));
-    for (const { note } of done) await note?.();
+    for (const note of notes) await note?.();
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster, error: String(error) });
     deps.metrics.put('MessagesFailed', records.length, { cluster });
@@ -103,10 +100,16 @@ export async function ingestBatch(
 }
 
 /** Anew, and not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
-async function sendAgain(deps: IngestDeps, meta: ClusterMeta, { messageId, body }: EventsRecord): Promise<boolean> {
+async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord): Promise<boolean> {
   try {
-    await deps.queues(meta.id, meta.queues).events.send([{ body }]);
-    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId });
+    const message = parseEventsMessage(record.body);
+    const runs = (message.runs ?? 1) + 1;
+    if (runs > mostRuns) {
+      await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
+      return true;
+    }
+    await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage({ ...message, runs }) }]);
+    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId: record.messageId, runs });
     return true;
   } catch {
     return false;
@@ -119,7 +122,8 @@ async function applyMessage(
   body: string,
   wakeUps: WakeUps,
   written: WrittenPods,
-): Promise<Omit<Applied, 'messageId'>> {
+  owed: Owed[],
+): Promise<Note | undefined> {
   const message = parseEventsMessage(body);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
   const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.sessions);
@@ -127,41 +131,31 @@ async function applyMessage(
     if (message.type !== 'heartbeat') {
       await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds: suspectDelaySeconds }]);
     }
-    return { owed: [], note: undefined };
+    return undefined;
   }
   switch (message.type) {
     case 'heartbeat':
       await applyHeartbeat(deps, meta, incarnation, message);
-      return { owed: [], note: undefined };
+      return undefined;
     case 'list':
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       return isInput(message)
-        ? applyInputPart(deps, meta, incarnation, message, written)
+        ? applyInputPart(deps, meta, incarnation, message, written, owed)
         : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
     case 'live': {
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       if (!isInput(message)) {
         await applyOutputs(deps, meta, incarnation, asOutput(message), asOutput(message).entries, wakeUps);
-        return { owed: [], note: undefined };
+        return undefined;
       }
       const asOf = versionOf(incarnation, message.asOf);
-      const owed = await concurrently(16, message.entries, (e) =>
-        announce(
-          deps,
-          meta.id,
-          message.kind,
-          {
-            namespace: e.ns,
-            name: e.name,
-            version: versionOf(incarnation, e.rv),
-            asOf,
-            projection: e.o,
-            seen: e.seen,
-          },
-          written,
-        ),
-      );
-      return { owed: owed.filter((o) => o !== undefined), note: undefined };
+      await concurrently(16, message.entries, async (e) => {
+        const { ns: namespace, name, o: projection, seen } = e;
+        const entry = { namespace, name, version: versionOf(incarnation, e.rv), asOf, projection, seen };
+        const tell = await announce(deps, meta.id, message.kind, entry, written);
+        if (tell) owed.push(tell);
+      });
+      return undefined;
     }
   }
 }

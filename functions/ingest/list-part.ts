@@ -7,11 +7,11 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { isAlive, namespacesInRange, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
+import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { readOutputs } from '#shared/snapshot/outputs.ts';
 import { resourceVersionOf, type Version, versionOf } from '#shared/snapshot/version.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
-import { announce, type Owed } from './announce.ts';
+import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
 import type { WrittenPods } from './written-pods.ts';
@@ -27,19 +27,18 @@ const listTtlSeconds = 3600;
 type InputPart = Extract<ListPartMessage, { kind: InputKind }>;
 type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;
 
-export interface AppliedPart {
-  readonly owed: readonly Owed[];
-  /** To be called when all that is owed has been sent: notes the part, which may open the gate. */
-  readonly note: () => Promise<void>;
-}
+/** To be called when all that is owed has been sent: notes the part, which may open the gate. */
+export type Note = () => Promise<void>;
 
+/** What it owes goes to `owed` as it is written, so that it is there too if this rejects half-way. */
 export async function applyInputPart(
   deps: IngestDeps,
   meta: ClusterMeta,
   incarnation: number,
   part: InputPart,
   written: WrittenPods,
-): Promise<AppliedPart> {
+  owed: Owed[],
+): Promise<Note | undefined> {
   const { table } = deps;
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(table, meta.id, part.kind, version);
@@ -47,15 +46,12 @@ export async function applyInputPart(
   const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
   if (part.kind === 'Pod') for (const o of [...held.values()].map((r) => r.namespace).concat(part.entries.map((e) => e.ns))) written.noteAll(o);
 
-  const owed = await concurrently(16, part.entries, (e: InputEntry) =>
-    announce(
-      deps,
-      meta.id,
-      part.kind,
-      { namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), asOf: version, projection: e.o, seen: undefined, listed: true },
-      written,
-      { record: held.get(`${e.ns}/${e.name}`) },
-    ),
+  const apply = async (entry: Omit<VersionedEntry, 'asOf' | 'seen' | 'listed'>, record: ObjectRecord | undefined): Promise<void> => {
+    const tell = await announce(deps, meta.id, part.kind, { ...entry, asOf: version, seen: undefined, listed: true }, written, { record });
+    if (tell) owed.push(tell);
+  };
+  await concurrently(16, part.entries, (e: InputEntry) =>
+    apply({ namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), projection: e.o }, held.get(`${e.ns}/${e.name}`)),
   );
 
   const notListed = [...held].filter(([key]) => !listed.has(key)).map(([, record]) => record);
@@ -71,43 +67,23 @@ export async function applyInputPart(
       missing: missing.length,
       of: alive,
     });
-    return { owed: owed.filter((o) => o !== undefined), note: async () => {} };
+    return undefined;
   }
-  const gone = await concurrently(16, missing, (r) =>
-    announce(
-      deps,
-      meta.id,
-      part.kind,
-      { namespace: r.namespace, name: r.name, version, asOf: version, projection: undefined, seen: undefined, listed: true },
-      written,
-      { record: r },
-    ),
-  );
+  await concurrently(16, missing, (r) => apply({ namespace: r.namespace, name: r.name, version, projection: undefined }, r));
   // What an earlier worker wrote and did not live to tell: equal and older entries announce again while `past` is there.
-  const untold = notListed
-    .filter((r) => r.past && !missing.includes(r))
-    .map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined }));
+  const untold = notListed.filter((r) => r.past && !missing.includes(r));
+  owed.push(...untold.map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined })));
   await purge(deps, meta, part.kind, notListed, version);
-
-  return {
-    owed: [...owed, ...gone, ...untold].filter((o) => o !== undefined),
-    note: () => note(deps, meta, incarnation, part, version),
-  };
+  return () => note(deps, meta, incarnation, part, version);
 }
 
-export async function applyOutputPart(
-  deps: IngestDeps,
-  meta: ClusterMeta,
-  incarnation: number,
-  part: OutputPart,
-  wakeUps: WakeUps,
-): Promise<AppliedPart> {
+export async function applyOutputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: OutputPart, wakeUps: WakeUps): Promise<Note> {
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(deps.table, meta.id, part.kind, version);
   const unlisted = await unlistedOutputs(deps, meta, part, version);
   await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...unlisted], wakeUps, version);
   if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, part.entries, wakeUps);
-  return { owed: [], note: () => note(deps, meta, incarnation, part, version) };
+  return () => note(deps, meta, incarnation, part, version);
 }
 
 /**
@@ -122,10 +98,19 @@ async function wakeLeftovers(deps: IngestDeps, cluster: string, entries: readonl
 }
 
 async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMessage & { kind: InputKind }): Promise<Map<string, ObjectRecord>> {
-  const namespaces = part.kind === 'Node' ? [''] : await namespacesInRange(deps.table, cluster, part.from, part.to);
-  const records = await concurrently(8, namespaces, (ns) => readObjects(deps.table, cluster, part.kind, ns, rangeWithin(ns, part.from, part.to)));
-  return new Map(records.flat().map((r) => [`${r.namespace}/${r.name}`, r]));
+  const { kind, from, to } = part;
+  if (kind === 'Node') return byKey(await readObjects(deps.table, cluster, kind, '', rangeWithin('', from, to)));
+  const namespaces = await namespacesInRange(deps.table, cluster, kind, from, to);
+  const records = await concurrently(8, namespaces, async (ns) => {
+    const range = rangeWithin(ns.name, from, to);
+    const held = await readObjects(deps.table, cluster, kind, ns.name, range);
+    if (held.length === 0 && range.from === undefined && range.to === undefined) await noteNone(deps.table, cluster, kind, ns, deps.now());
+    return held;
+  });
+  return byKey(records.flat());
 }
+
+const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [`${r.namespace}/${r.name}`, r]));
 
 /** The part of the range "namespace/name" that lies in one namespace, as names. */
 function rangeWithin(namespace: string, from: string, to: string): { readonly from?: string; readonly to?: string } {
@@ -142,9 +127,9 @@ function rangeWithin(namespace: string, from: string, to: string): { readonly fr
  */
 async function unlistedOutputs(deps: IngestDeps, meta: ClusterMeta, part: OutputPart, version: Version): Promise<readonly OutputEntry[]> {
   const listed = new Map(part.entries.map((e) => [`${e.ns}/${e.name}`, e]));
-  const namespaces = await namespacesInRange(deps.table, meta.id, part.from, part.to);
+  const namespaces = await namespacesInRange(deps.table, meta.id, 'Service', part.from, part.to);
   const shelf = meta.mode === 'shadow' ? 'SEEN' : 'OUT';
-  const perNamespace = await concurrently(8, namespaces, async (ns) => {
+  const perNamespace = await concurrently(8, namespaces, async ({ name: ns }) => {
     const services = await readObjects(deps.table, meta.id, 'Service', ns);
     const outputs = await concurrently(8, services, async ({ name }) => {
       const records = await readOutputs(deps.table, { cluster: meta.id, namespace: ns, name }, shelf);

@@ -1,6 +1,7 @@
+import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { fixSession, readSession } from '#shared/snapshot/lists.ts';
+import { fixSession, noIncarnation, readSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta, Orphan, Suspect } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
@@ -8,7 +9,7 @@ import { versionOf } from '#shared/snapshot/version.ts';
 /**
  * The incarnation that a message's versions belong to, fixed at the first sight of its session. Undefined: the session does not fit what is
  * known of the cluster (another identity, or lists that went back in time, as after a restore), so its messages wait until sweep has
- * looked at the cluster itself.
+ * looked at the cluster itself. Throws UnreadableMessage for one that was found to speak for another cluster.
  */
 export async function incarnationOfSession(
   table: Table,
@@ -21,6 +22,9 @@ export async function incarnationOfSession(
   const cached = kept?.get(key);
   // One of a former incarnation may have been moved to this one.
   const known = cached === meta.incarnation ? cached : await readSession(table, meta.id, message.session);
+  if (known === noIncarnation) {
+    throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${meta.id} is ${meta.uid}`);
+  }
   if (known !== undefined) {
     kept?.set(key, known);
     if (known < meta.incarnation && message.type === 'heartbeat' && message.at > meta.incarnationSince) await noteOrphan(table, meta, message);

@@ -14,9 +14,9 @@ const periodMinutes = 720;
 
 export async function resync(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const minute = Math.floor(deps.now() / 60_000) % periodMinutes;
-  const namespaces = await namespacesInRange(deps.table, meta.id, '', '');
-  const due = namespaces.filter((ns) => minuteOf(meta.id, ns) === minute);
-  const services = (await concurrently(4, due, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat().filter(isAlive);
+  const namespaces = await namespacesInRange(deps.table, meta.id, 'Service', '', '');
+  const due = namespaces.filter((ns) => minuteOf(meta.id, ns.name) === minute);
+  const services = (await concurrently(4, due, (ns) => readObjects(deps.table, meta.id, 'Service', ns.name))).flat().filter(isAlive);
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
 }

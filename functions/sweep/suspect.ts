@@ -1,12 +1,13 @@
 /**
  * A session that does not fit what is known of its cluster: is the cluster another one, or restored from an older backup? Then a new
- * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one.
+ * incarnation begins, whose first list raises the fence above all old versions. If the cluster itself is as we know it, the session was a late one,
+ * or of another cluster altogether.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { fixSession } from '#shared/snapshot/lists.ts';
+import { fixSession, noIncarnation } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
@@ -19,6 +20,12 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   if (!suspect) return;
   const judged = await look(deps, meta, suspect);
   if (judged === 'unknown') return;
+  if (judged === 'foreign') {
+    await fixSession(deps.table, meta.id, suspect.session, noIncarnation);
+    await deps.table.update(metaKey(meta.id), { remove: ['suspect'] }, { attribute: 'inc', is: '=', value: meta.incarnation });
+    deps.log.error('a relay speaks for another cluster: what it says is put aside', { cluster: meta.id, session: suspect.session, uid: suspect.uid });
+    return;
+  }
   if (judged === 'same') {
     // Its versions belong to the history that we know: old ones lose by themselves.
     await fixSession(deps.table, meta.id, suspect.session, meta.incarnation);
@@ -36,7 +43,7 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   deps.log.warn('new incarnation', { cluster: meta.id, incarnation: meta.incarnation + 1, sameIdentity: suspect.uid === meta.uid });
 }
 
-async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promise<'same' | 'new' | 'unknown'> {
+async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
   // Its relay saw it, and of a second relay's session, which saw the same, the incarnation has begun already.
   if (suspect.uid === meta.uid && suspect.wentBackAt !== undefined) return suspect.wentBackAt > meta.incarnationSince ? 'new' : 'same';
   try {
@@ -44,7 +51,8 @@ async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promi
     const api = await deps.cluster({ ...meta, uid: '' });
     const uid = await api.identity();
     if (uid !== meta.uid) return uid === suspect.uid ? 'new' : 'unknown';
-    if (suspect.uid !== meta.uid) return 'same';
+    // Its versions are of another history: some would win against all that ours will ever say.
+    if (suspect.uid !== meta.uid) return 'foreign';
     // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
     const behind = await concurrently(kinds.length, kinds, async (kind) => (await versionNow(api, meta, kind)) < meta.high[kind]);
     return behind.includes(true) ? 'new' : 'same';

@@ -9,7 +9,7 @@ export interface ClusterQueueNames {
 
 /** Shorter than in AWS (180 s each), so that the work of a worker that was killed goes on soon. Seconds. */
 export const visibility = { events: 20, syncs: 40 } as const;
-const maxReceiveCount = { events: 5, syncs: 50 } as const;
+const maxReceiveCount = 50;
 
 /** Makes a cluster's queues unless they are there. `endpoint` is where every process reaches them. */
 export async function createQueues(sqs: SQSClient, endpoint: string, region: string, cluster: string): Promise<ClusterQueueNames> {
@@ -22,7 +22,7 @@ export async function createQueues(sqs: SQSClient, endpoint: string, region: str
   }
   async function withDeadLetters(name: 'events' | 'syncs'): Promise<string> {
     await queue(`${cluster}-${name}-dead`);
-    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn(`${cluster}-${name}-dead`), maxReceiveCount: maxReceiveCount[name] });
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn(`${cluster}-${name}-dead`), maxReceiveCount });
     return queue(`${cluster}-${name}`, { VisibilityTimeout: String(visibility[name]), RedrivePolicy });
   }
   const urls = {

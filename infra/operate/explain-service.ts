@@ -33,8 +33,8 @@ export interface ServiceName {
 
 /** Every service that the cluster has, by namespace and name. */
 export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
-  const namespaces = await namespacesInRange(table, cluster, '', '');
-  const perNamespace = await Promise.all(namespaces.map((namespace) => readObjects(table, cluster, 'Service', namespace)));
+  const namespaces = await namespacesInRange(table, cluster, 'Service', '', '');
+  const perNamespace = await Promise.all(namespaces.map((ns) => readObjects(table, cluster, 'Service', ns.name)));
   return perNamespace.flat().flatMap((record) => {
     const spec = decodeObjectOf('Service', record)?.spec;
     if (!isAlive(record)) return [];

@@ -105,7 +105,7 @@ function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, mess
   try {
     if (queue === 'dead events') {
       const m = parseEventsMessage(body);
-      return { queue, cluster: m.cluster, subject: subjectOf(m), why: 'ingest failed with it five times', sentAt, redrive: resend(m.cluster, body) };
+      return { queue, cluster: m.cluster, subject: subjectOf(m), why: 'ingest failed with it fifty times', sentAt, redrive: resend(m.cluster, body) };
     }
     if (queue === 'dead syncs') {
       const m = parseSyncMessage(body);

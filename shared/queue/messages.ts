@@ -21,6 +21,8 @@ export interface EventsHeader {
   readonly base: string;
   /** The session began because the relay saw the cluster's history go back, at this time: ms since the epoch by the relay's clock. */
   readonly wentBackAt?: number;
+  /** Which run of ingest it is for, where one did not suffice; the relay never sets it. */
+  readonly runs?: number;
 }
 
 /** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */

@@ -16,6 +16,7 @@ export function parseEventsMessage(body: string): EventsMessage {
   for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
   version(m, 'base');
   if (m['wentBackAt'] !== undefined) number(m, 'wentBackAt');
+  if (m['runs'] !== undefined) number(m, 'runs');
   switch (m['type']) {
     case 'heartbeat': {
       const high = object(m['high'], 'high');

@@ -42,6 +42,9 @@ export async function noteSynced(table: Table, cluster: string, kind: Kind, inca
   await table.update(metaKey(cluster), { set: { [`synced_${kind}`]: incarnation } }, { attribute: 'inc', is: '=', value: incarnation });
 }
 
+/** What is kept of a session that speaks for another cluster than this one: it belongs to no incarnation, and nothing that it says is believed. */
+export const noIncarnation = 0;
+
 /** The incarnation that the session speaks for, fixed at its first sight; undefined for a session not seen yet. */
 export async function readSession(table: Table, cluster: string, session: string): Promise<number | undefined> {
   return (await table.get(sessionKey(cluster, session)))?.['inc'] as number | undefined;

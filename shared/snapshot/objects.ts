@@ -92,11 +92,62 @@ export async function raiseSelectorsVersion(table: Table, cluster: string, names
   await table.update(namespaceKey(cluster, namespace), { add: { n: 1 } });
 }
 
-/** Namespaces that may hold keys "namespace/name" with from < key ≤ to (`to` "": no end). */
-export async function namespacesInRange(table: Table, cluster: string, from: string, to: string): Promise<readonly string[]> {
+/** A namespace that may hold objects of a kind. */
+export interface KnownNamespace {
+  readonly name: string;
+  /** Raised after each write of a Service, or before each of a Pod. */
+  readonly version: number;
+  /** When it was raised last, ms since the epoch; 0 where that is not known. */
+  readonly raisedAt: number;
+}
+
+type Namespaced = 'Service' | 'Pod';
+const versionIn = { Service: 'n', Pod: 'p' } as const;
+const noneIn = { Service: 'noService', Pod: 'noPod' } as const;
+
+/**
+ * Namespaces that may hold objects of the kind with keys "namespace/name", from < key ≤ to (`to` "": no end). The index only grows: a cluster that
+ * makes and deletes namespaces all the time leaves thousands there which hold nothing any more.
+ */
+export async function namespacesInRange(
+  table: Table,
+  cluster: string,
+  kind: Namespaced,
+  from: string,
+  to: string,
+): Promise<readonly KnownNamespace[]> {
   const items = await table.query(namespacesOf(cluster), to === '' ? {} : { to });
   const first = from.slice(0, from.indexOf('/') + 1);
-  return items.filter((i) => i.sk.endsWith('/') && i.sk >= first).map((i) => decodeURIComponent(i.sk.slice(0, -1)));
+  const number = (item: Item, attribute: string): number => (item[attribute] as number | undefined) ?? 0;
+  return items
+    .filter((i) => i.sk.endsWith('/') && i.sk >= first && i[noneIn[kind]] !== number(i, versionIn[kind]))
+    .map((i) => ({
+      name: decodeURIComponent(i.sk.slice(0, -1)),
+      version: number(i, versionIn[kind]),
+      raisedAt: kind === 'Pod' ? number(i, 'pa') : 0,
+    }));
+}
+
+/** Longer than a run of ingest: who took a pod's number before that has written the pod. */
+const noneAfterMs = 15 * 60_000;
+
+/**
+ * The namespace was read whole after its version was, and held nothing of the kind, so it need not be read again at that version. Pods are written
+ * after it is raised: of them that is noted only when nobody can be about to.
+ */
+export async function noteNone(
+  table: Table,
+  cluster: string,
+  kind: Namespaced,
+  { name, version, raisedAt }: KnownNamespace,
+  now: number,
+): Promise<void> {
+  if (kind === 'Pod' && now - raisedAt < noneAfterMs) return;
+  const same: Condition =
+    version === 0
+      ? { any: [{ absent: versionIn[kind] }, { attribute: versionIn[kind], is: '=', value: 0 }] }
+      : { attribute: versionIn[kind], is: '=', value: version };
+  await table.update(namespaceKey(cluster, name), { set: { [noneIn[kind]]: version } }, same);
 }
 
 /** Raised after each write of a Node; read with the cluster's own record, so that workers can keep the nodes. */

@@ -17,9 +17,9 @@ export interface WakeAllDeps {
 }
 
 export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta): Promise<number> {
-  const namespaces = await namespacesInRange(deps.table, meta.id, '', '');
+  const namespaces = await namespacesInRange(deps.table, meta.id, 'Service', '', '');
   // Deleted ones too: what went while nothing was written left its Endpoints behind.
-  const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns))).flat();
+  const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns.name))).flat();
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   // Another switch since then owes a waking of its own.

@@ -88,7 +88,7 @@ describe('the functions', () => {
 
 describe('the queues of a cluster', () => {
   it.each([
-    ['Events', 180, 5],
+    ['Events', 180, 50],
     ['Syncs', 180, 50],
   ])('%s: six times its function’s timeout, and its own dead letters', (name, visibility, receives) => {
     const [dead] = idsOf(cluster, 'AWS::SQS::Queue').filter((id) => id.startsWith(`QueuesDead${name}`));

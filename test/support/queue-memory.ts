@@ -138,7 +138,7 @@ export function memoryClusterQueues(now: () => number, cluster = 'c'): MemoryClu
   const queue = (name: string, options: Partial<MemoryQueueOptions> = {}) => memoryQueue({ now, name: `${cluster}-${name}`, ...options });
   const [deadEvents, deadSyncs] = [queue('dead-events'), queue('dead-syncs')];
   return {
-    events: queue('events', { visibilitySeconds: 60, redrive: { to: deadEvents, maxReceiveCount: 5 } }),
+    events: queue('events', { visibilitySeconds: 60, redrive: { to: deadEvents, maxReceiveCount: 50 } }),
     syncs: queue('syncs', { visibilitySeconds: 180, redrive: { to: deadSyncs, maxReceiveCount: 50 } }),
     parked: queue('parked'),
     quarantine: queue('quarantine'),

@@ -5,9 +5,10 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { entry, ingestHub } from './ingest/hub.ts';
-import { pod } from './kube/objects.ts';
+import { pod, service } from './kube/objects.ts';
 
 const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [call]: () => Promise.reject(new Error('the table refuses')) });
 
@@ -17,6 +18,19 @@ it('of ingest: messages that could not be applied', async () => {
   const records = bodies.map((body, i) => ({ messageId: `m${i}`, body }));
   expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual(['m0', 'm1']);
   expect(hub.metrics.get('MessagesFailed')).toBe(2);
+});
+
+it('what was written of a message that failed half-way is told, whatever becomes of the rest', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Service', 4, entry('Service', 4, service())));
+  hub.woken();
+  const put: Table['put'] = (item, condition) =>
+    item.sk === 'refused' ? Promise.reject(new Error('the table refuses')) : hub.table.put(item, condition);
+  const message = hub.live('Pod', 6, entry('Pod', 6, pod('taken')), entry('Pod', 6, pod('refused')));
+  const record = { messageId: 'm', body: encodeMessage(message) };
+  expect(await ingestBatch({ ...hub.deps, table: { ...hub.table, put } }, 'c', [record])).toEqual(['m']);
+  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'taken'))?.projection).toBeDefined();
+  expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });
 
 it('of ingest: messages of a cluster that nobody knows', async () => {

@@ -59,3 +59,21 @@ it('what cannot be sent again comes back', async () => {
   const records = [{ messageId: 'm', body: JSON.stringify(hub.list('Pod', 10, ...pods)) }];
   expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual(['m']);
 });
+
+it('a message that does not get on, because reading alone takes too long, is put aside in the end', async () => {
+  const hub = await ingestHub();
+  const query: Table['query'] = (...args) => {
+    hub.clock.now += timeoutMs;
+    return hub.table.query(...args);
+  };
+  const deps = { ...hub.deps, table: { ...hub.table, query } };
+  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
+  await hub.queues.events.send([{ body: JSON.stringify(hub.list('Pod', 10, ...pods)) }]);
+  for (let runs = 1; hub.queues.events.waiting().length > 0; runs++) {
+    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), body: m.body }));
+    hub.queues.events.purge();
+    expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual([]);
+    expect(runs).toBeLessThanOrEqual(50);
+  }
+  expect(hub.queues.quarantine.waiting().map((m) => JSON.parse(m.body).reason)).toEqual(['not applied within 50 runs']);
+});

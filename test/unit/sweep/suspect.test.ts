@@ -4,10 +4,12 @@ import { judgeSuspect } from '#functions/sweep/suspect.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { readSession } from '#shared/snapshot/lists.ts';
+import { readFence, readSession } from '#shared/snapshot/lists.ts';
 import { type ClusterMeta, isSynced, readMeta, type Suspect } from '#shared/snapshot/meta.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
-import { ingestHub } from '../ingest/hub.ts';
+import { entry, ingestHub } from '../ingest/hub.ts';
+import { pod } from '../kube/objects.ts';
 
 interface Live {
   readonly uid?: string;
@@ -34,7 +36,7 @@ async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', a
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id' } as SweepDeps;
   await judgeSuspect(deps, before);
   const after = (await readMeta(hub.table, 'c')) as ClusterMeta;
-  return { before, after, session: await readSession(hub.table, 'c', 's2') };
+  return { hub, before, after, session: await readSession(hub.table, 'c', 's2') };
 }
 
 it('while a session is in doubt no sync runs, nor after it until the new history has been listed', async () => {
@@ -56,12 +58,28 @@ it.each<readonly [string, Partial<Suspect>, Live]>([
 
 it.each<readonly [string, Partial<Suspect>, Live, object]>([
   ['the cluster is as we know it', {}, {}, {}],
-  ['it is of a cluster that is not there', { uid: 'other' }, {}, {}],
   ['another relay saw the same', { wentBackAt: 5 }, {}, { incSince: 6 }],
 ])('the session belongs to this incarnation when %s', async (_when, suspect, live, set) => {
   const { after, session } = await judged(suspect, live, set);
   expect(after).toMatchObject({ incarnation: 1, suspect: undefined });
   expect(session).toBe(1);
+});
+
+it('a session of another cluster belongs to no incarnation while the cluster that answers is the one that we know', async () => {
+  const { hub, after, session } = await judged({ uid: 'other' });
+  expect(after).toMatchObject({ incarnation: 1, suspect: undefined });
+  expect(session).toBe(0);
+
+  // Far ahead of ours, and all of it put aside, now and later.
+  const foreign = { ...hub.header, session: 's2', uid: 'other' };
+  const tells = { ...hub.live('Pod', 900, entry('Pod', 900, pod('ghost'))), ...foreign };
+  const lists = { ...hub.list('Service', 900), ...foreign };
+  const beats = { ...foreign, type: 'heartbeat', high: { Service: '900' }, at: 1, waiting: 0 };
+  for (const _ of ['now', 'later']) expect(await hub.ingest(tells, lists, beats)).toEqual([]);
+  expect(hub.queues.quarantine.waiting()).toHaveLength(6);
+  expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'ghost')).toBeUndefined();
+  expect(await readFence(hub.table, 'c', 'Service')).toBe(versionOf(1, '100'));
+  expect(await readMeta(hub.table, 'c')).toMatchObject({ suspect: undefined, orphan: undefined, heartbeatAt: after.heartbeatAt });
 });
 
 it.each<readonly [string, Partial<Suspect>, Live]>([
