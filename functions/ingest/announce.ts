@@ -11,7 +11,7 @@ import { readFence } from '#shared/snapshot/lists.ts';
 import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, putObject, readObject } from '#shared/snapshot/objects.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 import type { IngestDeps } from './deps.ts';
-import type { WrittenPods } from './written-pods.ts';
+import type { Written } from './written.ts';
 
 /** An entry with its versions made whole. */
 export interface VersionedEntry {
@@ -42,7 +42,7 @@ export async function announce(
   cluster: string,
   kind: InputKind,
   entry: VersionedEntry,
-  written: WrittenPods,
+  written: Written,
   known?: { readonly record: ObjectRecord | undefined },
 ): Promise<Owed | undefined> {
   let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
@@ -77,6 +77,7 @@ export async function announce(
     await rememberNamespace(deps, cluster, entry.namespace);
     // Before it is known whether it has been: an answer may get lost.
     if (kind === 'Pod') written.note(entry.namespace, entry.name);
+    if (kind === 'Node') written.noteNode();
     if (await putObject(deps.table, cluster, kind, record, before)) {
       if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
       if (owesNothing) return undefined;

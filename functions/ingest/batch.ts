@@ -33,7 +33,7 @@ import { applyOutputs } from './outputs.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
 import { OutOfTime, timeLimit } from './time-limit.ts';
-import { WrittenPods } from './written-pods.ts';
+import { Written } from './written.ts';
 
 export interface EventsRecord {
   readonly messageId: string;
@@ -64,7 +64,7 @@ export async function ingestBatch(
   const wakeUps = new WakeUps();
   // Of messages that fail half-way too: what was written of them is told now, and not only when they come back, or never.
   const owed: Owed[] = [];
-  const written = new WrittenPods(deps.table, cluster, deps.now());
+  const written = new Written(deps.table, cluster, deps.now());
   const limit = timeLimit(deps.table, deps.now, deadline);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
     try {
@@ -82,7 +82,7 @@ export async function ingestBatch(
   });
   limit.lift();
   try {
-    await raiseSetVersions(deps, cluster, owed);
+    await raiseSetVersions(deps, cluster, owed, written);
     const selectorVersions = await written.log();
     await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
     const sent = await sendWakeUps(deps, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all);
@@ -121,7 +121,7 @@ async function applyMessage(
   meta: ClusterMeta,
   body: string,
   wakeUps: WakeUps,
-  written: WrittenPods,
+  written: Written,
   owed: Owed[],
 ): Promise<Note | undefined> {
   const message = parseEventsMessage(body);
@@ -179,10 +179,10 @@ async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: 
   await deps.table.update(metaKey(meta.id), { set }, { attribute: 'inc', is: '=', value: incarnation });
 }
 
-async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonly Owed[]): Promise<void> {
+async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonly Owed[], written: Written): Promise<void> {
   const namespaces = new Set(owed.filter((o) => o.kind === 'Service').map((o) => o.record.namespace));
   await concurrently(16, [...namespaces], (ns) => raiseSelectorsVersion(deps.table, cluster, ns));
-  if (owed.some((o) => o.kind === 'Node')) await raiseNodesVersion(deps.table, cluster);
+  if (written.nodes || owed.some((o) => o.kind === 'Node')) await raiseNodesVersion(deps.table, cluster);
 }
 
 async function addConcerned(

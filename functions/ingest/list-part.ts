@@ -14,7 +14,7 @@ import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
-import type { WrittenPods } from './written-pods.ts';
+import type { Written } from './written.ts';
 
 /** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
 export const suspiciousCount = 20;
@@ -36,7 +36,7 @@ export async function applyInputPart(
   meta: ClusterMeta,
   incarnation: number,
   part: InputPart,
-  written: WrittenPods,
+  written: Written,
   owed: Owed[],
 ): Promise<Note | undefined> {
   const { table } = deps;

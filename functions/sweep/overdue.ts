@@ -11,17 +11,18 @@ import type { SweepDeps } from './deps.ts';
 export const overdueMs = 90_000;
 const atMost = 500;
 
-/** Wakes what is overdue, and gives the age in seconds of the oldest work, due or not in chain. */
+/** Wakes what is overdue, and gives the age in seconds of the oldest work, due or not in chain. A change of a pod is due when its batch period is over. */
 export async function wakeOverdue(deps: SweepDeps, meta: ClusterMeta): Promise<{ readonly resent: number; readonly oldestSeconds: number }> {
   const now = deps.now();
   const dirty = await deps.table.queryDirty(meta.id, now, atMost);
   const wakeUps: WakeUp[] = [];
+  const batchMs = meta.settings.batchPeriodSeconds * 1000;
   let oldestMs = 0;
   for (const { pk, dirtyAt } of dirty) {
     const { namespace, service } = parseWorkKey(pk);
     const work = await readWork(deps.table, { cluster: meta.id, namespace, name: service });
     if (isClean(work)) continue;
-    const due = Math.max(work.dirtyAt ?? dirtyAt, work.parts.ep.at, work.parts.sl.at);
+    const due = Math.max((work.dirtyAt ?? dirtyAt) + batchMs, work.parts.ep.at, work.parts.sl.at);
     oldestMs = Math.max(oldestMs, now - due);
     if (now - due > overdueMs && !isLeased(work, now)) wakeUps.push({ namespace, service, delaySeconds: 0, live: true, seen: undefined });
   }

@@ -19,7 +19,7 @@ const confirmAfterSeconds = 10;
 export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
   const differences = inputs.service ? differencesOf(meta, key, inputs) : [];
   const known = await readDifference(deps.table, key);
-  const text = JSON.stringify(differences);
+  const text = JSON.stringify(shown(differences));
   if (differences.length === 0) {
     if (known) await saveDifference(deps.table, key, undefined);
     return;
@@ -32,8 +32,13 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await noteDifference(deps.table, key.cluster, deps.now());
-  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences: shown(differences) });
 }
+
+/** As many as one item and one line of a log hold with ease. */
+const mostShown = 100;
+const shown = (differences: readonly string[]): readonly string[] =>
+  differences.length <= mostShown ? differences : [...differences.slice(0, mostShown), `and ${differences.length - mostShown} more`];
 
 function differencesOf(meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
   const { service, pods, nodes, nodesSeen, outputs, hints } = inputs;

@@ -51,15 +51,17 @@ export interface HttpTransport {
   close(): void;
 }
 
-/** `connection` is asked before every request; another answer than last time means new sockets. */
+/** `connection` is asked before every request; an answer that differs in more than the token means new sockets. */
 export function httpTransport(connection: Connection | (() => Promise<Connection>), options: TransportOptions = {}): HttpTransport {
   let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
 
   async function connect(): Promise<{ readonly connection: Connection; readonly agent: http.Agent }> {
     const wanted = typeof connection === 'function' ? await connection().catch(noAccess) : connection;
-    if (current && sameConnection(current.connection, wanted)) return current;
-    current?.agent.destroy();
-    current = { connection: wanted, agent: newAgent(wanted, options) };
+    if (current?.connection === wanted) return current;
+    // A token goes with each request: another one needs no other sockets, and those that are in use must not be broken for it.
+    const kept = current && sameServer(current.connection, wanted) ? current.agent : undefined;
+    if (!kept) current?.agent.destroy();
+    current = { connection: wanted, agent: kept ?? newAgent(wanted, options) };
     return current;
   }
 
@@ -227,9 +229,8 @@ function queryText(query: RequestOptions['query']): string {
   return set.length === 0 ? '' : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
 }
 
-function sameConnection(a: Connection, b: Connection): boolean {
-  if (a === b) return true;
-  const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey', 'token'] as const;
+function sameServer(a: Connection, b: Connection): boolean {
+  const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey'] as const;
   return fields.every((f) => a[f] === b[f]);
 }
 

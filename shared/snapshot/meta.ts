@@ -65,7 +65,7 @@ export interface Orphan {
 export interface ClusterMeta {
   readonly id: string;
   readonly mode: Mode;
-  /** Raised by each switch of mode; `wakeAll` is set until every service has been woken for it. */
+  /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
   readonly epoch: number;
   readonly wakeAll: boolean;
   readonly incarnation: number;
@@ -178,12 +178,21 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   if (!idShape.test(cluster.id)) {
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }
-  const set: { [attribute: string]: Value } = { settings: JSON.stringify(cluster.settings ?? {}) };
+  const settings = JSON.stringify(cluster.settings ?? {});
+  const set: { [attribute: string]: Value } = { settings };
   if (cluster.queues) set['queues'] = JSON.stringify(cluster.queues);
   if (cluster.api) set['api'] = JSON.stringify(cluster.api);
+  const former = (await table.get(metaKey(cluster.id)))?.['settings'];
+  // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
+  const changes = former !== undefined && former !== settings;
   const known = await table.update(
     metaKey(cluster.id),
-    { set, setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, epoch: 0 }, ...(!cluster.api && { remove: ['api'] }) },
+    {
+      set: { ...set, ...(changes && { wakeAll: 1 }) },
+      setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, ...(!changes && { epoch: 0 }) },
+      ...(changes && { add: { epoch: 1 } }),
+      ...(!cluster.api && { remove: ['api'] }),
+    },
     { any: [{ absent: 'mode' }, isHere] },
   );
   const left = known ? undefined : await comeBack(table, cluster, set, now);

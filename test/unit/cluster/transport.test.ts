@@ -45,6 +45,27 @@ describe('transport', () => {
     expect(answer.body.toString()).toBe('PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}');
   });
 
+  test('a new token goes with the next request and breaks none that is under way, nor its connection', async () => {
+    const waiting: http.ServerResponse[] = [];
+    const sockets = new Set<unknown>();
+    const server = await serve((req, res) => {
+      sockets.add(req.socket);
+      if (req.url === '/slow') waiting.push(res);
+      else res.end(req.headers.authorization);
+    });
+    let token = 'first';
+    const { request } = transport(async () => ({ server, token }));
+    const slow = request('POST', '/slow', { body: '{}' });
+    while (waiting.length === 0) await tick();
+    token = 'second';
+    expect((await request('GET', '/quick')).body.toString()).toBe('Bearer second');
+    waiting[0]?.end('done');
+    expect((await slow).body.toString()).toBe('done');
+    token = 'third';
+    expect((await request('GET', '/quick')).body.toString()).toBe('Bearer third');
+    expect(sockets.size).toBe(2);
+  });
+
   test('asks for a fresh token once after a 401, and only once', async () => {
     const seen: unknown[] = [];
     const server = await serve((req, res) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readMeta } from '#shared/snapshot/meta.ts';
 import { readObject } from '#shared/snapshot/objects.ts';
 import { podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
@@ -170,4 +171,19 @@ describe('a batch', () => {
     await hub.ingest(hub.live('Pod', 20, ...Array.from({ length: 12 }, (_, i) => entry('Pod', i + 5, labelled('a', `p${i}`)))));
     expect(woken(hub)).toEqual(['svc-a']);
   });
+});
+
+it('a node that changes in what wakes nobody is another set of nodes all the same: workers keep theirs by its version', async () => {
+  const hub = await ingestHub();
+  const node = (cpu: string) => ({
+    metadata: { name: 'n', uid: 'n', labels: { 'topology.kubernetes.io/zone': 'a' } },
+    status: { allocatable: { cpu }, conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  const version = async () => (await readMeta(hub.table, 'c'))?.nodesVersion;
+  await hub.ingest(hub.live('Node', 5, entry('Node', 5, node('2'))));
+  const before = await version();
+  await hub.ingest(hub.live('Node', 6, entry('Node', 6, node('4'))));
+  expect(await version()).toBe((before ?? 0) + 1);
+  await hub.ingest(hub.live('Service', 7, entry('Service', 7, service())));
+  expect(await version()).toBe((before ?? 0) + 1);
 });

@@ -68,3 +68,18 @@ it('a cluster that keeps silent is not asked a second time in the same run', asy
   expect(await circuit()).toBe('unreachable');
   expect(asked).not.toContain('identity');
 });
+
+it('a Retry-After is kept to, but not one of an hour: that is some proxy, and the cluster is asked again after five minutes', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  const throttled = (retryAfterSeconds: number): Error => new ClusterApiError('too many requests', { status: 429, retryAfterSeconds });
+  faults.call = () => throttled(3600);
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(5);
+  expect(await circuit()).toBe('throttled');
+  faults.call = undefined;
+  await pass(250);
+  expect(shown()).toBe(2);
+  await pass(700);
+  expect(await circuit()).toBeUndefined();
+  expect(shown()).toBe(1);
+});

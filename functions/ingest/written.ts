@@ -2,8 +2,8 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
-/** The pods that a batch writes, by namespace, logged for the workers that keep them (pod-log.ts). */
-export class WrittenPods {
+/** What a batch writes that warm workers keep: pods by namespace, logged (pod-log.ts), and whether there were nodes (raiseNodesVersion). */
+export class Written {
   readonly #table: Table;
   readonly #cluster: string;
   readonly #numbers = new Map<string, Promise<number>>();
@@ -11,6 +11,7 @@ export class WrittenPods {
   readonly #names = new Map<string, Set<string> | undefined>();
 
   readonly #now: number;
+  #nodes = false;
 
   constructor(table: Table, cluster: string, now: number) {
     this.#table = table;
@@ -35,7 +36,16 @@ export class WrittenPods {
     this.#names.set(namespace, undefined);
   }
 
-  /** Logs them; the version of each namespace's set of services as of after the pods were written. */
+  /** Whatever it changes of a node, and whoever it wakes: it is another set of nodes. */
+  noteNode(): void {
+    this.#nodes = true;
+  }
+
+  get nodes(): boolean {
+    return this.#nodes;
+  }
+
+  /** Logs the pods; the version of each namespace's set of services as of after the pods were written. */
   async log(): Promise<ReadonlyMap<string, number>> {
     const namespaces = [...new Set([...this.#numbers.keys(), ...this.#names.keys()])];
     const versions = await concurrently(16, namespaces, async (namespace) => {

@@ -1,0 +1,34 @@
+/** What is done under some settings may not be done under others. */
+import { expect, it } from 'vitest';
+import { readMeta, registerCluster } from '#shared/snapshot/meta.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+it('a part that is switched on makes up for what changed while it was off', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(8);
+  const deploy = (settings: object) => registerCluster(world.table, { id: cluster, mode: 'active', settings }, world.now);
+  await deploy({ endpoints: false });
+  await pass(70);
+  world.store.apply(aPod(0, { ready: false }));
+  await pass(70);
+  expect(differences(world.store, 100)).not.toEqual([]);
+  await deploy({ endpoints: true });
+  await pass(70);
+  expect(differences(world.store, 100)).toEqual([]);
+});
+
+it('a deploy that changes nothing wakes nobody', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(8);
+  const { epoch, settings } = (await readMeta(world.table, cluster)) ?? {};
+  const deploy = (maxEndpointsPerSlice: number) =>
+    registerCluster(world.table, { id: cluster, mode: 'active', settings: { maxEndpointsPerSlice } }, world.now);
+  await deploy(50);
+  expect(settings?.maxEndpointsPerSlice).toBe(100);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ wakeAll: true, epoch: (epoch ?? 0) + 1 });
+  await pass(70);
+  await deploy(50);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ wakeAll: false, epoch: (epoch ?? 0) + 1 });
+});
