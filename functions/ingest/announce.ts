@@ -122,8 +122,13 @@ function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: Versio
   const labels = labelsOfProjectedPod(before.projection);
   const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
   if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return owed;
-  return owed.some(same) ? owed : [...owed, labels];
+  const past = owed.some(same) ? owed : [...owed, labels];
+  // An item that grew too large would hold up its message for ever. Whom the oldest set concerned finds out with its next run.
+  return JSON.stringify(past).length > mostPast ? past.slice(1) : past;
 }
+
+/** Characters of an item of 400 KB that go to label sets. */
+const mostPast = 128 * 1024;
 
 async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {
   const key = `${cluster}/${namespace}`;

@@ -33,8 +33,6 @@ export interface OutboxOptions {
 
 /** SQS takes 1 MiB a message. */
 const largestBody = 1_000_000;
-/** The most that ingest takes of one projection. */
-const largestProjection = 256 * 1024;
 
 /**
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
@@ -73,8 +71,7 @@ export class Outbox {
   put(kind: Kind, key: string, entry: Entry): void {
     const lane = this.lane(kind);
     const bytes = sizeOf(entry);
-    if ('o' in entry && (entry.o?.length ?? 0) > largestProjection) this.unsendable(kind, key, bytes);
-    else lane.put(key, { entry: fromFormerService(lane.waiting.get(key)?.entry, entry), bytes, before: lane.read ?? entry.rv });
+    lane.put(key, { entry: fromFormerService(lane.waiting.get(key)?.entry, entry), bytes, before: lane.read ?? entry.rv });
     lane.read = entry.rv;
     this.pump();
   }

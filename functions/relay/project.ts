@@ -12,9 +12,22 @@ export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace
 
 export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
 
+/** In characters. The API server has no limit for labels as such, and one tenant's object must not hold up the messages that it shares with others. */
+const longestProjection = {
+  /** Thousands of ports. The most that ingest takes. */
+  Service: 256 * 1024,
+  /** Its record has the label sets that it had before beside it, in an item of 400 KB. */
+  Pod: 64 * 1024,
+  Node: 64 * 1024,
+} as const satisfies { readonly [K in InputKind]: number };
+
+/** Throws for an object that cannot be sent. */
 export function inputEntry(kind: InputKind, object: KubeObject, resourceVersion: string, seen?: number): InputEntry {
   const { namespace = '', name } = object.metadata;
-  return { ns: namespace, name, rv: resourceVersion, o: encodeProjection(kind, object as never), ...(seen !== undefined && { seen }) };
+  const o = encodeProjection(kind, object as never);
+  if (o.length > longestProjection[kind])
+    throw new RangeError(`its projection has ${o.length} characters: at most ${longestProjection[kind]} are sent`);
+  return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
 }
 
 export function deletedInput(object: KubeObject, resourceVersion: string, seen: number): InputEntry {

@@ -15,17 +15,17 @@ export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<
 
 async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMeta, kind: K): Promise<void> {
   const api = await deps.cluster(meta);
-  const { resourceVersion, items } = await api.list(kind, '');
-  const session = `sweep-${deps.newId()}`;
-  await fixSession(deps.table, meta.id, session, meta.incarnation);
-  const entries = items
-    .map((o) => ({
+  const { resourceVersion, items } = await api.list(kind, '', {
+    keep: (o) => ({
       ns: o.metadata.namespace ?? '',
       name: o.metadata.name,
       rv: o.metadata.resourceVersion ?? '0',
       o: encodeProjection(kind, o as never),
-    }))
-    .sort((a, b) => (`${a.ns}/${a.name}` < `${b.ns}/${b.name}` ? -1 : 1));
+    }),
+  });
+  const session = `sweep-${deps.newId()}`;
+  await fixSession(deps.table, meta.id, session, meta.incarnation);
+  const entries = [...items].sort((a, b) => (`${a.ns}/${a.name}` < `${b.ns}/${b.name}` ? -1 : 1));
   const pages = Math.max(1, Math.ceil(entries.length / entriesPerPart));
   const key = (e: { readonly ns: string; readonly name: string } | undefined): string => (e ? `${e.ns}/${e.name}` : '');
   const parts = Array.from({ length: pages }, (_, i): ListPartMessage => {

@@ -9,6 +9,8 @@ export interface SweepDeps {
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   readonly cluster: (meta: ClusterMeta) => Promise<ClusterApi>;
   readonly metrics: Metrics;
+  /** What was put so far goes out now. */
+  readonly flush: () => void;
   readonly log: Log;
   /** ms since the epoch. */
   readonly now: () => number;

@@ -34,6 +34,7 @@ const deps = {
   queues: directory.queues,
   cluster: async (meta: ClusterMeta) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
   metrics,
+  flush: () => metrics.flush(),
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }),
   now: Date.now,
   newId: randomUUID,

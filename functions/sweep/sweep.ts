@@ -14,35 +14,40 @@ import { resync } from './resync.ts';
 import { askRights } from './rights.ts';
 import { judgeSuspect } from './suspect.ts';
 
+type Step = (deps: SweepDeps, meta: ClusterMeta) => Promise<void>;
+
 /** Throws, when all the rest is done, if some step failed: that is what the alarm SweepFails hears. */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
   const failed: string[] = [];
-  await concurrently(8, clusters, async (cluster) => {
-    const attempt = async (step: string, run: () => Promise<void>): Promise<void> => {
-      try {
-        await run();
-      } catch (error) {
-        // A cluster that can't be asked has alarms of its own.
-        if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
-        deps.log.error('sweep failed', { cluster, step, error: String(error) });
-        failed.push(`${step} of ${cluster}`);
-      }
-    };
-    await attempt('read', async () => {
-      const meta = await readMeta(deps.table, cluster);
-      if (!meta) return;
-      // A cluster that has left has no queues any more, and nothing that could be late.
-      for (const step of hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]) await attempt(step.name, () => step(deps, meta));
+  const each = (atOnce: number, stepsFor: (meta: ClusterMeta) => readonly Step[]): Promise<unknown> =>
+    concurrently(atOnce, clusters, async (cluster) => {
+      const attempt = async (step: string, run: () => Promise<void>): Promise<void> => {
+        try {
+          await run();
+        } catch (error) {
+          // A cluster that can't be asked has alarms of its own.
+          if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
+          deps.log.error('sweep failed', { cluster, step, error: String(error) });
+          failed.push(`${step} of ${cluster}`);
+        }
+      };
+      await attempt('read', async () => {
+        const meta = await readMeta(deps.table, cluster);
+        for (const step of meta ? stepsFor(meta) : []) await attempt(step.name, () => step(deps, meta as ClusterMeta));
+      });
     });
-  });
+  // A cluster that has left has no queues any more, and nothing that could be late.
+  await each(8, (meta) => (hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]));
+  deps.flush();
+  // What may take long, or much memory, comes when all clusters have had the rest, and one after the other.
+  await each(1, (meta) => (meta.mode === 'active' && meta.toConfirm.length > 0 ? [confirmLists] : []));
   if (failed.length > 0) throw new Error(`sweep could not finish: ${failed.join(', ')}`);
 }
 
 async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   await judgeSuspect(deps, meta);
-  const now = (await judgeOrphan(deps, meta)) ? ((await readMeta(deps.table, meta.id)) ?? meta) : meta;
-  if (now.mode === 'active' && now.toConfirm.length > 0) await confirmLists(deps, now);
+  await judgeOrphan(deps, meta);
 }
 
 async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { ClusterApiError } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
-import type { ApiKind, ApiList, ApiObject, ClusterApi, ListSelector } from './port.ts';
+import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
 import { collectionPath, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
 import { type HttpResponse, type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
@@ -27,10 +27,10 @@ export function httpsClusterApi(
   const api: ClusterApi = {
     get: (kind, namespace, name) => orUndefined(call('GET', objectPath(kind, namespace, name), { idempotent: true })),
 
-    async list(kind, namespace, selector = {}) {
+    async list(kind, namespace, wanted = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await listAll(transport, kind, namespace, selector);
+          return await listAll(transport, kind, namespace, wanted);
         } catch (e) {
           // The continue token outlived the server's memory: begin anew, from a newer state.
           if (!isExpired(e) || attempt === 3) throw e;
@@ -73,18 +73,18 @@ export function httpsClusterApi(
   return { ...api, transport, close: () => transport.close() };
 }
 
-async function listAll<K extends ApiKind>(
+async function listAll<K extends ApiKind, T>(
   transport: HttpTransport,
   kind: K,
   namespace: string,
-  { labels, atMost }: ListSelector,
-): Promise<ApiList<K>> {
+  { labels, atMost, keep = (object) => object as T }: ListQuery<ApiObject[K], T>,
+): Promise<ApiList<T>> {
   const labelSelector =
     labels &&
     Object.entries(labels)
       .map(([k, v]) => `${k}=${v}`)
       .join(',');
-  const items: ApiObject[K][] = [];
+  const items: T[] = [];
   let resourceVersion = '';
   const pages = listPages<ApiObject[K]>(transport, collectionPath(kind, namespace), {
     query: { labelSelector },
@@ -92,7 +92,7 @@ async function listAll<K extends ApiKind>(
   });
   for await (const page of pages) {
     resourceVersion = page.resourceVersion;
-    for (const item of page.items) items.push({ ...item, apiVersion: resources[kind].apiVersion, kind });
+    for (const item of page.items) items.push(keep({ ...item, apiVersion: resources[kind].apiVersion, kind }));
     if (atMost !== undefined) break;
   }
   return { resourceVersion, items };

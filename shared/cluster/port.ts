@@ -23,7 +23,7 @@ export interface ClusterApi {
   /** Undefined when the object does not exist (404). */
   get<K extends ApiKind>(kind: K, namespace: string, name: string): Promise<ApiObject[K] | undefined>;
   /** A consistent list, all pages. `namespace` "" means the whole cluster. */
-  list<K extends ApiKind>(kind: K, namespace: string, selector?: ListSelector): Promise<ApiList<K>>;
+  list<K extends ApiKind, T = ApiObject[K]>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>): Promise<ApiList<T>>;
   create<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<ApiObject[K]>;
   /** PUT. With metadata.resourceVersion the server refuses it with 409 Conflict unless that is still the current one. */
   replace<K extends ApiKind>(kind: K, object: ApiObject[K]): Promise<ApiObject[K]>;
@@ -48,14 +48,16 @@ export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {
   readonly metadata: Partial<ApiObject[K]['metadata']>;
 };
 
-export interface ListSelector {
+export interface ListQuery<O, T> {
   /** Label equalities, all of which must hold. */
   readonly labels?: { readonly [key: string]: string };
   /** Stop after this many objects: one page is asked for and no more. */
   readonly atMost?: number;
+  /** What is kept of each object. The rest of a page is let go before the next one is asked for: a large cluster's objects do not fit into a worker. */
+  readonly keep?: (object: O) => T;
 }
 
-export interface ApiList<K extends ApiKind> {
+export interface ApiList<T> {
   readonly resourceVersion: string;
-  readonly items: readonly ApiObject[K][];
+  readonly items: readonly T[];
 }

@@ -83,6 +83,7 @@ export class World {
       random: options.random ?? (() => 0.5),
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
+      flush() {},
       events: eventRecorder({ now: () => this.now, log }),
       leaseEnds: new LeaseEnds(),
       pods: new PodCache(),

@@ -146,6 +146,9 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await list({ listed: namespace }, 2)).toEqual(names.slice(0, 2));
       const [first] = (await api.list('EndpointSlice', namespace, { labels: { listed: namespace } })).items;
       expect(first).toMatchObject({ kind: 'EndpointSlice', apiVersion: 'discovery.k8s.io/v1' });
+      const uids = await api.list('EndpointSlice', namespace, { labels: { listed: namespace }, keep: (slice) => slice.metadata.uid });
+      expect(uids.items[0]).toBe(first?.metadata.uid);
+      expect(uids.items).toHaveLength(names.length);
       const everywhere = await api.list('EndpointSlice', '', { labels: { listed: namespace } });
       expect(everywhere.items).toHaveLength(7);
       expect(everywhere.resourceVersion).toMatch(/^\d+$/);

@@ -253,9 +253,14 @@ test('a line that stays unreadable is passed by with a new list', async () => {
   await until(() => labelOf('b') === 'web');
 });
 
-test('an object that cannot be projected is counted, and the others go on', async () => {
+const tooManyLabels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'x'.repeat(63)]));
+
+test.each([
+  ['cannot be projected', { ...pod('broken'), spec: { containers: 'none' } }],
+  ['is too large', pod('broken', 'web', { labels: tooManyLabels })],
+])('an object that %s is counted, and the others go on', async (_, broken) => {
   await start();
-  api.put({ ...pod('broken'), spec: { containers: 'none' } });
+  api.put(broken);
   api.put(pod('fine'));
   await until(() => labelOf('fine') === 'web');
   expect(run.meter.value('relay_unsendable_total', 'Pod')).toBe(1);

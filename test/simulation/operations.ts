@@ -52,6 +52,7 @@ export class Operations {
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
       newId: () => this.#processes.newId(actor),
+      flush() {},
     };
     sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));
   }
@@ -75,8 +76,9 @@ export class Operations {
     for (const message of events.dead.splice(0)) events.add({ body: message.body });
     if (!this.#world.isOver) return;
     for (const message of [...parked.messages.values()]) {
-      // Many events in a short time use up the retries of a pod whose node is missing, as they do upstream.
-      const due = this.#world.profile.webhook || this.#world.profile.apiFailures > 0 || /Node \S+ Not Found/.test(message.body);
+      // Many events in a short time use up the retries of a pod whose node is missing, or of a namespace that is gone, as they do upstream.
+      const due =
+        this.#world.profile.webhook || this.#world.profile.apiFailures > 0 || /Node \S+ Not Found|namespaces \S+ not found/.test(message.body);
       if (!due) this.#world.fail(`parked without a cause: ${message.body}`);
       parked.delete(message.id);
       void wake(message);

@@ -1,15 +1,16 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import type { ApiKind, ApiObject, ClusterApi, ListSelector } from '#shared/cluster/port.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster/port.ts';
 
 /** The ClusterApi straight on a store: the same rules as over the wire, at once and without sockets. */
 export function memoryClusterApi(store: Store, options: { readonly fieldManager: string }): ClusterApi {
   const write = { manager: options.fieldManager };
   return {
     get: async (kind, namespace, name) => orMissing(() => given(store.get(kind, namespace, name)), undefined),
-    async list<K extends ApiKind>(kind: K, namespace: string, { labels = {}, atMost }: ListSelector = {}) {
+    async list<K extends ApiKind, T = ApiObject[K]>(kind: K, namespace: string, query: ListQuery<ApiObject[K], T> = {}) {
+      const { labels = {}, atMost, keep = (object) => object as T } = query;
       const matching = store.list(kind, namespace).filter((o) => Object.entries(labels).every(([k, v]) => o.metadata.labels?.[k] === v));
-      const items = matching.slice(0, atMost).map((o) => given<ApiObject[K]>(o));
+      const items = matching.slice(0, atMost).map((o) => keep(given<ApiObject[K]>(o)));
       return { resourceVersion: String(store.resourceVersion), items };
     },
     create: async (kind, object) => given(store.create(kind, object.metadata.namespace ?? '', object, write)),

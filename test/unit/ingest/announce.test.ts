@@ -187,3 +187,13 @@ it('a node that changes in what wakes nobody is another set of nodes all the sam
   await hub.ingest(hub.live('Service', 7, entry('Service', 7, service())));
   expect(await version()).toBe((before ?? 0) + 1);
 });
+
+it('a pod that is labelled anew again and again, with nobody told, stays within what the table takes', async () => {
+  const hub = await ingestHub();
+  const tellAgain = refuseWakeUps(hub);
+  const many = (n: number) => Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`label-${i}-${n}`, 'x'.repeat(63)]));
+  for (let n = 1; n <= 12; n++) await hub.ingest(hub.live('Pod', 4 + n, entry('Pod', 4 + n, pod('p', { labels: { ...many(n), app: 'a' } }))));
+  tellAgain();
+  expect(await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('p'))))).toEqual([]);
+  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
+});

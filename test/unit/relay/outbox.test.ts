@@ -133,15 +133,6 @@ test('a message holds at most 200 objects and about 32 KB', async () => {
   expect(sent.filter((m) => m.kind === 'Service').map(names)).toEqual([['large@2'], ['other@3']]);
 });
 
-test('a projection that ingest would refuse is counted and holds up nothing', async () => {
-  const { box, clock, sent, meter } = outbox();
-  box.put('Service', 'n/huge', entry('huge', 2, 'x'.repeat(300_000)));
-  box.put('Service', 'n/a', entry('a', 3));
-  await clock.advance(100);
-  expect(sent.map(names)).toEqual([['a@3']]);
-  expect(meter.value('relay_unsendable_total', 'Service')).toBe(1);
-});
-
 test('a version counts as accepted when everything up to it is', async () => {
   const { box, clock, queue } = outbox();
   queue.refuse = true;

@@ -22,7 +22,7 @@ async function heard({ read, at, away = false }: { readonly read: string; readon
       return { resourceVersion: '150', items: [] };
     },
   } as unknown as ClusterApi;
-  const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id' } as SweepDeps;
+  const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   const moved = await judgeOrphan(deps, (await readMeta(hub.table, 'c')) as ClusterMeta);
   const after = (await readMeta(hub.table, 'c')) as ClusterMeta;
   return { moved, orphan: after.orphan, toConfirm: after.toConfirm, session: await readSession(hub.table, 'c', message.session) };

@@ -33,7 +33,7 @@ async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', a
     },
     list: async () => ({ resourceVersion: version, items: [] }),
   } as unknown as ClusterApi;
-  const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id' } as SweepDeps;
+  const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await judgeSuspect(deps, before);
   const after = (await readMeta(hub.table, 'c')) as ClusterMeta;
   return { hub, before, after, session: await readSession(hub.table, 'c', 's2') };

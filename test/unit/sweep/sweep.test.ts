@@ -3,7 +3,8 @@ import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { saveDifference } from '#shared/snapshot/differences.ts';
-import { registerCluster } from '#shared/snapshot/meta.ts';
+import { askForConfirmation } from '#shared/snapshot/lists.ts';
+import { registerCluster, switchMode } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -22,6 +23,7 @@ async function hubOf(...clusters: readonly string[]) {
     log: silent,
     now: () => 1_000,
     newId: () => 'id',
+    flush() {},
   };
   return { table, last, deps };
 }
@@ -61,4 +63,18 @@ it('tells how many services differ as things are now, as long as they do', async
   await differ('x', undefined);
   await sweep(deps);
   expect(last.get('a ShadowDifferences')).toBe(1);
+});
+
+it('lists that are to be confirmed come when every cluster has had the rest, and what was put is out by then', async () => {
+  const { table, last, deps } = await hubOf('a', 'b');
+  await registerCluster(table, { id: 'z', mode: 'active' }, 0);
+  await switchMode(table, 'a', 'active', 0);
+  await askForConfirmation(table, 'a', 'Pod');
+  const order: string[] = [];
+  const cluster = async () => {
+    order.push(`asked, ages known: ${['a', 'b', 'z'].every((id) => last.has(`${id} OldestDirtyAge`))}`);
+    throw new ClusterApiError('down', {});
+  };
+  await sweep({ ...deps, cluster, flush: () => void order.push('flushed') });
+  expect(order).toEqual(['flushed', 'asked, ages known: true']);
 });
