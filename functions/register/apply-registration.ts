@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import { recordAudit } from '#shared/snapshot/audit.ts';
-import { BeingCleared, drainCluster, type Mode, type Registration, registerCluster } from '#shared/snapshot/meta.ts';
+import { drainCluster, type Mode } from '#shared/snapshot/meta.ts';
+import { BeingCleared, type Registration, registerCluster } from '#shared/snapshot/registration.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
 /** A run of sweep that clears what was known of the former cluster is over by then. */

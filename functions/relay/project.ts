@@ -1,4 +1,5 @@
-import { annotationLeader, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
+import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
@@ -52,7 +53,7 @@ export function outputEntry(
     ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
     svc: kind === 'Endpoints' ? name : serviceOf(object),
     ...(by !== undefined && { by }),
-    ...(kind === 'Endpoints' && annotations?.[annotationLeader] !== undefined && { leader: true }),
+    ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
     ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
     ...more,
   };

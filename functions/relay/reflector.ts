@@ -178,7 +178,8 @@ export class Reflector {
     const { clock, outbox, lists, meter } = this.deps;
     for (let attempt = 0; ; attempt++) {
       try {
-        const version = await this.waiting(purpose, () => lists.run(() => this.listOnce(purpose, attempt, signal), signal));
+        this.now('waiting', purpose);
+        const version = await lists.run(() => this.listOnce(purpose, attempt, signal), signal);
         this.newestList = version;
         this.listedAtMs = clock.now();
         meter.add('relay_lists_total', this.kind);
@@ -197,7 +198,7 @@ export class Reflector {
     const { clock, continuity } = this.deps;
     // What waits would otherwise be sent as of this list's version: a state from before the gap passed off as one of today.
     if (purpose === 'restart') await this.deps.outbox.quiet(this.kind, signal);
-    this.listing(purpose);
+    this.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await continuity.checkIdentity(clock.now(), signal);
     const floor = this.high ?? (this.kind === 'Service' ? header.base : undefined);
     const request = { kind: this.kind, header, pageSize, floor, beside: purpose === 'repair' };
@@ -205,8 +206,9 @@ export class Reflector {
       this.deps,
       request,
       async (deliver) => {
-        await this.waiting(purpose, deliver);
-        this.listing(purpose);
+        this.now('waiting', purpose);
+        await deliver();
+        this.now('listing', purpose);
       },
       signal,
     );
@@ -241,16 +243,7 @@ export class Reflector {
     this.now('sleeping');
   }
 
-  private waiting<T>(purpose: Purpose, wait: () => Promise<T>): Promise<T> {
-    if (purpose !== 'repair') this.now('waiting');
-    return wait();
-  }
-
-  private listing(purpose: Purpose): void {
-    if (purpose !== 'repair') this.now('listing');
-  }
-
-  private now(what: Activity): void {
-    this.activity = { what, since: this.deps.clock.now() };
+  private now(what: Activity, purpose?: Purpose): void {
+    if (purpose !== 'repair') this.activity = { what, since: this.deps.clock.now() };
   }
 }

@@ -10,7 +10,7 @@ import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 
 export interface EventRecorder {
-  record(api: ClusterApi, namespace: string, event: EventSketch): Promise<void>;
+  record(api: ClusterApi, event: EventSketch): Promise<void>;
 }
 
 const burst = 25;
@@ -32,7 +32,7 @@ export function eventRecorder(deps: { readonly now: () => number; readonly log: 
   }
 
   return {
-    async record(api, _namespace, event) {
+    async record(api, event) {
       const { regarding, component } = event;
       if (!take(`${component} ${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name} ${regarding.uid ?? ''}`)) return;
       const object = coreEvent(event, new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z'));

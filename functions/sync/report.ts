@@ -57,7 +57,7 @@ export async function tellParked(
 ): Promise<void> {
   if (!api || !inputs?.service) return;
   for (const { part, error } of parked) {
-    await deps.events.record(api, inputs.service.metadata.namespace ?? '', {
+    await deps.events.record(api, {
       type: 'Warning',
       reason: 'RetryBudgetExceeded',
       message: `${part === 'ep' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,

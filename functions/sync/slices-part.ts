@@ -60,7 +60,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
       slices = await readCurrent(run);
       continue;
     }
-    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.api, key.namespace, event);
+    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.api, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
     if (messages.length === 0) return doneWith(run, pods);
     return failure(run, joinErrors(messages), errors);
@@ -200,7 +200,7 @@ async function failure(run: Run, message: string, errors: readonly WriteError[])
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await faultOf(run, calls[0]));
   if (fault?.kind === 'not-now') return fault;
-  await run.deps.events.record(run.api, run.key.namespace, slicesFailureEvent(service(run), message));
+  await run.deps.events.record(run.api, slicesFailureEvent(service(run), message));
   return { kind: 'failed', error: message };
 }
 

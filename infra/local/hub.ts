@@ -2,7 +2,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import { type ClusterSettings, isSynced, type QueueUrls, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { type ClusterSettings, isSynced, type QueueUrls, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { createQueues } from './create-queues.ts';
 import { createTable } from './create-table.ts';

@@ -111,7 +111,7 @@ export interface SyncMessage {
   readonly notBefore?: number;
   /** A fresh one that has waited for a batch period, as upstream's AddAfter does; not one that waits for the end of a lease. */
   readonly batched?: boolean;
-  /** How often the same work went through the queue without a person or the relay (Lambda's recursion guard is off). */
+  /** How often the same work went through the queue without a person or the relay: for whoever finds the message set aside. */
   readonly hops?: number;
   /** When the relay saw the change, for latency. */
   readonly seen?: number;

@@ -75,6 +75,3 @@ export function parseWorkKey(pk: string): { readonly cluster: string; readonly n
 
 export const endpointsOutput = 'endpoints';
 export const sliceOutput = (name: string): string => `slice#${name}`;
-
-/** Keys of a kind in the order of a list: "namespace/name". */
-export const listOrder = (namespace: string, name: string): string => `${namespace}/${name}`;

@@ -21,7 +21,7 @@ function recording() {
   const api = memoryClusterApi(store, { fieldManager: 'fleet-endpoints' });
   const worker = () => {
     const recorder = eventRecorder({ now: () => now, log: silent });
-    return (event: EventSketch) => recorder.record(api, 'default', event);
+    return (event: EventSketch) => recorder.record(api, event);
   };
   const events = () => store.list('Event') as unknown as readonly { count: number; message: string; involvedObject: object; source: object }[];
   return { worker, events, pass: (seconds: number) => (now += seconds * 1000) };

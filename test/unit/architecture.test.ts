@@ -91,3 +91,8 @@ describe('imports', () => {
     expect(broken(importsOf(file, source))).toEqual([]);
   });
 });
+
+it('files are small', () => {
+  const long = globSync('{shared,functions,infra}/**/*.ts').filter((file) => readFileSync(file, 'utf8').split('\n').length - 1 > 250);
+  expect(long).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiKind } from '#shared/cluster/port.ts';
 import { type Resource, resources } from '#shared/cluster/resources.ts';
 import type { ObjectMeta } from '#shared/kube/types.ts';
@@ -49,3 +50,9 @@ export const detailsOf = (kind: StoreKind, name: string, by: NamedBy = 'resource
   ...(groupOf(kind) && { group: groupOf(kind) }),
   kind: nameOf[by](kind),
 });
+
+/** Does the object count as another one than the old (API-9)? */
+export function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
+  const counted = ({ metadata, ...content }: RawObject) => (generation === 'spec' ? content.spec : [content, metadata.labels]);
+  return generation !== undefined && !isDeepStrictEqual(counted(old), counted(object));
+}

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
-import { type KindFacts, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
+import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
 import { applyPatch, type PatchType } from './patch.ts';
 import { validate } from './validation.ts';
 
@@ -244,9 +244,4 @@ function graceOf(kind: StoreKind, { metadata, spec, status }: RawObject, options
 function keep<T extends object>(target: T, old: T, field: keyof T): void {
   if (old[field] === undefined) delete target[field];
   else target[field] = old[field];
-}
-
-function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
-  const counted = ({ metadata, ...content }: RawObject) => (generation === 'spec' ? content.spec : [content, metadata.labels]);
-  return generation !== undefined && !isDeepStrictEqual(counted(old), counted(object));
 }

@@ -5,7 +5,7 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
-import { registerCluster } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
 import { listAudit } from '#shared/snapshot/audit.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { drainCluster, foreignWrites, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { putObject } from '#shared/snapshot/objects.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { localHub } from './local-hub.ts';
 

@@ -13,7 +13,8 @@ import { startQueues } from '#infra/local/queues.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import { type QueueUrls, registerCluster } from '#shared/snapshot/meta.ts';
+import type { QueueUrls } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 
 const region = 'eu-west-1';
 const tableName = 'fleet-endpoints';

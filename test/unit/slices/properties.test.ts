@@ -109,6 +109,17 @@ describe('whatever the input', () => {
     );
   });
 
+  it('what it is given is left as it was', () => {
+    fc.assert(
+      fc.property(inputArbitrary, (before) => {
+        const copy = structuredClone(before);
+        decideSlices(before);
+        expect(before).toEqual(copy);
+      }),
+      settings,
+    );
+  });
+
   it('a plan that was carried out leaves nothing to write but a trigger time to be taken away, once [TA-10]', () => {
     fc.assert(
       fc.property(inputArbitrary, (before) => {

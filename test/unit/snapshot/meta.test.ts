@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ChosenMode, drainCluster, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { type ChosenMode, drainCluster, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { incarnationOf, isResourceVersion, noVersion, resourceVersionOf, versionOf } from '#shared/snapshot/version.ts';
+import { isResourceVersion, noVersion, resourceVersionOf, versionOf } from '#shared/snapshot/version.ts';
 
 const resourceVersion = fc.bigInt({ min: 0n, max: 10n ** 39n - 1n }).map(String);
 const incarnation = fc.integer({ min: 0, max: 999_999 });
@@ -19,7 +19,7 @@ it('a version tells what it was made of, and every version is newer than none', 
   fc.assert(
     fc.property(incarnation, resourceVersion, (i, rv) => {
       const version = versionOf(i, rv);
-      expect([incarnationOf(version), resourceVersionOf(version)]).toEqual([i, rv]);
+      expect([Number(version.slice(0, 6)), resourceVersionOf(version)]).toEqual([i, rv]);
       expect(version > noVersion).toBe(true);
     }),
   );

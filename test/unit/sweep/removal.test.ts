@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { listAudit } from '#shared/snapshot/audit.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { clearedUntil, drainCluster, listClusters, readMeta, registerCluster } from '#shared/snapshot/meta.ts';
+import { clearedUntil, drainCluster, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { askRights } from '#functions/sweep/rights.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, foreignWrites, readMeta, registerCluster, switchMode } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;

@@ -28,37 +28,37 @@ function cluster() {
 
 it('the same event again raises a count, whichever worker records it', async () => {
   const { clock, api, events, recorder } = cluster();
-  await recorder.record(api, 'default', sketch('no'));
+  await recorder.record(api, sketch('no'));
   clock.now += 60_000;
-  await eventRecorder({ now: () => clock.now, log }).record(api, 'default', sketch('no'));
+  await eventRecorder({ now: () => clock.now, log }).record(api, sketch('no'));
   expect(events()).toHaveLength(1);
   expect(events()[0]).toMatchObject({ count: 2, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:01:00Z' });
 });
 
 it('one object gets 25 events at once, then one each five minutes; others have a budget of their own', async () => {
   const { clock, api, events, recorder } = cluster();
-  for (let i = 0; i < 40; i++) await recorder.record(api, 'default', sketch(`no ${i}`));
+  for (let i = 0; i < 40; i++) await recorder.record(api, sketch(`no ${i}`));
   expect(events()).toHaveLength(25);
-  await recorder.record(api, 'default', sketch('no', 'other'));
+  await recorder.record(api, sketch('no', 'other'));
   expect(events()).toHaveLength(26);
   clock.now += 299_000;
-  await recorder.record(api, 'default', sketch('too soon'));
+  await recorder.record(api, sketch('too soon'));
   expect(events()).toHaveLength(26);
   clock.now += 1_000;
-  await recorder.record(api, 'default', sketch('again'));
-  await recorder.record(api, 'default', sketch('and again'));
+  await recorder.record(api, sketch('again'));
+  await recorder.record(api, sketch('and again'));
   expect(events()).toHaveLength(27);
 });
 
 it('a message is cut to what the API server takes', async () => {
   const { api, events, recorder } = cluster();
-  await recorder.record(api, 'default', sketch('x'.repeat(5000)));
+  await recorder.record(api, sketch('x'.repeat(5000)));
   expect(events()[0]?.message).toHaveLength(1024);
 });
 
 it('recording never fails a run', async () => {
   const { api, recorder } = cluster();
   const refusing = { ...api, create: () => Promise.reject(new ClusterApiError('forbidden', { status: 403 })) } as ClusterApi;
-  await recorder.record(refusing, 'default', sketch('no'));
+  await recorder.record(refusing, sketch('no'));
   expect(warned).toEqual(['event not recorded']);
 });

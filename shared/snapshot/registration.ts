@@ -1,0 +1,75 @@
+/** How a cluster becomes known: by a deploy, or by a local run. */
+import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
+import { type ApiAccess, type ClusterSettings, clearedUntil, isHere, isMode, type Mode, type QueueUrls } from './meta.ts';
+import type { Table, Value } from './table.ts';
+
+export interface Registration {
+  readonly id: string;
+  readonly mode: Mode;
+  readonly settings?: Partial<ClusterSettings>;
+  readonly queues?: QueueUrls;
+  /** ARNs of its events and syncs queues: who sends to the first speaks for the cluster, nobody else. */
+  readonly eventsArn?: string;
+  readonly syncsArn?: string;
+  readonly api?: ApiAccess;
+}
+
+const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Its records are being cleared this very minute: it can be registered when that is over. */
+export class BeingCleared extends Error {
+  override readonly name = 'BeingCleared';
+}
+
+/**
+ * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
+ * is known already, its mode stay: a deploy must not undo a switch by hand. One that had left comes back as if it were new, in the mode given.
+ * Resolves to the mode that it had left with, if so.
+ */
+export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<Mode | undefined> {
+  if (!idShape.test(cluster.id)) {
+    throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
+  }
+  const settings = JSON.stringify(cluster.settings ?? {});
+  const set: { [attribute: string]: Value } = { settings };
+  if (cluster.queues) set['queues'] = JSON.stringify(cluster.queues);
+  if (cluster.api) set['api'] = JSON.stringify(cluster.api);
+  const former = (await table.get(metaKey(cluster.id)))?.['settings'];
+  // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
+  const changes = former !== undefined && former !== settings;
+  const known = await table.update(
+    metaKey(cluster.id),
+    {
+      set: { ...set, ...(changes && { wakeAll: 1 }) },
+      setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, ...(!changes && { epoch: 0 }) },
+      ...(changes && { add: { epoch: 1 } }),
+      ...(!cluster.api && { remove: ['api'] }),
+    },
+    { any: [{ absent: 'mode' }, isHere] },
+  );
+  const left = known ? undefined : await comeBack(table, cluster, set, now);
+  for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
+    if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
+  }
+  await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
+  return left;
+}
+
+/** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */
+async function comeBack(table: Table, { id, mode }: Registration, set: { readonly [attribute: string]: Value }, now: number): Promise<Mode> {
+  const former = await table.get(metaKey(id));
+  const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
+  const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
+  const back = await table.put(
+    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, wakeAll: 1 },
+    {
+      all: [
+        { attribute: 'inc', is: '=', value: number('inc') },
+        { any: [isMode('draining'), isMode('removed')] },
+        { any: [{ absent: clearedUntil }, { attribute: clearedUntil, is: '<=', value: now }] },
+      ],
+    },
+  );
+  if (!back) throw new BeingCleared(`what is known of the former cluster ${id} is being cleared: it can be added again in a minute`);
+  return former?.['mode'] as Mode;
+}
