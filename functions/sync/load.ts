@@ -67,7 +67,7 @@ export async function load(
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
 }
 
-/** A cluster that was active before it is in shadow has what we wrote last, until its relay sends outputs in full. */
+/** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
 async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise<readonly OutputRecord[]> {
   const outputs = await readOutputs(deps.table, key, shelf);
   return outputs.length === 0 && shelf === 'SEEN' ? readOutputs(deps.table, key, 'OUT') : outputs;
