@@ -29,6 +29,7 @@ import {
   recordedFindings,
   shadowFindings,
   vouchedFor,
+  wasReady,
 } from './preflight.ts';
 
 const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
@@ -89,9 +90,9 @@ async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespac
   for (const { check, ok, detail } of findings) console.log(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
-  await noteReady(hub.table, meta.id, Date.now());
+  if (!wasReady(meta, Date.now())) await noteReady(hub.table, meta.id, Date.now());
   throw new UsageError(
-    `${meta.id} stays ${meta.mode} until its own controllers are off; for the next hour what differs because nobody writes does not count`,
+    `${meta.id} stays ${meta.mode} until its own controllers are off; for an hour what differs because nobody writes does not count`,
   );
 }
 

@@ -12,8 +12,13 @@ export interface Finding {
 /** How long shadow must have met no difference. */
 export const defaultQuietMs = 10 * 60_000;
 
-/** How long it counts that all was ready but the cluster's own controllers: while they are being switched off nobody writes, and that makes differences. */
-export const readyForMs = 60 * 60_000;
+const readyForMs = 60 * 60_000;
+
+/**
+ * Was all ready within the last hour, in this mode, but the cluster's own controllers? That counts: while they are being switched off nobody writes,
+ * and that makes differences. It is not noted again while it counts, or it would for ever.
+ */
+export const wasReady = ({ readyAt, modeSince }: ClusterMeta, now: number): boolean => readyAt > modeSince && now - readyAt < readyForMs;
 
 export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: number, now: number): readonly Finding[] {
   return [
@@ -32,9 +37,10 @@ function quiet(meta: ClusterMeta, differences: number, quietMs: number, now: num
   if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
   if (meta.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
   if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
-  const readyFor = now - meta.readyAt;
-  if (meta.readyAt > meta.modeSince && readyFor < readyForMs)
-    return { ok: true, detail: `it was quiet when this was asked ${Math.round(readyFor / 1000)} s ago, and since then nobody may have written` };
+  if (wasReady(meta, now)) {
+    const ago = Math.round((now - meta.readyAt) / 1000);
+    return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
+  }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
   const quietFor = now - Math.max(meta.modeSince, meta.differenceAt);
   return {
