@@ -53,10 +53,15 @@ export async function ingestBatch(
   records: readonly EventsRecord[],
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
+  const failed = await applyBatch(deps, cluster, records, deadline);
+  if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
+  return failed;
+}
+
+async function applyBatch(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
   const meta = await readMeta(deps.table, cluster);
   if (!meta || meta.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
-    deps.metrics.put('MessagesFailed', records.length, { cluster });
     return records.map((r) => r.messageId);
   }
   forgetFormer(deps, meta);
@@ -92,10 +97,8 @@ export async function ingestBatch(
     for (const note of notes) await note?.();
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster, error: String(error) });
-    deps.metrics.put('MessagesFailed', records.length, { cluster });
     return records.map((r) => r.messageId);
   }
-  if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
   return failed;
 }
 

@@ -39,8 +39,8 @@ export function retryDelayMs(e: unknown, attempt: number, random: number): numbe
   if (e instanceof ClusterApiError) {
     // Until somebody changes the role.
     if (e.status === 403) return 30_000;
-    // As told, and a little later, so that a fleet does not come back in one instant. Bounded: a wrong header must not silence the relay.
-    if (e.retryAfterSeconds !== undefined) return Math.min(e.retryAfterSeconds, 300) * 1000 + random * 1000;
+    // As told, and a little later, so that a fleet does not come back in one instant.
+    if (e.retryAfterSeconds !== undefined) return e.retryAfterSeconds * 1000 + random * 1000;
   }
   return backoffMs(attempt, 800, random);
 }

@@ -20,15 +20,15 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   if (!suspect) return;
   const judged = await look(deps, meta, suspect);
   if (judged === 'unknown') return;
-  if (judged === 'foreign') {
-    await fixSession(deps.table, meta.id, suspect.session, noIncarnation);
-    await deps.table.update(metaKey(meta.id), { remove: ['suspect'] }, { attribute: 'inc', is: '=', value: meta.incarnation });
-    deps.log.error('a relay speaks for another cluster: what it says is put aside', { cluster: meta.id, session: suspect.session, uid: suspect.uid });
-    return;
-  }
-  if (judged === 'same') {
-    // Its versions belong to the history that we know: old ones lose by themselves.
-    await fixSession(deps.table, meta.id, suspect.session, meta.incarnation);
+  if (judged !== 'new') {
+    if (judged === 'foreign')
+      deps.log.error('a relay speaks for another cluster: what it says is put aside', {
+        cluster: meta.id,
+        session: suspect.session,
+        uid: suspect.uid,
+      });
+    // Versions of the history that we know lose by themselves where they are old.
+    await fixSession(deps.table, meta.id, suspect.session, judged === 'foreign' ? noIncarnation : meta.incarnation);
     await deps.table.update(metaKey(meta.id), { remove: ['suspect'] }, { attribute: 'inc', is: '=', value: meta.incarnation });
     return;
   }

@@ -1,7 +1,7 @@
 /** What nobody's message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import { listDifferences } from '#shared/snapshot/differences.ts';
+import { countDifferences } from '#shared/snapshot/differences.ts';
 import { type ClusterMeta, hasLeft, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { clearLeft } from './clear-left.ts';
@@ -20,23 +20,24 @@ type Step = (deps: SweepDeps, meta: ClusterMeta) => Promise<void>;
 export async function sweep(deps: SweepDeps): Promise<void> {
   const clusters = await listClusters(deps.table);
   const failed: string[] = [];
+  const attempt = async (cluster: string, step: string, run: () => Promise<void>): Promise<void> => {
+    try {
+      await run();
+    } catch (error) {
+      // A cluster that can't be asked has alarms of its own.
+      if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
+      deps.log.error('sweep failed', { cluster, step, error: String(error) });
+      failed.push(`${step} of ${cluster}`);
+    }
+  };
   const each = (atOnce: number, stepsFor: (meta: ClusterMeta) => readonly Step[]): Promise<unknown> =>
-    concurrently(atOnce, clusters, async (cluster) => {
-      const attempt = async (step: string, run: () => Promise<void>): Promise<void> => {
-        try {
-          await run();
-        } catch (error) {
-          // A cluster that can't be asked has alarms of its own.
-          if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
-          deps.log.error('sweep failed', { cluster, step, error: String(error) });
-          failed.push(`${step} of ${cluster}`);
-        }
-      };
-      await attempt('read', async () => {
+    concurrently(atOnce, clusters, (cluster) =>
+      attempt(cluster, 'read', async () => {
         const meta = await readMeta(deps.table, cluster);
-        for (const step of meta ? stepsFor(meta) : []) await attempt(step.name, () => step(deps, meta as ClusterMeta));
-      });
-    });
+        if (!meta) return;
+        for (const step of stepsFor(meta)) await attempt(cluster, step.name, () => step(deps, meta));
+      }),
+    );
   // A cluster that has left has no queues any more, and nothing that could be late.
   await each(8, (meta) => (hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]));
   deps.flush();
@@ -66,7 +67,6 @@ async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   deps.metrics.put('CircuitOpen', meta.circuit ? 1 : 0, dimensions);
   deps.metrics.put('GateClosed', isSynced(meta) ? 0 : 1, dimensions);
   if (meta.mode === 'active') await publishGauges(deps, meta.id);
-  const differences = meta.mode === 'shadow' ? await listDifferences(deps.table, meta.id) : [];
-  deps.metrics.put('ShadowDifferences', differences.filter((d) => d.confirmed).length, dimensions);
+  deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, meta.id) : 0, dimensions);
   deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
 }

@@ -8,9 +8,6 @@ import type { SyncDeps } from './deps.ts';
 import { NotNow, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 
-/** However long some proxy's Retry-After is, the cluster is asked again after this. */
-const longestRetryAfterSeconds = 300;
-
 /** How long one worker may take to find out whether the cluster is back. */
 const probeMs = 30_000;
 
@@ -39,8 +36,7 @@ const isOnceMore = ({ work }: Run): boolean => workParts.some((p) => work.parts[
 export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
   const reason = reasonOf(error);
   const failures = (meta.circuit?.failures ?? 0) + 1;
-  const asked =
-    reason === 'throttled' && error.retryAfterSeconds !== undefined ? Math.min(error.retryAfterSeconds, longestRetryAfterSeconds) : undefined;
+  const asked = reason === 'throttled' ? error.retryAfterSeconds : undefined;
   const waitSeconds = asked !== undefined ? Math.max(1, Math.ceil(asked * (1 + deps.random()))) : circuitSeconds(failures - 1, deps.random());
   const pause = asked ?? circuitSeconds(failures - 1, 0);
   const circuit: Circuit = { reason, failures, until: deps.now() + pause * 1000 };

@@ -17,9 +17,9 @@ const confirmAfterSeconds = 10;
 
 /** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const differences = inputs.service ? differencesOf(meta, key, inputs) : [];
+  const differences = inputs.service ? shown(differencesOf(meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
-  const text = JSON.stringify(shown(differences));
+  const text = JSON.stringify(differences);
   if (differences.length === 0) {
     if (known) await saveDifference(deps.table, key, undefined);
     return;
@@ -32,7 +32,7 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await noteDifference(deps.table, key.cluster, deps.now());
-  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences: shown(differences) });
+  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }
 
 /** As many as one item and one line of a log hold with ease. */

@@ -14,7 +14,7 @@ import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { listAudit, recordAudit } from '#shared/snapshot/audit.ts';
-import { listDifferences } from '#shared/snapshot/differences.ts';
+import { countDifferences } from '#shared/snapshot/differences.ts';
 import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, mayWrite, noteReady, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
@@ -134,8 +134,7 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
 }
 
 async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
-  const differences = await listDifferences(hub.table, meta.id);
-  const shadow = shadowFindings(meta, differences.filter((d) => d.confirmed).length, quietMs, Date.now());
+  const shadow = shadowFindings(meta, await countDifferences(hub.table, meta.id), quietMs, Date.now());
   if (!hub.connectionsFile) {
     return [...shadow, ...(await deployedFindings(meta)), vouched ? vouchedFor : notVouchedFor];
   }
@@ -186,7 +185,7 @@ async function list(hub: Hub): Promise<void> {
     if (meta.mode === 'draining') left.push(`${id}  draining: not written to since ${since}, its endpoints stay as they are`);
     if (meta.mode === 'removed') left.push(`${id}  removed ${since}: nothing is kept of it but its audit records`);
     if (hasLeft(meta)) continue;
-    const differences = (await listDifferences(hub.table, id)).filter((d) => d.confirmed).length;
+    const differences = await countDifferences(hub.table, id);
     const heard = meta.heartbeatAt > 0 ? `${Math.round((Date.now() - meta.heartbeatAt) / 1000)} s ago` : 'never';
     rows.push([
       id,

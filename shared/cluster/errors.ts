@@ -1,12 +1,14 @@
 import type { ApiFailure } from '#shared/kube/types.ts';
 
+const longestRetryAfterSeconds = 300;
+
 /** A call to a cluster's API that failed. Read it through the predicates below, never by its text. */
 export class ClusterApiError extends Error implements ApiFailure {
   override readonly name = 'ClusterApiError';
   readonly status: number;
   readonly reason: string | undefined;
   readonly causes: readonly string[];
-  /** From the Retry-After header or the Status body, in seconds. */
+  /** From the Retry-After header or the Status body, in seconds; bounded, as some proxy's wrong one must not silence us. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, failure: Partial<Omit<ApiFailure, 'message'>> & { retryAfterSeconds?: number | undefined; cause?: unknown }) {
@@ -14,7 +16,7 @@ export class ClusterApiError extends Error implements ApiFailure {
     this.status = failure.status ?? 0;
     this.reason = failure.reason;
     this.causes = failure.causes ?? [];
-    this.retryAfterSeconds = failure.retryAfterSeconds;
+    this.retryAfterSeconds = failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, longestRetryAfterSeconds);
   }
 }
 

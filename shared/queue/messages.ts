@@ -25,6 +25,9 @@ export interface EventsHeader {
   readonly runs?: number;
 }
 
+/** Characters of a projection that ingest takes, at most. */
+export const longestProjection = 256 * 1024;
+
 /** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */
 export interface InputEntry {
   readonly ns: string;

@@ -2,12 +2,11 @@
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { decodeMessage, UnreadableMessage } from './codec.ts';
-import { canRead, type Entry, type EventsMessage, messageVersion, type SyncMessage } from './messages.ts';
+import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
 /** Kubernetes allows no longer name, SQS no message with more entries than this. */
 const longestName = 253;
 const mostEntries = 20_000;
-const longestProjection = 256 * 1024;
 const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
 
 export function parseEventsMessage(body: string): EventsMessage {

@@ -23,14 +23,8 @@ export async function saveDifference(table: Table, service: ServiceKey, differen
   else await table.put({ ...key(service), text: difference.text, since: difference.since, confirmed: difference.confirmed ? 1 : 0 });
 }
 
-/** Every service of the cluster that differs now. */
-export async function listDifferences(
-  table: Table,
-  cluster: string,
-): Promise<readonly (Difference & { readonly namespace: string; readonly name: string })[]> {
+/** How many of the cluster's services differ now, confirmed. */
+export async function countDifferences(table: Table, cluster: string): Promise<number> {
   const items = await table.query(shadowKey(cluster, '', '').pk);
-  return items.map((item) => {
-    const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);
-    return { namespace, name, text: item['text'] as string, since: item['since'] as number, confirmed: item['confirmed'] === 1 };
-  });
+  return items.filter((item) => item['confirmed'] === 1).length;
 }

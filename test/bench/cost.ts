@@ -42,7 +42,6 @@ const scenarios: readonly Scenario[] = [
     name: 'one namespace of 5,000 pods, one change at a time',
     services: 100,
     podsPerService: 50,
-
     flips: 200,
     burst: 1,
     everyMs: 5_000,

@@ -1,7 +1,7 @@
 /** One row for each cluster: what its record and its recent metrics say. */
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { listDifferences } from '#shared/snapshot/differences.ts';
+import { countDifferences } from '#shared/snapshot/differences.ts';
 import { type ClusterMeta, listClusters, readMeta } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { FleetRow } from './answers.ts';
@@ -19,7 +19,7 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
   const [meta, [oldest], differences] = await Promise.all([
     readMeta(table, cluster),
     table.queryDirty(cluster, now, 1),
-    listDifferences(table, cluster),
+    countDifferences(table, cluster),
   ]);
   if (!meta) return undefined;
   const recent = (metric: MetricName, statistic: Query['statistic']) => {
@@ -36,7 +36,7 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
     p99: recent('SyncLatency', 'p99') ?? null,
     errors: (recent('SyncsFailed', 'Sum') ?? 0) + (recent('Parked', 'Sum') ?? 0),
     circuit: circuitText(meta),
-    differences: differences.filter((d) => d.confirmed).length,
+    differences,
   };
 }
 
