@@ -53,7 +53,7 @@ export async function announce(
       // Whoever wrote it may not have lived to log it, nor to tell of it. The message is delivered again because of that, or twice for no reason,
       // which costs a wake-up. Lists say everything again and again: they look whether something is owed.
       if (entry.listed && !before.past) return undefined;
-      if (kind === 'Pod') written.note(entry.namespace, entry.name);
+      written.note(kind, entry.namespace, entry.name);
       return { kind, record: before, podChange: undefined, seen: entry.seen };
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
@@ -76,8 +76,7 @@ export async function announce(
     };
     await rememberNamespace(deps, cluster, entry.namespace);
     // Before it is known whether it has been: an answer may get lost.
-    if (kind === 'Pod') written.note(entry.namespace, entry.name);
-    if (kind === 'Node') written.noteNode();
+    written.note(kind, entry.namespace, entry.name);
     if (await putObject(deps.table, cluster, kind, record, before)) {
       if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
       if (owesNothing) return undefined;

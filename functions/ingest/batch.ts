@@ -185,7 +185,7 @@ async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: 
 async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonly Owed[], written: Written): Promise<void> {
   const namespaces = new Set(owed.filter((o) => o.kind === 'Service').map((o) => o.record.namespace));
   await concurrently(16, [...namespaces], (ns) => raiseSelectorsVersion(deps.table, cluster, ns));
-  if (written.nodes || owed.some((o) => o.kind === 'Node')) await raiseNodesVersion(deps.table, cluster);
+  if (written.nodes) await raiseNodesVersion(deps.table, cluster);
 }
 
 async function addConcerned(

@@ -72,7 +72,10 @@ export async function applyInputPart(
   await concurrently(16, missing, (r) => apply({ namespace: r.namespace, name: r.name, version, projection: undefined }, r));
   // What an earlier worker wrote and did not live to tell: equal and older entries announce again while `past` is there.
   const untold = notListed.filter((r) => r.past && !missing.includes(r));
-  owed.push(...untold.map((record): Owed => ({ kind: part.kind, record, podChange: undefined, seen: undefined })));
+  for (const record of untold) {
+    written.note(part.kind, record.namespace, record.name);
+    owed.push({ kind: part.kind, record, podChange: undefined, seen: undefined });
+  }
   await purge(deps, meta, part.kind, notListed, version);
   return () => note(deps, meta, incarnation, part, version);
 }

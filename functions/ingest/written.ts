@@ -1,3 +1,4 @@
+import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
@@ -26,19 +27,17 @@ export class Written {
     return number;
   }
 
-  /** The pod is being written, or was by somebody who may not have lived to log it. */
-  note(namespace: string, name: string): void {
+  /** The object is being written, or was by somebody who may not have lived to log it. */
+  note(kind: InputKind, namespace: string, name: string): void {
+    // Whatever it changes of a node, and whoever it wakes: it is another set of nodes.
+    if (kind === 'Node') this.#nodes = true;
+    if (kind !== 'Pod') return;
     if (!this.#names.has(namespace)) this.#names.set(namespace, new Set());
     this.#names.get(namespace)?.add(name);
   }
 
   noteAll(namespace: string): void {
     this.#names.set(namespace, undefined);
-  }
-
-  /** Whatever it changes of a node, and whoever it wakes: it is another set of nodes. */
-  noteNode(): void {
-    this.#nodes = true;
   }
 
   get nodes(): boolean {

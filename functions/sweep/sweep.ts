@@ -30,19 +30,24 @@ export async function sweep(deps: SweepDeps): Promise<void> {
       failed.push(`${step} of ${cluster}`);
     }
   };
-  const each = (atOnce: number, stepsFor: (meta: ClusterMeta) => readonly Step[]): Promise<unknown> =>
-    concurrently(atOnce, clusters, (cluster) =>
+  const each = (atOnce: number, ids: readonly string[], stepsFor: (meta: ClusterMeta) => readonly Step[]): Promise<unknown> =>
+    concurrently(atOnce, ids, (cluster) =>
       attempt(cluster, 'read', async () => {
         const meta = await readMeta(deps.table, cluster);
         if (!meta) return;
         for (const step of stepsFor(meta)) await attempt(cluster, step.name, () => step(deps, meta));
       }),
     );
-  // A cluster that has left has no queues any more, and nothing that could be late.
-  await each(8, (meta) => (hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish]));
+  const doubtful: string[] = [];
+  await each(8, clusters, (meta) => {
+    // An orphan may be what asks for lists to be confirmed.
+    if (meta.toConfirm.length > 0 || meta.orphan) doubtful.push(meta.id);
+    // A cluster that has left has no queues any more, and nothing that could be late.
+    return hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish];
+  });
   deps.flush();
   // What may take long, or much memory, comes when all clusters have had the rest, and one after the other.
-  await each(1, (meta) => (meta.mode === 'active' && meta.toConfirm.length > 0 ? [confirmLists] : []));
+  await each(1, doubtful, (meta) => (meta.mode === 'active' && meta.toConfirm.length > 0 ? [confirmLists] : []));
   if (failed.length > 0) throw new Error(`sweep could not finish: ${failed.join(', ')}`);
 }
 
