@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/console/**'],
+    exclude: ['test/cluster/**', 'test/console/**', 'test/contract-java/**'],
     maxConcurrency: 12,
     testTimeout: 20_000,
     // However busy the machine is.

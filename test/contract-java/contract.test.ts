@@ -1,0 +1,38 @@
+/** The contracts of table and queue on servers that others wrote: Amazon's DynamoDB Local and ElasticMQ. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll } from 'vitest';
+import { createTable } from '#infra/local/create-table.ts';
+import { hotClient } from '#shared/sdk-client.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { largeMessagesContract, queueContract } from '#test/contract/queue.ts';
+import { sqsUnderTest } from '#test/contract/sqs-under-test.ts';
+import { tableContract } from '#test/contract/table.ts';
+import { type JavaServer, startDynamoDbLocal, startElasticMq } from '#test/support/java-server.ts';
+
+const local = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+const servers: JavaServer[] = [];
+let dynamodb: DynamoDBClient;
+let sqs: SQSClient;
+let sqsWithoutLimits: SQSClient;
+
+beforeAll(async () => {
+  const started = await Promise.all([startDynamoDbLocal(), startElasticMq('strict'), startElasticMq('relaxed')]);
+  const [table, queues, queuesWithoutLimits] = started;
+  servers.push(...started);
+  dynamodb = new DynamoDBClient({ ...hotClient, ...local, endpoint: table.endpoint });
+  sqs = new SQSClient({ ...hotClient, ...local, endpoint: queues.endpoint });
+  sqsWithoutLimits = new SQSClient({ ...hotClient, ...local, endpoint: queuesWithoutLimits.endpoint });
+  await createTable(dynamodb, 'fleet');
+});
+afterAll(async () => {
+  dynamodb?.destroy();
+  sqs?.destroy();
+  sqsWithoutLimits?.destroy();
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+tableContract('DynamoDB Local', async () => dynamoTable(dynamodb, 'fleet'));
+queueContract('SQS (ElasticMQ)', async () => sqsUnderTest(sqs));
+// ElasticMQ's limits are those that SQS had before 2025: 256 KiB.
+largeMessagesContract('SQS (ElasticMQ without limits)', async () => sqsUnderTest(sqsWithoutLimits));

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** What needs Java and Maven: `npm run test:contract-java`. The first run downloads the servers. */
+export default defineConfig({
+  test: {
+    include: ['test/contract-java/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 5 * 60_000,
+  },
+});

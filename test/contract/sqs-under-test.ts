@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { sqsQueue } from '#shared/queue/sqs.ts';
+import type { QueueUnderTest } from './queue.ts';
+
+let queues = 0;
+
+/** A new queue and its dead-letter queue on a server that speaks the protocol of SQS. */
+export async function sqsUnderTest(sqs: SQSClient): Promise<QueueUnderTest> {
+  const id = queues++;
+  const dead = (await sqs.send(new CreateQueueCommand({ QueueName: `dead-${id}` }))).QueueUrl as string;
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: dead, AttributeNames: ['QueueArn'] }));
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes?.['QueueArn'], maxReceiveCount: 2 });
+  const url = (await sqs.send(new CreateQueueCommand({ QueueName: `q-${id}`, Attributes: { VisibilityTimeout: '2', RedrivePolicy } })))
+    .QueueUrl as string;
+  const receive = async (QueueUrl: string, max: number) => {
+    const command = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: max, MessageSystemAttributeNames: ['All'] });
+    return (await sqs.send(command)).Messages ?? [];
+  };
+  return {
+    queue: sqsQueue(sqs, url),
+    receive: async (max) =>
+      (await receive(url, max)).map((m) => ({
+        body: m.Body as string,
+        receiptHandle: m.ReceiptHandle as string,
+        receiveCount: Number(m.Attributes?.ApproximateReceiveCount),
+      })),
+    delete: async (ReceiptHandle) => {
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
+    },
+    receiveDead: async () => (await receive(dead, 10)).map((m) => m.Body as string),
+    elapse: sleep,
+  };
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const oldestJava = 17;
+
+/**
+ * Folder with the jars (and native libraries) that `test/contract-java/NAME.pom.xml` names, downloaded by Maven when it is not there. Kept outside the
+ * tree, as the control plane is. Throws an error that says what is missing: Java 17 or newer, or Maven.
+ */
+export async function javaInstallation(name: string, say: (line: string) => void): Promise<string> {
+  await checkJava();
+  const pom = fileURLToPath(new URL(`../contract-java/${name}.pom.xml`, import.meta.url));
+  const hash = createHash('sha256')
+    .update(await readFile(pom))
+    .digest('hex')
+    .slice(0, 16);
+  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `${name}-${hash}`);
+  if (await exists(folder)) return folder;
+  say(`downloading ${name} with Maven: ${folder}`);
+  await mkdir(dirname(folder), { recursive: true });
+  // Renamed when it is whole, so that a download that was broken off is not taken for one.
+  const unfinished = await mkdtemp(`${folder}.`);
+  await copyFile(pom, join(unfinished, 'pom.xml'));
+  await maven(unfinished);
+  await rename(join(unfinished, 'jars'), folder).catch(async (e) => {
+    // Another process, or another server of this one, has downloaded the same meanwhile.
+    if (!(await exists(folder))) throw e;
+  });
+  await rm(unfinished, { recursive: true });
+  return folder;
+}
+
+async function checkJava(): Promise<void> {
+  const said = await run('java', ['-version']).then(
+    ({ stdout, stderr }) => stderr + stdout,
+    (e: Error) => {
+      throw new Error(`Java is missing: \`java -version\` does not work here (${e.message.trim()}); install a JDK of ${oldestJava} or newer`);
+    },
+  );
+  const major = Number(/version "(\d+)/.exec(said)?.[1]);
+  if (!(major >= oldestJava)) throw new Error(`Java is too old: ${said.split('\n')[0]}; ${oldestJava} or newer is needed`);
+}
+
+async function maven(folder: string): Promise<void> {
+  const args = ['--batch-mode', '--quiet', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=jars'];
+  await run('mvn', args, { cwd: folder, maxBuffer: 2 ** 24 }).catch((e: Error & { stdout?: string; code?: unknown }) => {
+    if (e.code === 'ENOENT')
+      throw new Error('Maven is missing: `mvn` is not on the PATH; it downloads the Java programs (Debian: apt-get install -y maven)');
+    throw new Error(`Maven could not download what ${folder}/pom.xml names:\n${(e.stdout || e.message).slice(-2_000)}`);
+  });
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
