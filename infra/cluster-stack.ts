@@ -4,6 +4,7 @@ import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import { clusterAlarms } from './alarms.ts';
 import { ClusterQueues } from './cluster-queues.ts';
 import type { ClusterConfig, HubConfig } from './config.ts';
@@ -67,6 +68,7 @@ export class ClusterStack extends Stack {
     const { ticket } = alarmTopics(this, hubConfig);
     for (const alarm of clusterAlarms) {
       const made = makeAlarm(this, alarm, {
+        namespace: metricsNamespaceOf(hubConfig.name),
         cluster: cluster.id,
         queueName: (role) => own[role]!.queueName,
         functionName: notHere('functions'),

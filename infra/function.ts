@@ -14,6 +14,7 @@ export interface HubFunctionProps {
   readonly entry: string;
   readonly description: string;
   readonly tableName: string;
+  readonly hubName: string;
   readonly memoryMiB: number;
   readonly timeout: Duration;
   readonly logRetentionDays: RetentionDays;
@@ -70,7 +71,7 @@ export class HubFunction extends Construct {
       timeout: props.timeout,
       ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
       ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
-      environment: { [hubEnv.tableName]: props.tableName, NODE_OPTIONS: '--enable-source-maps' },
+      environment: { [hubEnv.tableName]: props.tableName, [hubEnv.hubName]: props.hubName, NODE_OPTIONS: '--enable-source-maps' },
       depsLockFilePath: 'package-lock.json',
       bundling: {
         format: OutputFormat.ESM,

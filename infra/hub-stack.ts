@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { networkOf } from './function.ts';
@@ -47,6 +48,7 @@ export class HubStack extends Stack {
     new Monitoring(this, 'Monitoring', {
       hub,
       sources: {
+        namespace: metricsNamespaceOf(hub.name),
         tableName: table.tableName,
         functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
         queueName: (role) => {

@@ -17,6 +17,7 @@ export class Ingest extends Construct {
       entry: 'functions/ingest/ingest.handler.ts',
       description: 'events of the clusters to snapshot and wake-ups',
       tableName: table.tableName,
+      hubName: hub.name,
       memoryMiB: 1024,
       timeout: ingestTimeout,
       logRetentionDays: hub.logRetentionDays,

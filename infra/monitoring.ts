@@ -21,7 +21,6 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { type Alarm, compositeAlarm, hubAlarms } from './alarms.ts';
 import type { HubConfig } from './config.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from './dashboards.ts';
@@ -29,6 +28,8 @@ import type { FunctionRole, QueueRole, Series } from './series.ts';
 
 /** What the roles of series.ts are called here. */
 export interface MetricSources {
+  /** Of our own metrics. */
+  readonly namespace: string;
   readonly functionName: (role: FunctionRole) => string;
   readonly queueName: (role: QueueRole) => string;
   readonly tableName: string;
@@ -89,11 +90,12 @@ const describe = (id: string, meaning: string, cluster?: string): string =>
 
 function metricOf(series: Series, sources: MetricSources, period: Duration): Metric {
   const { statistic } = series;
+  const { namespace } = sources;
   const ofCluster: Record<string, string> = sources.cluster === undefined ? {} : { cluster: sources.cluster };
-  if ('metric' in series) return new Metric({ namespace: metricsNamespace, metricName: series.metric, dimensionsMap: ofCluster, statistic, period });
+  if ('metric' in series) return new Metric({ namespace, metricName: series.metric, dimensionsMap: ofCluster, statistic, period });
   if ('upstream' in series) {
     const dimensionsMap = { ...series.labels, ...ofCluster };
-    return new Metric({ namespace: metricsNamespace, metricName: series.upstream, dimensionsMap, statistic, period });
+    return new Metric({ namespace, metricName: series.upstream, dimensionsMap, statistic, period });
   }
   return new Metric({ namespace: series.aws, metricName: series.name, dimensionsMap: awsDimensions(series, sources), statistic, period });
 }
@@ -153,7 +155,7 @@ function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: Metr
     type: VariableType.PROPERTY,
     value: 'cluster',
     inputType: VariableInputType.SELECT,
-    values: Values.fromSearch(`{${metricsNamespace},cluster} MetricName="RelayHeartbeatAge"`, 'cluster'),
+    values: Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="RelayHeartbeatAge"`, 'cluster'),
     defaultValue: DefaultValue.FIRST,
   });
   drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: 'cluster', queueName: placeholder }, [

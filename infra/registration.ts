@@ -20,6 +20,7 @@ export class Register extends Construct {
       entry: 'functions/register/register.handler.ts',
       description: 'makes clusters known to the hub, and drains those that are taken out',
       tableName: table.tableName,
+      hubName: hub.name,
       memoryMiB: 256,
       // It may have to wait for a run of sweep that clears what was known of a former cluster.
       timeout: Duration.seconds(90),

@@ -27,6 +27,7 @@ export class Sweep extends Construct {
       entry: 'functions/sweep/sweep.handler.ts',
       description: 'wakes what is overdue, and publishes how old it is',
       tableName: table.tableName,
+      hubName: hub.name,
       memoryMiB: 512,
       timeout: Duration.seconds(55),
       logRetentionDays: hub.logRetentionDays,

@@ -25,6 +25,7 @@ export class Sync extends Construct {
       entry: 'functions/sync/sync.handler.ts',
       description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
       tableName: table.tableName,
+      hubName: hub.name,
       // One vCPU: more memory buys nothing for one event loop.
       memoryMiB: 1769,
       timeout: syncTimeout,

@@ -1,8 +1,10 @@
 import { hubEnv } from './contract/env.ts';
+import { metricsNamespaceOf } from './contract/metrics.ts';
 import type { QueueUrls } from './snapshot/meta.ts';
 
 export interface HubSettings {
   readonly tableName: string;
+  readonly metricsNamespace: string;
   /** Local runs: the clusters' queues. Deployed, each cluster's record has them. */
   readonly queues: { readonly [cluster: string]: QueueUrls };
   /** Local runs: file with the clusters' connections by id. */
@@ -21,5 +23,5 @@ export function readHubSettings(env: { readonly [name: string]: string | undefin
     wrong.push(`${hubEnv.queues} is not JSON: ${env[hubEnv.queues]?.slice(0, 80)}`);
   }
   if (wrong.length > 0) throw new Error(`settings: ${wrong.join('; ')}`);
-  return { tableName, queues, connectionsFile: env[hubEnv.connectionsFile] };
+  return { tableName, metricsNamespace: metricsNamespaceOf(env[hubEnv.hubName]), queues, connectionsFile: env[hubEnv.connectionsFile] };
 }

@@ -21,7 +21,7 @@ const table = dynamoTable(dynamodb, settings.tableName);
 const directory = queueDirectory(table, new SQSClient({}), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
-const metrics = emfMetrics(writeLine, Date.now);
+const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),

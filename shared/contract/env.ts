@@ -23,6 +23,8 @@ export const relayEnv = {
 
 export const hubEnv = {
   tableName: 'TABLE_NAME',
+  /** The hub's name in clusters.yaml: part of the namespace of its metrics. Local runs have none. */
+  hubName: 'HUB_NAME',
   /** Queues as JSON: cluster id → { events, syncs, parked, quarantine } URLs. */
   queues: 'QUEUES',
   /** Local runs only: file with the clusters' connections by id. */

@@ -4,6 +4,9 @@
  */
 export const metricsNamespace = 'FleetEndpoints';
 
+/** Two hubs in one account share neither a metric nor an alarm. A local run is one hub and has no name. */
+export const metricsNamespaceOf = (hub: string | undefined): string => (hub ? `${metricsNamespace}/${hub}` : metricsNamespace);
+
 export type Unit = 'Count' | 'Milliseconds' | 'Seconds';
 
 export interface Metric {

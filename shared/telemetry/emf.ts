@@ -1,5 +1,5 @@
 /** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
-import { metrics as declared, type MetricName, metricsNamespace, perCluster, type Unit } from '#shared/contract/metrics.ts';
+import { metrics as declared, type MetricName, perCluster, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
@@ -12,7 +12,7 @@ export interface EmfMetrics extends Metrics {
  * An observation with a cluster counts twice, for the fleet and for the cluster, by way of two dimension sets on one line;
  * one without counts for the fleet. Labels of its own are in both sets. Every value is kept, so that percentiles are true.
  */
-export function emfMetrics(write: (line: string) => void, now: () => number): EmfMetrics {
+export function emfMetrics(write: (line: string) => void, now: () => number, namespace: string): EmfMetrics {
   const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<Name, number[]> }>();
   return {
     put(name, value, dimensions = {}) {
@@ -27,7 +27,7 @@ export function emfMetrics(write: (line: string) => void, now: () => number): Em
     },
     flush() {
       for (const { dimensions, values } of groups.values()) {
-        for (const part of documents(values)) write(JSON.stringify(document(dimensions, part, now())));
+        for (const part of documents(values)) write(JSON.stringify(document(namespace, dimensions, part, now())));
       }
       groups.clear();
     },
@@ -57,11 +57,11 @@ function documents(values: Part): Part[] {
   return parts;
 }
 
-function document(dimensions: Dimensions, values: Part, now: number): object {
+function document(namespace: string, dimensions: Dimensions, values: Part, now: number): object {
   const labels = Object.keys(dimensions).filter((name) => name !== 'cluster');
   const names = [...values.keys()];
   const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
-    Namespace: metricsNamespace,
+    Namespace: namespace,
     Dimensions,
     Metrics: metrics.map((name) => ({ Name: name, Unit: unitOf(name) })),
   });

@@ -5,11 +5,13 @@ import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms } from '#infra/ala
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
 import { runbookAnchor } from '#infra/monitoring.ts';
 import type { Series } from '#infra/series.ts';
-import { type MetricName, metrics, metricsNamespace, perCluster } from '#shared/contract/metrics.ts';
+import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+import { readHubSettings } from '#shared/settings.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, clusterTemplate } = fleetOf();
+const metricsNamespace = metricsNamespaceOf('Fleet');
 const alarms: readonly Alarm[] = [...hubAlarms(1000), ...clusterAlarms];
 const own = (series: readonly Series[]): MetricName[] => series.flatMap((s) => ('metric' in s ? [s.metric] : []));
 /** Upstream's, as "name label=value". */
@@ -81,6 +83,21 @@ describe('dashboards', () => {
     const bodies = JSON.stringify(Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')));
     expect(bodies).toContain(`{${metricsNamespace},cluster}`);
   });
+});
+
+it('two hubs in one account emit, watch and draw metrics of a namespace each', () => {
+  const canary = fleetOf('hub: { name: Canary }\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
+  const hubs = { Fleet: [hubTemplate, clusterTemplate('eks')], Canary: [canary.hubTemplate, canary.clusterTemplate('a')] };
+  for (const [name, templates] of Object.entries(hubs)) {
+    const own = `FleetEndpoints/${name}`;
+    const of = (type: string) => templates.flatMap((t) => Object.values(t.findResources(type)).map((r) => r['Properties']));
+    const watched = of('AWS::CloudWatch::Alarm').map((a) => a.Namespace as string);
+    expect(new Set(watched.filter((n) => !n.startsWith('AWS/')))).toEqual(new Set([own]));
+    const drawn = of('AWS::CloudWatch::Dashboard').flatMap((d) => JSON.stringify(d).match(/FleetEndpoints(?!\/)|FleetEndpoints\/\w+/g) ?? []);
+    expect(new Set(drawn)).toEqual(new Set([own]));
+    const emitted = of('AWS::Lambda::Function').map((f) => readHubSettings({ ...f.Environment.Variables, TABLE_NAME: 'any' }).metricsNamespace);
+    expect(new Set(emitted)).toEqual(new Set([own]));
+  }
 });
 
 describe('alarms', () => {

@@ -70,7 +70,7 @@ describe('the functions', () => {
 
   it('are given what they read from their environment', () => {
     for (const { Properties } of Object.values(hubTemplate.findResources('AWS::Lambda::Function'))) {
-      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(['NODE_OPTIONS', hubEnv.tableName]);
+      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual([hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName]);
     }
   });
 

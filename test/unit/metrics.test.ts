@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -194,6 +195,7 @@ describe('upstream names', () => {
     const metrics = emfMetrics(
       (line) => lines.push(JSON.parse(line)),
       () => 0,
+      metricsNamespace,
     );
     metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
     metrics.put('endpoint_slice_controller_endpoints_desired', 4, { cluster: 'a' });
@@ -210,6 +212,7 @@ describe('upstream names', () => {
     const metrics = emfMetrics(
       (line) => store.add(JSON.parse(line)),
       () => 0,
+      metricsNamespace,
     );
     for (const value of [0, 2, 3, 40_000]) metrics.put('endpoint_slice_controller_endpoints_added_per_sync', value, { cluster: 'a' });
     metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });

@@ -4,6 +4,7 @@ import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';
 import { explanationText } from '#infra/operate/explain-text.ts';
+import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { noteNamespace, putObject } from '#shared/snapshot/objects.ts';
@@ -46,6 +47,7 @@ beforeAll(async () => {
   const metrics = emfMetrics(
     (line) => void store.add(JSON.parse(line)),
     () => now - 1_000,
+    metricsNamespace,
   );
   for (const ms of [100, 300]) metrics.put('SyncLatency', ms, { cluster: 'a' });
   metrics.put('SyncsFailed', 2, { cluster: 'a' });

@@ -5,7 +5,7 @@ import { awsMetrics } from '#infra/local/aws-metrics.ts';
 import { draw } from '#infra/local/console/drawing.ts';
 import { type MetricsStore, metricsStore, type Query } from '#infra/local/console/metrics-store.ts';
 import { keptSeconds, statisticOf, timeSeries } from '#infra/local/console/time-series.ts';
-import type { MetricName } from '#shared/contract/metrics.ts';
+import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 
 const start = 1_700_000_000;
@@ -17,7 +17,7 @@ function clocked() {
   const write = (line: string) => void store.add(JSON.parse(line));
   const put = (second: number, name: MetricName, values: readonly number[], cluster = 'a') => {
     now = start + second;
-    const metrics = emfMetrics(write, () => now * 1000);
+    const metrics = emfMetrics(write, () => now * 1000, metricsNamespace);
     for (const value of values) metrics.put(name, value, { cluster });
     metrics.flush();
   };
@@ -114,6 +114,7 @@ describe('a dashboard', () => {
     const metrics = emfMetrics(
       (line) => void store.add(JSON.parse(line)),
       () => (start + 2) * 1000,
+      metricsNamespace,
     );
     metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'a', result: 'success' });
     metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'b', result: 'success' });

@@ -5,13 +5,14 @@ import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { startConsole } from '#infra/local/console/server.ts';
 import { summary } from '#infra/local/summary.ts';
 import { terminal } from '#infra/local/terminal.ts';
+import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 
 function filledStore() {
   const store = metricsStore();
   const write = (line: string) => expect(store.add(JSON.parse(line))).toBe(true);
-  const metrics = emfMetrics(write, () => 0);
+  const metrics = emfMetrics(write, () => 0, metricsNamespace);
   for (const ms of [10, 20, 400]) metrics.put('SyncLatency', ms, { cluster: 'a' });
   for (const cluster of ['a', 'b', 'b']) metrics.put('EventsIn', 2, { cluster });
   metrics.put('CircuitOpen', 1, { cluster: 'a' });

@@ -8,6 +8,7 @@ function recorded() {
     metrics: emfMetrics(
       (line) => lines.push(JSON.parse(line)),
       () => 1_764_000_000_000,
+      'FleetEndpoints/Canary',
     ),
   };
 }
@@ -25,7 +26,7 @@ test('writes one line a cluster, for the fleet and for the cluster, with every v
         Timestamp: 1_764_000_000_000,
         CloudWatchMetrics: [
           {
-            Namespace: 'FleetEndpoints',
+            Namespace: 'FleetEndpoints/Canary',
             Dimensions: [[], ['cluster']],
             Metrics: [
               { Name: 'SyncLatency', Unit: 'Milliseconds' },
