@@ -1,16 +1,17 @@
 import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './nag.ts';
 
-/** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
-export const ingestTimeout = Duration.seconds(30);
-export const syncTimeout = Duration.seconds(30);
+const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
+export const ingestTimeout = Duration.millis(ingestMs);
+export const syncTimeout = Duration.millis(syncMs);
 /**
  * What belongs together: Lambda wants a visibility timeout of six times the function's, so that a message is not seen twice
  * while its first batch runs; after a crash it comes back only then, so the timeouts are short.
  */
-const visibilityOf = (timeout: Duration): Duration => Duration.seconds(6 * timeout.toSeconds());
+const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
 
 /** Nothing in here needs order: every message says as of which version it speaks. So: standard queues. */
 export function hubQueue(scope: Construct, id: string, props: QueueProps): Queue {
@@ -37,8 +38,8 @@ export class ClusterQueues extends Construct {
     const retentionPeriod = Duration.days(14);
     this.deadEvents = endOfLine(hubQueue(this, 'DeadEvents', { retentionPeriod }));
     this.deadSyncs = endOfLine(hubQueue(this, 'DeadSyncs', { retentionPeriod }));
-    // Throttles and crashes raise the receive count too and must not end here: fifty are two hours and a half. A sync's retries are in its work item.
-    const maxReceiveCount = 50;
+    // A sync's retries are in its work item, not here.
+    const maxReceiveCount = mostReceives;
     this.events = hubQueue(this, 'Events', {
       visibilityTimeout: visibilityOf(ingestTimeout),
       deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },

@@ -4,6 +4,7 @@ import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import { clusterAlarms } from './alarms.ts';
 import { ClusterQueues } from './cluster-queues.ts';
@@ -84,7 +85,7 @@ function consume(scope: Construct, id: string, queue: Queue, target: IFunction, 
   const mapping = new EventSourceMapping(scope, id, {
     target,
     eventSourceArn: queue.queueArn,
-    batchSize: 10,
+    batchSize: defaultLimits.runs.batchSize,
     reportBatchItemFailures: true,
     maxConcurrency,
   });

@@ -3,6 +3,7 @@
  * owed to which services is told by batch.ts in the order of docs/architecture.md, "Invariants": object, selectors, generation, message, and
  * only then is `past` cleared.
  */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
@@ -63,7 +64,7 @@ export async function announce(
     }
     const change = changeOf(kind, before, entry);
     const owesNothing = change === 'same' && before?.past === undefined;
-    const past = owesNothing ? undefined : pastOf(kind, before, entry);
+    const past = owesNothing ? undefined : pastOf(kind, before, entry, limitsOf(deps).ingest.mostPast);
     const record: ObjectRecord = {
       namespace: entry.namespace,
       name: entry.name,
@@ -115,7 +116,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
 }
 
 /** What was owed before stays owed, and so is the label set that this write takes out of sight. */
-function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
+function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, mostPast: number): readonly Labels[] {
   const owed = before?.past ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return owed;
   const labels = labelsOfProjectedPod(before.projection);
@@ -125,9 +126,6 @@ function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: Versio
   // An item that grew too large would hold up its message for ever. Whom the oldest set concerned finds out with its next run.
   return JSON.stringify(past).length > mostPast ? past.slice(1) : past;
 }
-
-/** Characters of an item of 400 KB that go to label sets. */
-const mostPast = 128 * 1024;
 
 async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {
   const key = `${cluster}/${namespace}`;

@@ -10,6 +10,7 @@
  * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
  * it twice is harmless.
  */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type OutputKind } from '#shared/kube/types.ts';
@@ -40,12 +41,6 @@ export interface EventsRecord {
   readonly body: string;
 }
 
-/** How long messages of a session wait that does not fit the cluster (functions/sweep/suspect.ts). */
-const suspectDelaySeconds = 30;
-
-/** A message takes as many runs as it needs, as long as it gets on: each writes for ten seconds or so. */
-const mostRuns = 50;
-
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
   deps: IngestDeps,
@@ -69,8 +64,9 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   const wakeUps = new WakeUps();
   // Of messages that fail half-way too: what was written of them is told now, and not only when they come back, or never.
   const owed: Owed[] = [];
-  const written = new Written(deps.table, cluster, deps.now());
-  const limit = timeLimit(deps.table, deps.now, deadline);
+  const limits = limitsOf(deps);
+  const written = new Written(deps.table, cluster, deps.now(), limits.podLog);
+  const limit = timeLimit(deps.table, deps.now, deadline, limits.ingest.writingShare);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
     try {
       return await applyMessage({ ...deps, table: limit.table }, meta, record.body, wakeUps, written, owed);
@@ -105,7 +101,8 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
 /** Anew, and not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
 async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord): Promise<boolean> {
   try {
-    const message = parseEventsMessage(record.body);
+    const message = parseEventsMessage(record.body, limitsOf(deps).queue);
+    const { mostRuns } = limitsOf(deps).ingest;
     const runs = (message.runs ?? 1) + 1;
     if (runs > mostRuns) {
       await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
@@ -127,12 +124,13 @@ async function applyMessage(
   written: Written,
   owed: Owed[],
 ): Promise<Note | undefined> {
-  const message = parseEventsMessage(body);
+  const message = parseEventsMessage(body, limitsOf(deps).queue);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
   const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.sessions);
   if (incarnation === undefined) {
     if (message.type !== 'heartbeat') {
-      await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds: suspectDelaySeconds }]);
+      const delaySeconds = limitsOf(deps).ingest.suspectDelaySeconds;
+      await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds }]);
     }
     return undefined;
   }

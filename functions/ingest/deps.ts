@@ -1,3 +1,4 @@
+import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
@@ -20,4 +21,6 @@ export interface IngestDeps {
   readonly leaseEnds?: LeaseEnds;
   /** "cluster session" → its incarnation: fixed at first sight, so it can be kept. */
   readonly sessions?: Map<string, number>;
+  /** The defaults where left out. */
+  readonly limits?: Limits;
 }

@@ -2,6 +2,7 @@
  * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
  * and periodic inventory are one thing, and the entries are the repair.
  */
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind, OutputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
@@ -15,14 +16,6 @@ import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { applyOutputs } from './outputs.ts';
 import type { Written } from './written.ts';
-
-/** A list that would take away more than this many objects, and this share of them, is confirmed by sweep's own first. */
-export const suspiciousCount = 20;
-export const suspiciousShare = 0.2;
-
-/** How long a tombstone stays at least: longer than a run of ingest, since the fence protects from everything that comes later. */
-const tombstoneMs = 15 * 60_000;
-const listTtlSeconds = 3600;
 
 type InputPart = Extract<ListPartMessage, { kind: InputKind }>;
 type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;
@@ -57,6 +50,7 @@ export async function applyInputPart(
   const notListed = [...held].filter(([key]) => !listed.has(key)).map(([, record]) => record);
   const alive = [...held.values()].filter(isAlive).length;
   const missing = notListed.filter((r) => isAlive(r) && r.version < version);
+  const { suspiciousCount, suspiciousShare } = limitsOf(deps).ingest;
   const suspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && !part.confirmed && meta.mode !== 'shadow';
   if (suspicious) {
     deps.metrics.put('Drift', missing.length, { cluster: meta.id });
@@ -107,7 +101,8 @@ async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMess
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);
     const held = await readObjects(deps.table, cluster, kind, ns.name, range);
-    if (held.length === 0 && range.from === undefined && range.to === undefined) await noteNone(deps.table, cluster, kind, ns, deps.now());
+    if (held.length === 0 && range.from === undefined && range.to === undefined)
+      await noteNone(deps.table, cluster, kind, ns, deps.now(), limitsOf(deps).ingest.emptyAfterMs);
     return held;
   });
   return byKey(records.flat());
@@ -156,6 +151,7 @@ const inRange = (key: string, from: string, to: string): boolean => key > from &
 async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
   // Services that went while nothing is written are still to be woken by the switch back.
   if (kind === 'Service' && (meta.wakeAll || (meta.mode !== 'active' && meta.mode !== 'shadow'))) return;
+  const { tombstoneMs } = limitsOf(deps).ingest;
   const redundant = records.filter((r) => !isAlive(r) && !r.past && r.version <= fence && deps.now() - r.at > tombstoneMs);
   await concurrently(16, redundant, (r) => purgeTombstone(deps.table, meta.id, kind, r));
 }
@@ -166,7 +162,7 @@ async function note(deps: IngestDeps, meta: ClusterMeta, incarnation: number, pa
   const complete = await notePart(deps.table, meta.id, part.kind, part.listId, {
     i: part.i,
     last: part.last === true,
-    expiresAtSeconds: Math.floor(deps.now() / 1000) + listTtlSeconds,
+    expiresAtSeconds: Math.floor(deps.now() / 1000) + limitsOf(deps).ingest.listTtlSeconds,
   });
   if (complete) await noteSynced(deps.table, meta.id, part.kind, incarnation);
 }

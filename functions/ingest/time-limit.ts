@@ -1,15 +1,10 @@
+import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
 /** The batch's time for writing objects is up. What was written is skipped when the message comes again. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
-
-/**
- * The share of a worker's time in which objects are written; the rest is for telling of them, which takes twice as many calls. A worker that is
- * stopped in between has told of nothing.
- */
-const writingShare = 1 / 3;
 
 export interface TimeLimit {
   /** Every call rejects with OutOfTime once the time is up. */
@@ -18,8 +13,11 @@ export interface TimeLimit {
   lift(): void;
 }
 
-/** `deadline`: when the worker is stopped, ms since the epoch. */
-export function timeLimit(table: Table, now: () => number, deadline: number): TimeLimit {
+/**
+ * `deadline`: when the worker is stopped, ms since the epoch; one that is stopped before it has told of what it wrote has told of nothing.
+ * `writingShare`: of the time until then, for writing.
+ */
+export function timeLimit(table: Table, now: () => number, deadline: number, writingShare: number = defaultLimits.ingest.writingShare): TimeLimit {
   let until = now() + (deadline - now()) * writingShare;
   const inTime =
     <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>

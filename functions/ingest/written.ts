@@ -1,3 +1,4 @@
+import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
@@ -12,12 +13,14 @@ export class Written {
   readonly #names = new Map<string, Set<string> | undefined>();
 
   readonly #now: number;
+  readonly #limits: PodLogLimits;
   #nodes = false;
 
-  constructor(table: Table, cluster: string, now: number) {
+  constructor(table: Table, cluster: string, now: number, limits: PodLogLimits = defaultLimits.podLog) {
     this.#table = table;
     this.#cluster = cluster;
     this.#now = now;
+    this.#limits = limits;
   }
 
   /** The number to write the namespace's pods with: taken before the first of them is written. */
@@ -50,7 +53,10 @@ export class Written {
     const versions = await concurrently(16, namespaces, async (namespace) => {
       // A number that was taken and not used is filled too, or readers would wait for it.
       const names = this.#names.has(namespace) ? this.#names.get(namespace) : new Set<string>();
-      return [namespace, await endPodLog(this.#table, this.#cluster, namespace, await this.begin(namespace), names, this.#now)] as const;
+      return [
+        namespace,
+        await endPodLog(this.#table, this.#cluster, namespace, await this.begin(namespace), names, this.#now, this.#limits),
+      ] as const;
     });
     return new Map(versions);
   }

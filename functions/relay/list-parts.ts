@@ -1,3 +1,4 @@
+import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
@@ -34,15 +35,16 @@ export function encodeParts(
   ends: { readonly from: string; readonly to: string },
   first: number,
   maxBytes: number,
+  limits: Limits = defaultLimits,
 ): EncodedPage {
   const bodies: string[] = [];
   const unsendable = page.filter((o) => o.entry === undefined).map((o) => o.key);
   const ranges = sendable(page, ends).reverse();
   for (let range = ranges.pop(); range; range = ranges.pop()) {
-    const body = encode(list, range, first + bodies.length);
+    const body = encode(list, range, first + bodies.length, limits);
     const [only, ...others] = range.objects;
     const alone = only !== undefined && others.length === 0;
-    if (body.length <= (alone ? largestBody : maxBytes)) {
+    if (body.length <= (alone ? limits.relay.bodyBytes : maxBytes)) {
       bodies.push(body);
     } else if (alone) {
       unsendable.push(only.key);
@@ -52,18 +54,15 @@ export function encodeParts(
   return { bodies, unsendable };
 }
 
-/** SQS takes 1 MiB a message. */
-const largestBody = 1_000_000;
-
 interface Range {
   readonly from: string;
   readonly to: string;
   readonly objects: readonly Listed[];
 }
 
-function encode({ header, kind, asOf, listId }: ListHeader, { from, to, objects }: Range, i: number): string {
+function encode({ header, kind, asOf, listId }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {
   const last = to === '' ? { last: true } : {};
-  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries: objects.map((o) => o.entry) });
+  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries: objects.map((o) => o.entry) }, queue);
 }
 
 /** The range without the objects that have no entry: each of them ends a range before it and begins the next one behind it. */

@@ -1,3 +1,4 @@
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import { compareBytes } from './key-order.ts';
@@ -18,19 +19,17 @@ export interface ListRequest {
   readonly beside: boolean;
 }
 
-/** Larger parts are split. SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
-const maxPartBytes = 256 * 1024;
-
 /**
  * Lists all pages of a kind and sends each as it comes: a page is dropped before the next is asked for. Resolves with the list's
  * version when the queue has accepted every part. A list that fails midway is given up: the next one has another id.
  */
 export async function listAll(
-  deps: Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId'>,
+  deps: Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>,
   { kind, header, pageSize, floor, beside }: ListRequest,
   send: (deliver: () => Promise<void>) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
+  const limits = limitsOf(deps);
   const listId = deps.newId();
   let asOf: string | undefined;
   let from = '';
@@ -56,7 +55,7 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
-    const { bodies, unsendable } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, maxPartBytes);
+    const { bodies, unsendable } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, limits.relay.partBytes, limits);
     for (const key of unsendable) deps.log.error('object is missing from the list, which says nothing of it', { kind, key });
     parts += bodies.length;
     from = to;

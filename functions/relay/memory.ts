@@ -1,3 +1,4 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
@@ -13,6 +14,7 @@ export interface MemoryDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly outputs: Outputs;
+  readonly limits?: Limits;
 }
 
 /**
@@ -36,7 +38,7 @@ export class Memory {
     try {
       if (!isInput(kind)) entry = this.takeOutput(kind, key, object, version, type === 'DELETED', seen);
       else if (type === 'DELETED') entry = deletedInput(object, version, seen);
-      else entry = inputEntry(kind, object, version, seen);
+      else entry = inputEntry(kind, object, version, seen, limitsOf(this.deps).relay);
     } catch (e) {
       // One object that we cannot read must not hold up the others: the hub keeps what it has of it.
       this.unreadable(kind, key, e);
@@ -64,7 +66,7 @@ export class Memory {
         if (!beside && kind === 'EndpointSlice') this.services.set(key, serviceOf(object));
         return outputEntry(kind, object, version, this.deps.outputs);
       }
-      const entry = inputEntry(kind, object, version);
+      const entry = inputEntry(kind, object, version, undefined, limitsOf(this.deps).relay);
       if (kind === 'Pod' || kind === 'Node') {
         const hash = projectionHash(entry.o ?? '');
         if (!beside) this.hashes[kind].set(key, hash);

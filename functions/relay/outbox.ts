@@ -1,3 +1,4 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
@@ -14,6 +15,7 @@ export interface OutboxDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
+  readonly limits?: Limits;
 }
 
 export interface OutboxOptions {
@@ -30,9 +32,6 @@ export interface OutboxOptions {
   /** The same for Endpoints and slices: they say what sync has written, as a rule, so nobody waits for them. */
   readonly gatherOutputsMs?: number;
 }
-
-/** SQS takes 1 MiB a message. */
-const largestBody = 1_000_000;
 
 /**
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
@@ -55,11 +54,12 @@ export class Outbox {
   constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
     this.deps = deps;
     this.header = header;
+    const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
     this.options = {
-      maxWaiting: 10_000,
-      maxWaitingBytes: 16 << 20,
-      maxEntries: 200,
-      maxBytes: 32 << 10,
+      maxWaiting: mostWaiting,
+      maxWaitingBytes: mostWaitingBytes,
+      maxEntries: messageEntries,
+      maxBytes: messageBytes,
       concurrency: 4,
       gatherMs: 200,
       gatherOutputsMs: 1_000,
@@ -181,7 +181,7 @@ export class Outbox {
       const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
       if (pending.length === 0) continue;
       const body = this.encode(lane, pending);
-      if (body.length > largestBody) {
+      if (body.length > limitsOf(this.deps).relay.bodyBytes) {
         // Only one entry by itself can be so large.
         for (const { entry, bytes } of pending) this.unsendable(lane.kind, `${entry.ns}/${entry.name}`, bytes);
         continue;
@@ -207,7 +207,10 @@ export class Outbox {
   }
 
   private encode(lane: Lane, pending: readonly Pending[]): string {
-    return encodeMessage({ ...this.header, type: 'live', kind: lane.kind, asOf: lane.read, entries: pending.map((p) => p.entry) });
+    return encodeMessage(
+      { ...this.header, type: 'live', kind: lane.kind, asOf: lane.read, entries: pending.map((p) => p.entry) },
+      limitsOf(this.deps).queue,
+    );
   }
 
   private unsendable(kind: Kind, key: string, bytes: number): void {

@@ -1,8 +1,9 @@
+import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
-import { type InputEntry, longestProjection, type OutputEntry } from '#shared/queue/messages.ts';
+import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import type { KubeObject } from './watch-source.ts';
 
 /** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
@@ -13,20 +14,23 @@ export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace
 
 export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
 
-/** In characters. The API server has no limit for labels as such, and one tenant's object must not hold up the messages that it shares with others. */
-const longestSent = {
-  /** Thousands of ports. */
-  Service: longestProjection,
-  /** Its record has the label sets that it had before beside it, in an item of 400 KB. */
-  Pod: 64 * 1024,
-  Node: 64 * 1024,
-} as const satisfies { readonly [K in InputKind]: number };
+/** The API server has no limit for labels as such, and one tenant's object must not hold up the messages that it shares with others. */
+const longestOf = { Service: 'longestService', Pod: 'longestPod', Node: 'longestNode' } as const satisfies {
+  readonly [K in InputKind]: keyof RelayLimits;
+};
 
 /** Throws for an object that cannot be sent. */
-export function inputEntry(kind: InputKind, object: KubeObject, resourceVersion: string, seen?: number): InputEntry {
+export function inputEntry(
+  kind: InputKind,
+  object: KubeObject,
+  resourceVersion: string,
+  seen?: number,
+  limits: RelayLimits = defaultLimits.relay,
+): InputEntry {
   const { namespace = '', name } = object.metadata;
   const o = encodeProjection(kind, object as never);
-  if (o.length > longestSent[kind]) throw new RangeError(`its projection has ${o.length} characters: at most ${longestSent[kind]} are sent`);
+  const longest = limits[longestOf[kind]];
+  if (o.length > longest) throw new RangeError(`its projection has ${o.length} characters: at most ${longest} are sent`);
   return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
 }
 

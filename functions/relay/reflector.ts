@@ -1,6 +1,7 @@
 import { hasCause } from '#shared/cluster/errors.ts';
 import { isExpired } from '#shared/cluster/list.ts';
 import { resources } from '#shared/cluster/resources.ts';
+import type { Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
@@ -26,6 +27,7 @@ export interface ReflectorDeps {
   readonly lists: Gate;
   readonly continuity: Continuity;
   readonly newId: () => string;
+  readonly limits?: Limits;
 }
 
 export interface ReflectorOptions {

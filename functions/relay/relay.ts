@@ -1,3 +1,4 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
@@ -23,6 +24,8 @@ export interface RelayDeps {
   readonly meter: Meter;
   /** Ids of sessions and lists: never the same twice. */
   readonly newId: () => string;
+  /** The defaults where left out. */
+  readonly limits?: Limits;
 }
 
 export interface RelayOptions {
@@ -55,7 +58,8 @@ export class Relay {
 
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.deps = deps;
-    this.options = { resyncMs: 1_800_000, heartbeatMs: 15_000, pageSize: 500, drainMs: 4_000, failFast: false, outbox: {}, ...options };
+    const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
+    this.options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, outbox: {}, ...options };
   }
 
   /** Resolves when the signal has been aborted and what waited is sent, or given up. Rejects with UnorderedVersions or NotAuthorised. */

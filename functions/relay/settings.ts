@@ -1,4 +1,5 @@
 import { relayEnv } from '#shared/contract/env.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Outputs } from './project.ts';
 
 export interface RelaySettings {
@@ -42,7 +43,7 @@ export function readSettings(env: Env): RelaySettings {
     cluster: required(relayEnv.clusterId),
     eventsQueueUrl: required(relayEnv.eventsQueueUrl),
     outputs: outputs === 'full' ? 'full' : 'metadata',
-    resyncMs: number(relayEnv.resyncSeconds, 1800, 1, 86_400) * 1000,
+    resyncMs: number(relayEnv.resyncSeconds, defaultLimits.relay.resyncMs / 1000, 1, 86_400) * 1000,
     port: number(relayEnv.port, 8080, 0, 65_535),
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : '::'),
     failFast: env[relayEnv.failFast] === '1',

@@ -1,4 +1,5 @@
 /** A list that would take much away is made again by ourselves, and sent through ingest like any other, marked as confirmed. */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -7,13 +8,12 @@ import { confirmed, fixSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { SweepDeps } from './deps.ts';
 
-const entriesPerPart = 500;
-
 export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   for (const kind of meta.toConfirm) await confirmList(deps, meta, kind);
 }
 
 async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMeta, kind: K): Promise<void> {
+  const { entriesPerPart } = limitsOf(deps).sweep;
   const api = await deps.cluster(meta);
   const { resourceVersion, items } = await api.list(kind, '', {
     keep: (o) => ({

@@ -1,4 +1,5 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
@@ -15,4 +16,6 @@ export interface SweepDeps {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;
+  /** The defaults where left out. */
+  readonly limits?: Limits;
 }

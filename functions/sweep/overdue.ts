@@ -1,5 +1,6 @@
 /** Work that is owed for too long: its message was lost, which must not happen. In a healthy run nothing is found here. */
 
+import { limitsOf } from '#shared/contract/limits.ts';
 import { parseWorkKey } from '#shared/snapshot/keys.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { readWork } from '#shared/snapshot/work.ts';
@@ -7,14 +8,11 @@ import { sendWakeUps, type WakeUp } from '#shared/wakeup/wake-ups.ts';
 import { isClean, isLeased } from '#shared/workqueue/item.ts';
 import type { SweepDeps } from './deps.ts';
 
-/** After this long beyond its due time work is woken again; longer than any message waits for a worker in a healthy system. */
-export const overdueMs = 90_000;
-const atMost = 500;
-
 /** Wakes what is overdue, and gives the age in seconds of the oldest work, due or not in chain. A change of a pod is due when its batch period is over. */
 export async function wakeOverdue(deps: SweepDeps, meta: ClusterMeta): Promise<{ readonly resent: number; readonly oldestSeconds: number }> {
+  const { overdueMs, mostOverdue } = limitsOf(deps).sweep;
   const now = deps.now();
-  const dirty = await deps.table.queryDirty(meta.id, now, atMost);
+  const dirty = await deps.table.queryDirty(meta.id, now, mostOverdue);
   const wakeUps: WakeUp[] = [];
   const batchMs = meta.settings.batchPeriodSeconds * 1000;
   let oldestMs = 0;

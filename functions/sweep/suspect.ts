@@ -4,6 +4,7 @@
  * or of another cluster altogether.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
@@ -11,9 +12,6 @@ import { fixSession, noIncarnation } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
-
-/** Without a way to the cluster (shadow), a suspicion is believed when it has stood this long and no known relay has been heard since. */
-const believedAfterMs = 60_000;
 
 export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const { suspect } = meta;
@@ -58,7 +56,8 @@ async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promi
     return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    const stood = deps.now() - suspect.since > believedAfterMs && meta.heartbeatAt < suspect.since;
+    // And no known relay has been heard since.
+    const stood = deps.now() - suspect.since > limitsOf(deps).sweep.believedAfterMs && meta.heartbeatAt < suspect.since;
     return meta.mode === 'shadow' && stood ? 'new' : 'unknown';
   }
 }

@@ -1,18 +1,16 @@
 /** Nothing much is removed on the word of the snapshot alone (docs/parity.md D30). */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
-
-/** Services with fewer endpoints than this are not braked, nor are plans that keep at least this share. */
-export const brakeFrom = 10;
-export const brakeShare = 0.5;
 
 /**
  * Pods as the cluster lists them right now, when the plan would leave less than half of ten or more endpoints and the snapshot does not
  * agree with the cluster; undefined to go on with the plan. Asked once a run: pods that came from here are not asked about again.
  */
 export async function confirmedPods(run: Run, before: number, after: number, pods: readonly Pod[]): Promise<readonly Pod[] | undefined> {
+  const { brakeFrom, brakeShare } = limitsOf(run.deps).sync;
   if (before < brakeFrom || after >= before * brakeShare || pods !== run.inputs.pods) return undefined;
   const service = run.inputs.service;
   if (!service) return undefined;
@@ -26,12 +24,9 @@ export async function confirmedPods(run: Run, before: number, after: number, pod
   return live;
 }
 
-/** Until the snapshot has caught up, or a list has put it right. */
-const doubtSeconds = 60;
-
 /**
- * How a part ends that is done. If the snapshot was not believed, the work stays owed: once the snapshot is wrong about a pod, the pod's own
+ * How a part ends that is done. If the snapshot was not believed, the work stays owed until it has caught up, or a list has put it right: once the snapshot is wrong about a pod, the pod's own
  * end changes nothing in it and would wake nobody.
  */
 export const doneWith = (run: Run, pods: readonly Pod[]): Outcome =>
-  pods === run.inputs.pods ? ok : { kind: 'not-now', reason: 'snapshot differs from the cluster', waitSeconds: doubtSeconds };
+  pods === run.inputs.pods ? ok : { kind: 'not-now', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };

@@ -1,5 +1,6 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import type { Circuit, CircuitReason, ClusterMeta } from '#shared/snapshot/meta.ts';
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
@@ -7,9 +8,6 @@ import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
 import { NotNow, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
-
-/** How long one worker may take to find out whether the cluster is back. */
-const probeMs = 30_000;
 
 /**
  * Is this failure the cluster's? A 5xx may be one webhook's or one object's, and a connection may break alone, so the cluster is asked
@@ -69,7 +67,7 @@ export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: st
     }
     const probing = await deps.table.update(
       metaKey(meta.id),
-      { set: { probe: leaseId, probeUntil: now + probeMs } },
+      { set: { probe: leaseId, probeUntil: now + limitsOf(deps).sync.probeMs } },
       {
         all: [
           { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },

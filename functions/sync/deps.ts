@@ -1,4 +1,5 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { defaultLimits as defaults, type Limits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { Node } from '#shared/kube/types.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
@@ -28,16 +29,9 @@ export interface SyncDeps {
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */
   readonly nodes: Map<string, { readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }>;
+  /** The defaults where left out. */
+  readonly limits?: Limits;
 }
 
-export interface SyncLimits {
-  /** Longer than the function may run, so that a lease outlives its owner. */
-  readonly leaseMs: number;
-  /** No write is begun with less time left than this. */
-  readonly reserveMs: number;
-  /** How often and how long the holder runs again for changes that came in meanwhile. */
-  readonly maxRuns: number;
-  readonly maxHoldMs: number;
-}
-
-export const defaultLimits: SyncLimits = { leaseMs: 40_000, reserveMs: 5_000, maxRuns: 20, maxHoldMs: 10_000 };
+export type { SyncLimits };
+export const defaultLimits: SyncLimits = defaults.sync;

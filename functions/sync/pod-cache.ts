@@ -1,16 +1,10 @@
+import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { beginPodLog, endPodLog, maxAgeMs, type PodLogEntry, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
+import { beginPodLog, endPodLog, type PodLogEntry, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Version } from '#shared/snapshot/version.ts';
-
-/** With more pods to read than this, the whole namespace is read. */
-const mostChanged = 200;
-/** Writers that are further behind than this many others are taken for dead, and to have been delivered again. */
-const mostUnderWay = 50;
-/** Pods that a worker keeps in all; the namespace that was used longest ago goes first. */
-const mostKept = 60_000;
 
 interface Kept {
   /** Of the cluster: with a new one the numbers of the log may have begun anew. */
@@ -33,7 +27,12 @@ export interface Pods {
 
 /** The pods of namespaces, kept by a warm worker and brought up to date by their log before each use. */
 export class PodCache implements Pods {
+  readonly #limits: PodLogLimits;
   readonly #namespaces = new Map<string, Kept>();
+
+  constructor(limits: PodLogLimits = defaultLimits.podLog) {
+    this.#limits = limits;
+  }
 
   async podsOf(table: Table, cluster: string, namespace: string, now: number, incarnation = 0): Promise<ReadonlyMap<string, Pod>> {
     const key = `${cluster}/${namespace}`;
@@ -71,13 +70,14 @@ export class PodCache implements Pods {
   }
 
   async #refresh(kept: Kept, table: Table, cluster: string, namespace: string, now: number): Promise<void> {
+    const { maxAgeMs, mostChanged, mostUnderWay } = this.#limits;
     if (kept.watermark >= 0 && now - kept.readAt < maxAgeMs) {
       const entries = await readPodLog(table, cluster, namespace, kept.watermark);
       const names = new Set(entries.flatMap((e) => e.names ?? []));
       if (entries.every((e) => e.names) && names.size <= mostChanged && entries.length <= mostChanged) {
         const records = await concurrently(16, [...names], (name) => readObject(table, cluster, 'Pod', namespace, name));
         for (const [i, name] of [...names].entries()) apply(kept.pods, name, records[i]);
-        await logUnlogged(kept, records, kept.watermark, entries, table, cluster, namespace, now);
+        await logUnlogged(kept, records, kept.watermark, entries, table, cluster, namespace, now, this.#limits);
         kept.watermark = lastWithoutGap(kept.watermark, entries);
         return;
       }
@@ -86,10 +86,10 @@ export class PodCache implements Pods {
     const head = await podLogHead(table, cluster, namespace);
     const entries = await readPodLog(table, cluster, namespace, Math.max(0, head.number - mostUnderWay));
     const records = await readObjects(table, cluster, 'Pod', namespace);
-    const from = settledUpTo(head, entries, now);
+    const from = settledUpTo(head, entries, now, this.#limits);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
-    await logUnlogged(kept, records, from, entries, table, cluster, namespace, now);
+    await logUnlogged(kept, records, from, entries, table, cluster, namespace, now, this.#limits);
     kept.watermark = Math.min(head.number, lastWithoutGap(from, entries));
     kept.readAt = now;
   }
@@ -98,7 +98,7 @@ export class PodCache implements Pods {
     let sum = 0;
     for (const { pods } of this.#namespaces.values()) sum += pods.size;
     for (const [key, { pods }] of this.#namespaces) {
-      if (sum <= mostKept) return;
+      if (sum <= this.#limits.mostKept) return;
       if (key === used) continue;
       this.#namespaces.delete(key);
       sum -= pods.size;
@@ -116,7 +116,12 @@ function apply(pods: Map<string, Pod>, name: string, record: ObjectRecord | unde
  * Up to this number nobody is under way: entries expire, so that one is missing says nothing about what came before those that are there, or
  * long ago.
  */
-function settledUpTo(head: { readonly number: number; readonly at: number }, entries: readonly PodLogEntry[], now: number): number {
+function settledUpTo(
+  head: { readonly number: number; readonly at: number },
+  entries: readonly PodLogEntry[],
+  now: number,
+  { maxAgeMs, mostUnderWay }: PodLogLimits,
+): number {
   if (now - head.at > maxAgeMs) return head.number;
   return Math.max(0, (entries[0]?.number ?? head.number - mostUnderWay) - 1);
 }
@@ -145,13 +150,14 @@ async function logUnlogged(
   cluster: string,
   namespace: string,
   now: number,
+  limits: PodLogLimits,
 ): Promise<void> {
   const there = new Set(entries.map((e) => e.number));
   const seen = records.filter((r) => r?.logged !== undefined && r.logged > from && !there.has(r.logged)) as readonly ObjectRecord[];
   const unlogged = seen.filter((r) => kept.logged.get(r.name) !== r.version);
   if (unlogged.length > 0) {
     const number = await beginPodLog(table, cluster, namespace, now);
-    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), now);
+    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), now, limits);
   }
   kept.logged.clear();
   for (const r of seen) kept.logged.set(r.name, r.version);

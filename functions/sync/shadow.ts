@@ -2,6 +2,7 @@
  * Shadow mode: what we would write against what the cluster's own controllers wrote. Needs no credentials and no way to the cluster. A
  * difference counts only if it is still there ten seconds later: the other writer may just be at it.
  */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
@@ -13,10 +14,9 @@ import type { SyncDeps } from './deps.ts';
 import { endpointsIn, type Inputs, slicesIn } from './load.ts';
 import { NotNow } from './outcome.ts';
 
-const confirmAfterSeconds = 10;
-
 /** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const { confirmAfterSeconds } = limitsOf(deps).sync;
   const differences = inputs.service ? shown(differencesOf(meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);

@@ -2,6 +2,7 @@
  * Never two writers: where somebody else keeps writing objects under our managed-by values, the cluster stops being written to,
  * until a person has switched its mode. One edit by hand is no second writer: it is repaired.
  */
+import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
@@ -11,9 +12,8 @@ import { versionOf } from '#shared/snapshot/version.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Run } from './run.ts';
 
-/** So many writes of another manager within the window make it a second writer. */
-export const tolerated = 5;
-export const windowMs = 60_000;
+/** Of production. */
+export const tolerated = defaultLimits.sync.toleratedForeignWrites;
 /** "Until a person says otherwise" as a time. */
 const foreverMs = 100 * 365 * 86_400_000;
 
@@ -55,6 +55,7 @@ const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 /** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
 export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'deps' | 'meta' | 'foreign'>): Promise<void> {
   if (foreign.length === 0) return;
+  const { toleratedForeignWrites, foreignWritesMs: windowMs } = limitsOf(deps).sync;
   const now = deps.now();
   const key = metaKey(meta.id);
   const { count, since } = foreignWrites;
@@ -70,7 +71,7 @@ export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'dep
       { set: { [count]: foreign.length, [since]: now } },
       { all: [sameSwitch, { any: [{ absent: since }, { attribute: since, is: '<=', value: now - windowMs }] }] },
     ));
-  if (((item?.[count] as number | undefined) ?? 0) >= tolerated) await stopWriting(deps, meta, foreign, now);
+  if (((item?.[count] as number | undefined) ?? 0) >= toleratedForeignWrites) await stopWriting(deps, meta, foreign, now);
 }
 
 async function stopWriting(deps: SyncDeps, meta: ClusterMeta, foreign: readonly ForeignWrite[], now: number): Promise<void> {
@@ -90,7 +91,7 @@ async function stopWriting(deps: SyncDeps, meta: ClusterMeta, foreign: readonly 
     cluster: meta.id,
     manager,
     last: `${kind} ${namespace}/${name}`,
-    within: `${windowMs / 1000} s`,
+    within: `${limitsOf(deps).sync.foreignWritesMs / 1000} s`,
   });
 }
 

@@ -3,6 +3,7 @@
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
@@ -218,7 +219,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeignWrites(run);
   }
-  const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers);
+  const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   await saveCounts(deps.table, key, next.counts, run.counts);
   const unchanged = text === (held.work.triggers ?? null);

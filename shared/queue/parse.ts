@@ -1,4 +1,5 @@
 /** Messages as they come in, checked: what passes here has the shape that its type says. Errors say what was wrong, what was given and what is allowed. */
+import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { decodeMessage, UnreadableMessage } from './codec.ts';
@@ -9,8 +10,8 @@ const longestName = 253;
 const mostEntries = 20_000;
 const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
 
-export function parseEventsMessage(body: string): EventsMessage {
-  const m = object(decodeMessage(body), 'message');
+export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
+  const m = object(decodeMessage(body, limits), 'message');
   checkVersion(m);
   for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
   version(m, 'base');

@@ -1,4 +1,5 @@
 /** The inputs as the snapshot holds them: newest version of each Service, Pod and Node, deletions included. */
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import { metaKey, namespaceKey, namespacesOf, objectKey, objectsOf } from './keys.ts';
@@ -128,12 +129,9 @@ export async function namespacesInRange(
     }));
 }
 
-/** Longer than a run of ingest: who took a pod's number before that has written the pod. */
-const noneAfterMs = 15 * 60_000;
-
 /**
  * The namespace was read whole after its version was, and held nothing of the kind, so it need not be read again at that version. Pods are written
- * after it is raised: of them that is noted only when nobody can be about to.
+ * after it is raised: of them that is noted only when nobody can be about to, `afterMs` later.
  */
 export async function noteNone(
   table: Table,
@@ -141,8 +139,9 @@ export async function noteNone(
   kind: Namespaced,
   { name, version, raisedAt }: KnownNamespace,
   now: number,
+  afterMs: number = defaultLimits.ingest.emptyAfterMs,
 ): Promise<void> {
-  if (kind === 'Pod' && now - raisedAt < noneAfterMs) return;
+  if (kind === 'Pod' && now - raisedAt < afterMs) return;
   const same: Condition =
     version === 0
       ? { any: [{ absent: versionIn[kind] }, { attribute: versionIn[kind], is: '=', value: 0 }] }

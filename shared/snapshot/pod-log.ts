@@ -6,16 +6,10 @@
  * concerned. So whoever runs for such a generation finds the entry; a number without an entry is a writer that is not there yet, whose wake-ups
  * are still to come, or one that died; and whoever reads a pod can tell whether the others will hear of it.
  */
+import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
 import { namespaceKey, podLogOf } from './keys.ts';
 import { selectorsVersion } from './objects.ts';
 import type { Table } from './table.ts';
-
-/** Entries are needed for as long as a worker keeps pods without reading them whole (maxAgeMs), and a little longer. */
-const entryTtlSeconds = 3600;
-export const maxAgeMs = 20 * 60_000;
-
-/** More names than this in one entry, and reading all pods is cheaper than each. */
-const mostNames = 100;
 
 export interface PodLogEntry {
   readonly number: number;
@@ -40,6 +34,7 @@ export async function endPodLog(
   number: number,
   names: ReadonlySet<string> | undefined,
   now: number,
+  { entryTtlSeconds, mostNames }: PodLogLimits = defaultLimits.podLog,
 ): Promise<number> {
   await table.put({
     pk: podLogOf(cluster, namespace),

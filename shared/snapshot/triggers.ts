@@ -3,6 +3,7 @@
  * then stored once. State of up to some 60 pods rides on the work item, larger state goes to buckets of its own, so that
  * one pod's change rewrites about a kilobyte and not the whole.
  */
+import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import type { WorkPart } from '#shared/workqueue/item.ts';
 import { triggersOf } from './keys.ts';
@@ -18,8 +19,6 @@ export interface StoredTriggers {
   readonly buckets: ReadonlyMap<string, string>;
 }
 
-const inlineBytes = 1200;
-const podsPerBucket = 48;
 /** Stands in the work item for "in buckets": how many there are. */
 const bucketsMark = '#';
 
@@ -44,7 +43,13 @@ export async function readTriggers(table: Table, service: ServiceKey, work: Work
  * Saves large state into its buckets and returns the text for the work item; null for no state. Called under the lease, before the last
  * update. A worker that lost its lease may leave a wrong time behind; it shows in one annotation and heals with the next change.
  */
-export async function saveTriggers(table: Table, service: ServiceKey, next: Triggers, stored: StoredTriggers): Promise<string | null> {
+export async function saveTriggers(
+  table: Table,
+  service: ServiceKey,
+  next: Triggers,
+  stored: StoredTriggers,
+  { triggersInline, triggersPerBucket }: SyncLimits = defaultLimits.sync,
+): Promise<string | null> {
   const pk = triggersOf(service.cluster, service.namespace, service.name);
   const drop = (keep: ReadonlyMap<string, string>) =>
     Promise.all([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
@@ -53,11 +58,11 @@ export async function saveTriggers(table: Table, service: ServiceKey, next: Trig
     return null;
   }
   const text = encode(next);
-  if (text.length <= inlineBytes) {
+  if (text.length <= triggersInline) {
     await drop(new Map());
     return text;
   }
-  const buckets = split(next);
+  const buckets = split(next, triggersPerBucket);
   await Promise.all([...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })));
   await drop(buckets);
   return `${bucketsMark}${buckets.size}`;
@@ -94,7 +99,7 @@ function decode(texts: readonly string[]): Triggers {
 }
 
 /** Buckets by a hash of the pod's name: a pod stays in its bucket until the number of buckets doubles. */
-function split(next: Triggers): ReadonlyMap<string, string> {
+function split(next: Triggers, podsPerBucket: number): ReadonlyMap<string, string> {
   const pods = Math.max(next.ep?.pods.size ?? 0, next.sl?.pods.size ?? 0);
   const count = 2 ** Math.ceil(Math.log2(pods / podsPerBucket));
   const buckets = Array.from({ length: count }, () => ({ ep: new Map<string, number>(), sl: new Map<string, number>() }));

@@ -14,7 +14,7 @@ const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [
 
 it('of ingest: messages that could not be applied', async () => {
   const hub = await ingestHub();
-  const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map(encodeMessage);
+  const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map((m) => encodeMessage(m));
   const records = bodies.map((body, i) => ({ messageId: `m${i}`, body }));
   expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual(['m0', 'm1']);
   expect(hub.metrics.get('MessagesFailed')).toBe(2);

@@ -1,0 +1,208 @@
+/**
+ * Every limit and window of this project's own that changes what happens. Each stage takes them with its `deps`, so that the simulation can
+ * draw them small enough to be crossed (test/simulation/draw-limits.ts). docs/limits.md lists them, with those that are AWS's or upstream's.
+ *
+ * Relations that hold between them stand beside the limit that follows from another one.
+ */
+
+/** The log of a namespace's pods (shared/snapshot/pod-log.ts) and what warm workers keep (functions/sync/pod-cache.ts). */
+export interface PodLogLimits {
+  /** A worker reads a namespace whole when it was read so for longer, ms: the net under the log. */
+  readonly maxAgeMs: number;
+  /** An entry expires after this, s. More than `maxAgeMs`: a worker that keeps pods needs every entry since it read them whole. */
+  readonly entryTtlSeconds: number;
+  /** With more names in one entry, to read all pods is cheaper than each. */
+  readonly mostNames: number;
+  /** With more pods or entries to read than this, a worker reads the whole namespace. */
+  readonly mostChanged: number;
+  /** Numbers that may be taken while a writer is under way: one further behind is not waited for. */
+  readonly mostUnderWay: number;
+  /** Pods that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
+  readonly mostKept: number;
+}
+
+export interface IngestLimits {
+  /** Share of a run's time in which objects are written; the rest is for telling of them, which takes twice as many calls. */
+  readonly writingShare: number;
+  /** Runs that a message may take as long as it gets on; each writes for ten seconds or so. */
+  readonly mostRuns: number;
+  /** How long messages of a session wait that does not fit the cluster, s. */
+  readonly suspectDelaySeconds: number;
+  /** A list that would take away more than this many objects of a kind, and more than this share, waits to be confirmed by sweep. */
+  readonly suspiciousCount: number;
+  readonly suspiciousShare: number;
+  /** A tombstone stays for at least as long, ms: longer than a run of ingest, since the fence protects from everything that comes later. */
+  readonly tombstoneMs: number;
+  /** The parts applied of a list are remembered for as long, s: longer than its messages are under way. */
+  readonly listTtlSeconds: number;
+  /** A namespace without pods is noted as such after this, ms: longer than a run of ingest, which takes a number before it writes a pod. */
+  readonly emptyAfterMs: number;
+  /** Characters of an item of 400 KB that go to the label sets that a pod had before. */
+  readonly mostPast: number;
+}
+
+export interface SyncLimits {
+  /** Longer than a run, so that a lease outlives its owner, ms. */
+  readonly leaseMs: number;
+  /** No write is begun with less time left than this, ms. */
+  readonly reserveMs: number;
+  /** How often and how long (ms) the holder runs again for changes that came in meanwhile. */
+  readonly maxRuns: number;
+  readonly maxHoldMs: number;
+  /** Services with fewer endpoints are not braked, nor are plans that keep at least this share. */
+  readonly brakeFrom: number;
+  readonly brakeShare: number;
+  /** How long a service waits whose snapshot was not believed, s. */
+  readonly doubtSeconds: number;
+  /** How long one worker may take to find out whether the cluster is back, ms. */
+  readonly probeMs: number;
+  /** So many writes of another manager within the window (ms) make it a second writer. */
+  readonly toleratedForeignWrites: number;
+  readonly foreignWritesMs: number;
+  /** Shadow mode: a difference counts if it is still there after this, s. */
+  readonly confirmAfterSeconds: number;
+  /** Services of which a worker remembers that a message waits for the end of their lease. */
+  readonly mostLeaseEnds: number;
+  /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
+  readonly triggersInline: number;
+  readonly triggersPerBucket: number;
+}
+
+export interface SweepLimits {
+  /** Work is woken again after this long beyond its due time, ms: longer than any message waits in a healthy system. */
+  readonly overdueMs: number;
+  /** Services looked at in one run, of those that are owed longest. */
+  readonly mostOverdue: number;
+  /** Entries of one part of a list that sweep makes itself. */
+  readonly entriesPerPart: number;
+  /** Minutes in which every service is run again once. */
+  readonly resyncMinutes: number;
+  /** Without a way to the cluster (shadow) a suspicion is believed when it has stood this long, ms. */
+  readonly believedAfterMs: number;
+}
+
+export interface RelayLimits {
+  /** Objects of one page of a list: what client-go asks for. */
+  readonly pageSize: number;
+  /** Each kind is listed again after this, ms, give or take a tenth. */
+  readonly resyncMs: number;
+  readonly heartbeatMs: number;
+  /** Larger parts of lists are split (bytes of the body). SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
+  readonly partBytes: number;
+  /** A body with one object may be as large; SQS takes 1 MiB. */
+  readonly bodyBytes: number;
+  /** Characters of a projection that is sent. A pod's record has the label sets that it had before beside it. */
+  readonly longestService: number;
+  readonly longestPod: number;
+  readonly longestNode: number;
+  /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
+  readonly mostWaiting: number;
+  readonly mostWaitingBytes: number;
+  /** Of one live message. */
+  readonly messageEntries: number;
+  readonly messageBytes: number;
+}
+
+export interface QueueLimits {
+  /** Bodies above this are compressed, bytes: below it they can be read in any console. */
+  readonly plainBytes: number;
+  /** What a compressed body may unfold to, bytes: a body is at most 1 MiB, which deflate could unfold to a gigabyte. */
+  readonly inflateBytes: number;
+}
+
+/** Of the functions and their queues (infra/cluster-queues.ts). */
+export interface RunLimits {
+  /** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
+  readonly ingestMs: number;
+  /** Less than a lease lasts. */
+  readonly syncMs: number;
+  /** A message is visible again after so many runs' time: Lambda wants six, so that none is seen twice while its first batch runs. */
+  readonly visibilityRuns: number;
+  /** Messages of one batch, of one queue. */
+  readonly batchSize: number;
+  /** Throttles and crashes raise the count too and must not end in a dead-letter queue: fifty are two hours and a half. */
+  readonly mostReceives: number;
+}
+
+export interface Limits {
+  readonly podLog: PodLogLimits;
+  readonly ingest: IngestLimits;
+  readonly sync: SyncLimits;
+  readonly sweep: SweepLimits;
+  readonly relay: RelayLimits;
+  readonly queue: QueueLimits;
+  readonly runs: RunLimits;
+}
+
+export const defaultLimits: Limits = {
+  podLog: {
+    maxAgeMs: 20 * 60_000,
+    entryTtlSeconds: 3600,
+    mostNames: 100,
+    mostChanged: 200,
+    mostUnderWay: 50,
+    mostKept: 60_000,
+  },
+  ingest: {
+    writingShare: 1 / 3,
+    mostRuns: 50,
+    suspectDelaySeconds: 30,
+    suspiciousCount: 20,
+    suspiciousShare: 0.2,
+    tombstoneMs: 15 * 60_000,
+    listTtlSeconds: 3600,
+    emptyAfterMs: 15 * 60_000,
+    mostPast: 128 * 1024,
+  },
+  sync: {
+    leaseMs: 40_000,
+    reserveMs: 5_000,
+    maxRuns: 20,
+    maxHoldMs: 10_000,
+    brakeFrom: 10,
+    brakeShare: 0.5,
+    doubtSeconds: 60,
+    probeMs: 30_000,
+    toleratedForeignWrites: 5,
+    foreignWritesMs: 60_000,
+    confirmAfterSeconds: 10,
+    mostLeaseEnds: 10_000,
+    triggersInline: 1200,
+    triggersPerBucket: 48,
+  },
+  sweep: {
+    overdueMs: 90_000,
+    mostOverdue: 500,
+    entriesPerPart: 500,
+    resyncMinutes: 720,
+    believedAfterMs: 60_000,
+  },
+  relay: {
+    pageSize: 500,
+    resyncMs: 1_800_000,
+    heartbeatMs: 15_000,
+    partBytes: 256 * 1024,
+    bodyBytes: 1_000_000,
+    longestService: 256 * 1024,
+    longestPod: 64 * 1024,
+    longestNode: 64 * 1024,
+    mostWaiting: 10_000,
+    mostWaitingBytes: 16 << 20,
+    messageEntries: 200,
+    messageBytes: 32 << 10,
+  },
+  queue: {
+    plainBytes: 4096,
+    inflateBytes: 16 * 1024 * 1024,
+  },
+  runs: {
+    ingestMs: 30_000,
+    syncMs: 30_000,
+    visibilityRuns: 6,
+    batchSize: 10,
+    mostReceives: 50,
+  },
+};
+
+/** What has none of its own has the defaults. */
+export const limitsOf = ({ limits }: { readonly limits?: Limits | undefined }): Limits => limits ?? defaultLimits;

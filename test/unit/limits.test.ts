@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { defaultLimits } from '#shared/contract/limits.ts';
+
+const { podLog, ingest, sync, runs, relay, queue } = defaultLimits;
+
+it('docs/limits.md lists every limit with its default', () => {
+  const rows = [...readFileSync('docs/limits.md', 'utf8').matchAll(/^\| `(\w+\.\w+)` \| (\S+) \|/gm)];
+  const number = (text: string): number => (text === '1/3' ? 1 / 3 : Number(text));
+  const listed = Object.fromEntries(rows.map(([, name, value]) => [name, number(value as string)]));
+  const all = Object.entries(defaultLimits).flatMap(([stage, limits]) => Object.entries(limits).map(([name, value]) => [`${stage}.${name}`, value]));
+  expect(listed).toEqual(Object.fromEntries(all));
+});
+
+it('the relations between limits hold', () => {
+  expect(sync.leaseMs).toBeGreaterThan(runs.syncMs);
+  expect(sync.reserveMs).toBeLessThan(runs.syncMs);
+  expect(runs.visibilityRuns).toBeGreaterThanOrEqual(6);
+  expect(podLog.entryTtlSeconds * 1000).toBeGreaterThan(podLog.maxAgeMs + runs.ingestMs);
+  expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
+  expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
+  expect(queue.inflateBytes).toBeGreaterThan(relay.messageBytes);
+});
