@@ -2,7 +2,7 @@
 import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
-import type { Circuit, CircuitReason, ClusterMeta } from '#shared/snapshot/meta.ts';
+import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/snapshot/meta.ts';
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
 import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
@@ -38,11 +38,12 @@ export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: Clus
   const waitSeconds = asked !== undefined ? Math.max(1, Math.ceil(asked * (1 + deps.random()))) : circuitSeconds(failures - 1, deps.random());
   const pause = asked ?? circuitSeconds(failures - 1, 0);
   const circuit: Circuit = { reason, failures, until: deps.now() + pause * 1000 };
-  // Only the first to see it, or the one that probed, counts: others find the circuit changed and leave it.
+  // Only the first to see it, or the one that probed, counts: others find the circuit changed and leave it. So does a run that a switch of mode
+  // has overtaken: where nothing is written, no run would close the circuit again.
   await deps.table.update(
     metaKey(meta.id),
     { set: { circuit: JSON.stringify(circuit) }, remove: ['probe', 'probeUntil'] },
-    meta.circuit ? { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) } : { absent: 'circuit' },
+    { all: [isMode('active'), meta.circuit ? { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) } : { absent: 'circuit' }] },
   );
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
   deps.log.warn('circuit open', { cluster: meta.id, reason, failures, waitSeconds, error: error.message });
@@ -88,7 +89,7 @@ export async function closeCircuit(deps: SyncDeps, meta: ClusterMeta): Promise<v
   if (!meta.circuit) return;
   const closed = await deps.table.update(
     metaKey(meta.id),
-    { set: { recoveredAt: deps.now() }, remove: ['circuit', 'probe', 'probeUntil'] },
+    { set: { recoveredAt: deps.now() }, remove: circuitAttributes },
     { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },
   );
   if (!closed) return;

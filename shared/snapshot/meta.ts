@@ -105,6 +105,9 @@ export interface ClusterMeta {
 /** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
 export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
 
+/** Attributes of the circuit (sync/circuit.ts); a switch of mode forgets them too. */
+export const circuitAttributes = ['circuit', 'probe', 'probeUntil'] as const;
+
 /**
  * Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? Not while it is in doubt whether this is still the
  * cluster, and the history, that the lists were of: what they say may take away what is there now.
@@ -123,9 +126,10 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const perKind = <T>(prefix: string, none: T) =>
     Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
+  const mode = (item['mode'] as Mode | undefined) ?? 'shadow';
   return {
     id,
-    mode: (item['mode'] as Mode | undefined) ?? 'shadow',
+    mode,
     epoch: number('epoch'),
     wakeAll: number('wakeAll') === 1,
     incarnation: number('inc'),
@@ -134,7 +138,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
     queues: json('queues'),
     api: json('api'),
-    circuit: json(foreignWrites.conflict) ?? json('circuit'),
+    // In the other modes no run asks the API, so a circuit would stay as it was for ever.
+    circuit: json(foreignWrites.conflict) ?? (mode === 'active' ? json('circuit') : undefined),
     recoveredAt: number('recoveredAt'),
     synced: perKind('synced_', 0),
     high: perKind('high_', noVersion),
@@ -176,7 +181,11 @@ export const mayWrite = ({ mode, circuit }: Pick<ClusterMeta, 'mode' | 'circuit'
  */
 export async function switchMode(table: Table, cluster: string, mode: ChosenMode, now = Date.now()): Promise<boolean> {
   const set = { mode, wakeAll: 1, modeSince: now };
-  const change = { set, add: { epoch: 1 }, remove: [...Object.values(foreignWrites), ...(mode === 'paused' ? [] : ['wasActive'])] };
+  const change = {
+    set,
+    add: { epoch: 1 },
+    remove: [...Object.values(foreignWrites), ...circuitAttributes, ...(mode === 'paused' ? [] : ['wasActive'])],
+  };
   const pause = { ...change, set: { ...set, wasActive: 1 } };
   if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;
   return (await table.update(metaKey(cluster), change, isHere)) !== undefined;

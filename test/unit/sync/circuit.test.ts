@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
 
@@ -23,13 +24,15 @@ async function started() {
       };
     return Object.fromEntries((Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)])) as unknown as ClusterApi;
   };
-  const world = await World.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api });
+  const published = new Map<string, number[]>();
+  const metrics = { put: (name: string, value: number) => void published.set(name, [...(published.get(name) ?? []), value]) };
+  const world = await World.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api, metrics });
   const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
   await pass(8);
   const shown = (): number =>
     ((world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
   const circuit = async () => (await readMeta(world.table, cluster))?.circuit?.reason;
-  return { world, faults, pass, shown, circuit };
+  return { world, faults, pass, shown, circuit, published };
 }
 
 it('a connection that breaks in a cluster that is well is tried again within seconds, and stops nobody else', async () => {
@@ -82,4 +85,43 @@ it('a Retry-After is kept to, but not one of an hour: that is some proxy, and th
   await pass(700);
   expect(await circuit()).toBeUndefined();
   expect(shown()).toBe(1);
+});
+
+it.each(['paused', 'shadow'] as const)('a switch to %s closes the circuit: the API is not asked there, so no run would close it', async (mode) => {
+  const { world, faults, pass, circuit, published } = await started();
+  faults.call = reset;
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(60);
+  expect(await circuit()).toBe('unreachable');
+  await switchMode(world.table, cluster, mode, world.now);
+  published.clear();
+  await pass(600);
+  expect(await circuit()).toBeUndefined();
+  expect(new Set(published.get('CircuitOpen'))).toEqual(new Set([0]));
+});
+
+it('a run that a switch of mode overtakes opens no circuit', async () => {
+  const { world, faults, pass, circuit } = await started();
+  faults.call = (method) => {
+    if (method === 'replace') void switchMode(world.table, cluster, 'paused', world.now);
+    return reset();
+  };
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(60);
+  expect((await world.table.get(metaKey(cluster)))?.['circuit']).toBeUndefined();
+  expect(await circuit()).toBeUndefined();
+});
+
+it('overdue work in shadow mode is told of, whatever circuit a former version left in the record', async () => {
+  const { world, pass, published } = await started();
+  await switchMode(world.table, cluster, 'shadow', world.now);
+  await pass(60);
+  await world.table.update(metaKey(cluster), { set: { circuit: JSON.stringify({ reason: 'unreachable', failures: 3, until: 0 }) } });
+  // Every wake-up vanishes.
+  Object.assign(world.queues.syncs, { receive: () => [], nextAt: () => undefined });
+  world.store.remove('Pod', 'default', 'pod-0');
+  published.clear();
+  await pass(600);
+  expect(Math.max(...(published.get('OldestDirtyAge') ?? []))).toBeGreaterThan(60);
+  expect(new Set(published.get('CircuitOpen'))).toEqual(new Set([0]));
 });
