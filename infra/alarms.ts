@@ -10,11 +10,18 @@ export interface Alarm {
   readonly is: '>' | '<';
   readonly threshold: number;
   readonly periodMinutes: number;
-  /** In a row. */
+  /** It rings when `datapoints` of the last `periods` are over the threshold; all of them where nothing else is said. */
   readonly periods: number;
+  readonly datapoints?: number;
   readonly missing: 'fine' | 'alarm';
   /** What is the matter when it rings. */
   readonly meaning: string;
+}
+
+/** What thresholds depend on. */
+export interface FleetSize {
+  readonly lambdaConcurrencyLimit: number;
+  readonly clusters: number;
 }
 
 type Rest = Pick<Alarm, 'severity' | 'threshold' | 'meaning'> & Partial<Alarm>;
@@ -25,10 +32,25 @@ const visible = { aws: 'AWS/SQS', name: 'ApproximateNumberOfMessagesVisible', st
 const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum' } as const;
 const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
 const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
+/**
+ * A message that fails comes back within seconds or minutes, one whose batch crashed after the visibility timeout of three minutes (cluster-queues.ts). So
+ * its failures are never in minutes in a row, but five of fifteen at least.
+ */
+const comesBack = { periods: 15, datapoints: 3 } as const;
 const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;
 
-/** One of each for the hub. Where they look at clusters, they look at the worst of them. */
-export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
+/**
+ * What a cluster may be in for a while wakes nobody until more clusters are in it than maintenance explains: more than two, and more than one in twenty.
+ * In a fleet too small for that, all of them. The metric is 1 or 0 a cluster, so its average is their share; half a cluster below the next whole number.
+ */
+export function pagingShare(clusters: number): number {
+  if (clusters === 0) return 1;
+  const mostThatMay = Math.min(Math.max(2, Math.floor(clusters / 20)), clusters - 1);
+  return (mostThatMay + 0.5) / clusters;
+}
+
+/** One of each for the hub. */
+export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): readonly Alarm[] => [
   on('WorkOverdue', 'OldestDirtyAge', 'Maximum', {
     severity: 'page',
     threshold: 60,
@@ -47,18 +69,26 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 5,
     meaning: 'more than one change in a hundred takes over ten seconds',
   }),
-  on('AnyRelaySilent', 'RelayHeartbeatAge', 'Maximum', {
+  on('ManyRelaysSilent', 'SilentRelays', 'Average', {
     severity: 'page',
-    threshold: 90,
-    periods: 3,
-    meaning: 'at least one relay is not heard of',
+    threshold: pagingShare(clusters),
+    periods: 5,
+    datapoints: 3,
+    meaning: 'the relays of many clusters are not heard of',
   }),
-  on('AnyCircuitOpen', 'CircuitOpen', 'Maximum', { severity: 'page', threshold: 0, periods: 5, meaning: 'at least one cluster can’t be written to' }),
-  on('GateClosed', 'GateClosed', 'Maximum', {
+  on('ManyCircuitsOpen', 'OpenCircuits', 'Average', {
     severity: 'page',
-    threshold: 0,
-    periods: 10,
-    meaning: 'the first lists of a cluster do not get complete',
+    threshold: pagingShare(clusters),
+    periods: 7,
+    datapoints: 5,
+    meaning: 'many clusters can’t be written to',
+  }),
+  on('ManyGatesClosed', 'ClosedGates', 'Average', {
+    severity: 'page',
+    threshold: pagingShare(clusters),
+    periods: 12,
+    datapoints: 10,
+    meaning: 'the first lists of many clusters do not get complete',
   }),
   on('TwoWriters', 'WriterConflict', 'Maximum', { severity: 'page', threshold: 0, meaning: 'somebody else writes the objects that are ours' }),
   on('SnapshotDrift', 'Drift', 'Sum', {
@@ -92,24 +122,30 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 15,
     meaning: 'what we compute is not what the cluster’s own controllers wrote',
   }),
-  onSource('WorkParked', { ...visible, queue: 'parked' }, { severity: 'ticket', threshold: 0, meaning: 'work used up its retries' }),
-  onSource(
-    'MessagesQuarantined',
-    { ...visible, queue: 'quarantine' },
-    { severity: 'ticket', threshold: 0, meaning: 'messages could not be read, or not be believed' },
-  ),
+  // By what arrives, and not by what lies there: that can be two weeks, in which the next would be told to nobody.
+  on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
+  on('MessagesQuarantined', 'Quarantined', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'messages could not be read, or not be believed',
+  }),
   on('MessagesFail', 'MessagesFailed', 'Sum', {
     severity: 'page',
     threshold: 0,
-    periods: 5,
+    ...comesBack,
     meaning: 'ingest or sync keeps failing on messages, which come back',
   }),
   onSource(
     'IngestFails',
     { ...errors, function: 'ingest' },
-    { severity: 'page', threshold: 0, periods: 5, meaning: 'ingest crashes or runs out of time' },
+    { severity: 'page', threshold: 0, ...comesBack, meaning: 'ingest crashes or runs out of time' },
   ),
-  onSource('SyncFails', { ...errors, function: 'sync' }, { severity: 'page', threshold: 0, periods: 5, meaning: 'sync crashes or runs out of time' }),
+  onSource(
+    'SyncFails',
+    { ...errors, function: 'sync' },
+    { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
+  ),
   onSource(
     'SweepSilent',
     { aws: 'AWS/Lambda', name: 'Invocations', function: 'sweep', statistic: 'Sum' },
@@ -125,7 +161,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
   onSource(
     'SweepFails',
     { ...errors, function: 'sweep' },
-    { severity: 'page', threshold: 0, periods: 3, meaning: 'sweep fails for a cluster or for all, whose other alarms are deaf then' },
+    { severity: 'page', threshold: 0, periods: 5, datapoints: 3, meaning: 'sweep fails for a cluster or for all, whose other alarms are deaf then' },
   ),
   onSource(
     'IngestThrottled',
@@ -169,16 +205,23 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
   ),
 ];
 
-/** For each cluster: they tell which one. Those that would page for a hundred clusters at once ring once, above. */
-export const clusterAlarms: readonly Alarm[] = [
+/** For each cluster: they tell which one. Those of its state page too where clusters.yaml says so; of many clusters at once, the hub's do. */
+export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
+  // Not published while the cluster is paused; that sweep publishes nothing is told by SweepSilent.
   on('RelaySilent', 'RelayHeartbeatAge', 'Maximum', {
-    severity: 'ticket',
+    severity: state,
     threshold: 90,
-    periods: 3,
-    missing: 'alarm',
+    periods: 5,
+    datapoints: 3,
     meaning: 'the relay is not heard of',
   }),
-  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: 'ticket', threshold: 0, periods: 5, meaning: 'the cluster can’t be written to' }),
+  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: state, threshold: 0, periods: 5, meaning: 'the cluster can’t be written to' }),
+  on('GateClosed', 'GateClosed', 'Maximum', {
+    severity: state,
+    threshold: 0,
+    periods: 10,
+    meaning: 'the first lists of the cluster do not get complete',
+  }),
   onSource(
     'EventsDead',
     { ...visible, queue: 'dead-events' },
@@ -197,5 +240,5 @@ export const clusterAlarms: readonly Alarm[] = [
   ),
 ];
 
-/** Pages once, whichever of the hub's alarms pages. */
+/** A view of the hub's alarms that page, each of which pages by itself: this one calls nobody, as it would be silent while any of them stands. */
 export const compositeAlarm = 'FleetUnhealthy';

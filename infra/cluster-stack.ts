@@ -1,5 +1,4 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -15,6 +14,7 @@ import { acknowledge } from './nag.ts';
 import { Registration } from './registration.ts';
 import { RelayIdentity } from './relay-identity.ts';
 import { writerGroup } from './relay-names.ts';
+import type { QueueRole } from './series.ts';
 
 export interface ClusterStackProps extends StackProps {
   readonly hub: HubStack;
@@ -66,17 +66,15 @@ export class ClusterStack extends Stack {
     const notHere = (what: string) => (): never => {
       throw new Error(`${what} are the hub's`);
     };
-    const { ticket } = alarmTopics(this, hubConfig);
-    for (const alarm of clusterAlarms) {
-      const made = makeAlarm(this, alarm, {
-        namespace: metricsNamespaceOf(hubConfig.name),
-        cluster: cluster.id,
-        queueName: (role) => own[role]!.queueName,
-        functionName: notHere('functions'),
-        tableName: '',
-      });
-      if (ticket) made.addAlarmAction(new SnsAction(ticket));
-    }
+    const topics = alarmTopics(this, hubConfig);
+    const sources = {
+      cluster: cluster.id,
+      namespace: metricsNamespaceOf(hubConfig.name),
+      queueName: (role: QueueRole) => own[role]!.queueName,
+      functionName: notHere('functions'),
+      tableName: '',
+    };
+    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, topics);
   }
 }
 

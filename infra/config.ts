@@ -55,6 +55,8 @@ export interface ClusterConfig {
   };
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };
+  /** What the alarms of the cluster's state (RelaySilent, CircuitOpen, GateClosed) do. */
+  readonly alarms: 'page' | 'ticket';
   readonly api?: ApiConfig | undefined;
   readonly relay: RelayConfig;
 }
@@ -171,6 +173,7 @@ const cluster: Shape<ClusterConfig> = checked(
       fields({ ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest), sync: withDefault(integer(2, 1000), concurrencyDefault.sync) }),
       concurrencyDefault,
     ),
+    alarms: withDefault(oneOf('page', 'ticket'), 'ticket' as const),
     api: optional(fields({ url: required(apiUrl), ca: optional(certificates), auth: required(auth) })),
     relay: required(
       fields({

@@ -63,6 +63,11 @@ export const fleetDashboard: Dashboard = {
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
         ]),
+        lines('Clusters that stand', 'Count', [
+          of('SilentRelays', 'Sum', 'relay silent'),
+          of('OpenCircuits', 'Sum', 'circuit open'),
+          of('ClosedGates', 'Sum', 'first lists missing'),
+        ]),
         numbers('Put aside', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
       ],
     },

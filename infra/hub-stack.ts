@@ -43,10 +43,11 @@ export class HubStack extends Stack {
     new CfnOutput(this, 'SweepRoleArn', { value: this.sweep.function.role.roleArn });
   }
 
-  private monitor({ hub }: Config, { table }: Snapshot): void {
+  private monitor({ hub, clusters }: Config, { table }: Snapshot): void {
     const { ingest, sync, sweep } = this;
     new Monitoring(this, 'Monitoring', {
       hub,
+      clusters: clusters.length,
       sources: {
         namespace: metricsNamespaceOf(hub.name),
         tableName: table.tableName,

@@ -39,44 +39,54 @@ export interface MetricSources {
 
 export interface MonitoringProps {
   readonly hub: HubConfig;
+  readonly clusters: number;
   readonly sources: MetricSources;
 }
 
 /** Dashboards and alarms of the hub. */
 export class Monitoring extends Construct {
-  constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
+  constructor(scope: Construct, id: string, { hub, clusters, sources }: MonitoringProps) {
     super(scope, id);
     drawDashboard(this, hub, fleetDashboard, sources);
     drawClusterDashboard(this, hub, sources);
 
     const topics = alarmTopics(this, hub);
-    const paging = hubAlarms(hub.lambdaConcurrencyLimit).flatMap((alarm) => {
-      const made = makeAlarm(this, alarm, sources);
-      if (alarm.severity === 'page') return [made];
-      if (topics.ticket) made.addAlarmAction(new SnsAction(topics.ticket));
-      return [];
-    });
-    const composite = new CompositeAlarm(this, compositeAlarm, {
-      alarmRule: AlarmRule.anyOf(...paging.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+    const made = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters }).map((alarm) => ({
+      alarm,
+      rings: makeAlarm(this, alarm, sources, topics),
+    }));
+    new CompositeAlarm(this, compositeAlarm, {
+      alarmRule: AlarmRule.anyOf(
+        ...made.filter(({ alarm }) => alarm.severity === 'page').map(({ rings }) => AlarmRule.fromAlarm(rings, AlarmState.ALARM)),
+      ),
       alarmDescription: describe(compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
     });
-    if (topics.page) composite.addAlarmAction(new SnsAction(topics.page));
   }
 }
 
-export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources): CloudWatchAlarm {
-  return new CloudWatchAlarm(scope, alarm.id, {
+/** Where alarms ring, and where it is told that they have stopped; nowhere without a topic. */
+export type AlarmTopics = { readonly [S in Alarm['severity']]: ITopic | undefined };
+
+export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, topics: AlarmTopics): CloudWatchAlarm {
+  const made = new CloudWatchAlarm(scope, alarm.id, {
     metric: metricOf(alarm.series, sources, Duration.minutes(alarm.periodMinutes)),
     threshold: alarm.threshold,
     comparisonOperator: alarm.is === '>' ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
     evaluationPeriods: alarm.periods,
-    datapointsToAlarm: alarm.periods,
+    datapointsToAlarm: alarm.datapoints ?? alarm.periods,
     treatMissingData: alarm.missing === 'fine' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
     alarmDescription: describe(alarm.id, alarm.meaning, sources.cluster),
   });
+  const topic = topics[alarm.severity];
+  if (topic) {
+    made.addAlarmAction(new SnsAction(topic));
+    // Incidents are closed by it.
+    made.addOkAction(new SnsAction(topic));
+  }
+  return made;
 }
 
-export function alarmTopics(scope: Construct, { alarms }: HubConfig): { readonly page: ITopic | undefined; readonly ticket: ITopic | undefined } {
+export function alarmTopics(scope: Construct, { alarms }: HubConfig): AlarmTopics {
   return {
     page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
     ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,

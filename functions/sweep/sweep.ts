@@ -12,6 +12,7 @@ import { judgeOrphan } from './orphan.ts';
 import { wakeOverdue } from './overdue.ts';
 import { resync } from './resync.ts';
 import { askRights } from './rights.ts';
+import { publishStates } from './states.ts';
 import { judgeSuspect } from './suspect.ts';
 
 type Step = (deps: SweepDeps, meta: ClusterMeta) => Promise<void>;
@@ -68,10 +69,7 @@ async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
 
 async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const dimensions = { cluster: meta.id };
-  if (meta.heartbeatAt > 0) deps.metrics.put('RelayHeartbeatAge', Math.max(0, deps.now() - meta.heartbeatAt) / 1000, dimensions);
-  deps.metrics.put('CircuitOpen', meta.circuit ? 1 : 0, dimensions);
-  deps.metrics.put('GateClosed', isSynced(meta) ? 0 : 1, dimensions);
+  publishStates(deps, meta);
   if (meta.mode === 'active') await publishGauges(deps, meta.id);
   deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, meta.id) : 0, dimensions);
-  deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
 }

@@ -25,6 +25,7 @@ clusters:
       auth: { type: eks, clusterName: elsewhere, region: eu-west-1, roleArn: "arn:aws:iam::444455556666:role/elsewhere" }
     relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::444455556666:role/elsewhere-relay" } }
   - id: own
+    alarms: page
     mode: active
     api: { url: "https://own.example.com:6443", auth: { type: web-identity, audience: own } }
     relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/own-relay" } }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms } from '#infra/alarms.ts';
+import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms, pagingShare } from '#infra/alarms.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
 import { runbookAnchor } from '#infra/monitoring.ts';
 import type { Series } from '#infra/series.ts';
@@ -12,7 +12,10 @@ import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, clusterTemplate } = fleetOf();
 const metricsNamespace = metricsNamespaceOf('Fleet');
-const alarms: readonly Alarm[] = [...hubAlarms(1000), ...clusterAlarms];
+const ofHub = hubAlarms({ lambdaConcurrencyLimit: 1000, clusters: 5 });
+const ofCluster = clusterAlarms('ticket');
+const alarms: readonly Alarm[] = [...ofHub, ...ofCluster];
+const topic = (name: string): string[] => [`arn:aws:sns:eu-central-1:111122223333:${name}`];
 const own = (series: readonly Series[]): MetricName[] => series.flatMap((s) => ('metric' in s ? [s.metric] : []));
 /** Upstream's, as "name label=value". */
 const upstreamOf = (series: readonly Series[]): string[] => series.flatMap((s) => ('upstream' in s ? [labelled(s.upstream, s.labels)] : []));
@@ -124,7 +127,7 @@ describe('alarms', () => {
   });
 
   it('look at what is emitted, those of one cluster at what is kept per cluster', () => {
-    for (const alarm of clusterAlarms) expect(perCluster).toEqual(expect.arrayContaining(own([alarm.series])));
+    for (const alarm of ofCluster) expect(perCluster).toEqual(expect.arrayContaining(own([alarm.series])));
     for (const { Properties } of Object.values(clusterTemplate('eks').findResources('AWS::CloudWatch::Alarm'))) {
       if (Properties.Namespace === metricsNamespace) expect(Properties.Dimensions).toEqual([{ Name: 'cluster', Value: 'eks' }]);
     }
@@ -135,28 +138,78 @@ describe('alarms', () => {
   });
 
   it.each([
-    ['OldestDirtyAge', 60, 5],
-    ['RelayHeartbeatAge', 90, 3],
-    ['GateClosed', 0, 10],
-  ])('%s above %i for %i minutes', (metric, threshold, minutes) => {
+    ['OldestDirtyAge', 'Maximum', 60, 5, 5],
+    ['SilentRelays', 'Average', 2.5 / 5, 3, 5],
+    ['OpenCircuits', 'Average', 2.5 / 5, 5, 7],
+    ['ClosedGates', 'Average', 2.5 / 5, 10, 12],
+  ])('%s, %s above %d in %i of %i minutes', (metric, statistic, threshold, datapoints, minutes) => {
     hubTemplate.hasResourceProperties('AWS::CloudWatch::Alarm', {
       Namespace: metricsNamespace,
       MetricName: metric,
+      Statistic: statistic,
       Dimensions: Match.absent(),
       Threshold: threshold,
+      DatapointsToAlarm: datapoints,
       EvaluationPeriods: minutes,
       Period: 60,
       ComparisonOperator: 'GreaterThanThreshold',
     });
   });
 
-  it('that page ring one bell together, and the rest open tickets', () => {
+  it('ring by themselves, whatever else is ringing, and say when they have stopped', () => {
+    for (const { id, severity } of ofHub) {
+      const [made] = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) => key.startsWith(`Monitoring${id}`));
+      expect({ id, ...made![1]['Properties'] }).toMatchObject({ id, AlarmActions: topic(severity), OKActions: topic(severity) });
+    }
+  });
+
+  it('of a cluster open tickets, and those of its state page where its configuration says so', () => {
+    const paging = (state: Alarm['severity']): string[] => clusterAlarms(state).flatMap((a) => (a.severity === 'page' ? [a.id] : []));
+    expect(paging('ticket')).toEqual([]);
+    expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'GateClosed']);
+    const actions = (id: string): unknown[] =>
+      Object.values(clusterTemplate(id).findResources('AWS::CloudWatch::Alarm')).map((a) => a['Properties'].AlarmActions[0]);
+    expect(new Set(actions('eks'))).toEqual(new Set(topic('ticket')));
+    expect(actions('own').filter((a) => a === topic('page')[0])).toHaveLength(3);
+  });
+
+  it('that page are seen together in one view, which calls nobody itself', () => {
     const [composite] = Object.values(hubTemplate.findResources('AWS::CloudWatch::CompositeAlarm'));
-    expect(composite!['Properties'].AlarmActions).toEqual(['arn:aws:sns:eu-central-1:111122223333:page']);
+    expect(composite!['Properties']).not.toHaveProperty('AlarmActions');
     const rule = JSON.stringify(composite!['Properties'].AlarmRule);
-    for (const { id, severity } of hubAlarms(1000))
-      expect({ id, rings: rule.includes(`Monitoring${id}`) }).toEqual({ id, rings: severity === 'page' });
-    const tickets = hubAlarms(1000).filter((a) => a.severity === 'ticket').length;
-    hubTemplate.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', { AlarmActions: ['arn:aws:sns:eu-central-1:111122223333:ticket'] }, tickets);
+    for (const { id, severity } of ofHub) expect({ id, seen: rule.includes(`Monitoring${id}`) }).toEqual({ id, seen: severity === 'page' });
+  });
+
+  it.each([
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [40, 2],
+    [100, 5],
+    [1000, 50],
+  ])('of %i clusters page when more than %i are in a state that one may be in for a while', (clusters, mostThatMay) => {
+    const share = pagingShare(clusters);
+    expect([mostThatMay / clusters > share, (mostThatMay + 1) / clusters > share]).toEqual([false, true]);
+  });
+
+  it('of the hub never page for the worst cluster’s relay, circuit or lists, which would keep silent about all others', () => {
+    const worst = ofHub.filter((a) => a.severity === 'page' && a.series.statistic === 'Maximum').flatMap((a) => own([a.series]));
+    expect(worst).toEqual(['OldestDirtyAge', 'WriterConflict']);
+  });
+
+  it.each(['MessagesFail', 'IngestFails', 'SyncFails'])('%s rings within half an hour for one message that keeps failing', (id) => {
+    const alarm = ofHub.find((a) => a.id === id)!;
+    const minutes = 30;
+    for (const everyMinutes of [1, 2, 3, 4]) {
+      const fails = Array.from({ length: minutes }, (_, minute) => minute % everyMinutes === 0);
+      const rings = fails.some(
+        (_, end) => fails.slice(Math.max(0, end - alarm.periods + 1), end + 1).filter(Boolean).length >= (alarm.datapoints ?? alarm.periods),
+      );
+      expect({ everyMinutes, rings }).toEqual({ everyMinutes, rings: true });
+    }
+  });
+
+  it('of what is put aside ring for what arrives, so that what still lies there silences nothing', () => {
+    for (const { id, series } of ofHub) if ('aws' in series) expect({ id, depth: series.aws === 'AWS/SQS' }).toEqual({ id, depth: false });
   });
 });

@@ -39,7 +39,7 @@ it('a cluster for which it fails keeps it from nothing else, and it says so in t
   const { table, last, deps } = await hubOf('a', 'b', 'c');
   await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: wakeOwed of b');
   for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
-  expect(last.get('b GateClosed')).toBe(1);
+  expect(last.get('b ShadowDifferences')).toBe(0);
   expect(last.has('b OldestDirtyAge')).toBe(false);
 });
 
@@ -47,7 +47,7 @@ it('a cluster that cannot be asked is no failure of its own', async () => {
   const { table, last, deps } = await hubOf('a');
   const error = new ClusterApiError('GET https://a.example: timed out', {});
   await sweep({ ...deps, table: failingFor(table, 'a', error) });
-  expect(last.get('a GateClosed')).toBe(1);
+  expect(last.get('a ShadowDifferences')).toBe(0);
 });
 
 it('tells how many services differ as things are now, as long as they do', async () => {

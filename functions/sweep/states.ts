@@ -1,0 +1,30 @@
+/** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
+import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import type { SweepDeps } from './deps.ts';
+
+/** A relay sends a heartbeat each 15 s; after six that did not come it is silent. */
+export const silentAfterMs = 90_000;
+
+/**
+ * A paused cluster is under maintenance, and one in shadow mode that was never heard of is not there yet: neither has a state that is worth an alarm.
+ * Each state counts as 1 or 0 besides, so that the average over the fleet is the share of the clusters that are in it.
+ */
+export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterMeta): void {
+  const dimensions = { cluster: meta.id };
+  const isActive = meta.mode === 'active';
+  if (!isActive && (meta.mode !== 'shadow' || meta.heartbeatAt === 0)) return;
+  if (meta.heartbeatAt > 0) {
+    const silentMs = Math.max(0, deps.now() - meta.heartbeatAt);
+    deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
+    deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
+  }
+  const isGateClosed = isSynced(meta) ? 0 : 1;
+  deps.metrics.put('GateClosed', isGateClosed, dimensions);
+  deps.metrics.put('ClosedGates', isGateClosed, dimensions);
+  // Only an active cluster is written to.
+  if (!isActive) return;
+  const isCircuitOpen = meta.circuit ? 1 : 0;
+  deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);
+  deps.metrics.put('OpenCircuits', isCircuitOpen, dimensions);
+  deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
+}

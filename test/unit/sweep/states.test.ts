@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { publishStates } from '#functions/sweep/states.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+
+const now = 10_000_000;
+const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));
+const circuit = (reason: string): object => ({ circuit: JSON.stringify({ reason, until: now, failures: 1 }) });
+
+function statesOf(item: object): { readonly [metric: string]: number } {
+  const states = new Map<string, number>();
+  const meta: ClusterMeta = decodeMeta('c', { pk: '', sk: '', inc: 1, ...item } as never);
+  publishStates({ now: () => now, metrics: { put: (name, value) => void states.set(name, value) } }, meta);
+  return Object.fromEntries(states);
+}
+
+describe('the state of a cluster', () => {
+  it('of an active one that is well is published whole, and counts for no share', () => {
+    expect(statesOf({ mode: 'active', heartbeatAt: now - 2_000, ...lists })).toEqual({
+      RelayHeartbeatAge: 2,
+      SilentRelays: 0,
+      GateClosed: 0,
+      ClosedGates: 0,
+      CircuitOpen: 0,
+      OpenCircuits: 0,
+      WriterConflict: 0,
+    });
+  });
+
+  it.each([
+    ['its relay is silent', { heartbeatAt: now - 91_000 }, { SilentRelays: 1 }],
+    ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1, ClosedGates: 1 }],
+    ['it can’t be written to', circuit('unreachable'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 0 }],
+    ['it has two writers', circuit('two-writers'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 1 }],
+  ])('of an active one counts when %s', (_, item, states) => {
+    expect(statesOf({ mode: 'active', heartbeatAt: now, ...lists, ...item })).toMatchObject(states);
+  });
+
+  it('of an active one whose relay was never heard of has a closed gate, and no age to tell', () => {
+    const states = statesOf({ mode: 'active' });
+    expect(states).toMatchObject({ GateClosed: 1 });
+    expect(states).not.toHaveProperty('RelayHeartbeatAge');
+    expect(states).not.toHaveProperty('SilentRelays');
+  });
+
+  it('of a shadow one tells of its relay and lists, and nothing of a circuit that was left open', () => {
+    expect(statesOf({ mode: 'shadow', heartbeatAt: now - 1_000, ...lists, ...circuit('unreachable') })).toEqual({
+      RelayHeartbeatAge: 1,
+      SilentRelays: 0,
+      GateClosed: 0,
+      ClosedGates: 0,
+    });
+  });
+
+  it.each([
+    ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, ...circuit('two-writers') }],
+    ['is in shadow mode and was never heard of', { mode: 'shadow' }],
+  ])('is not published while it %s', (_, item) => {
+    expect(statesOf(item)).toEqual({});
+  });
+});
