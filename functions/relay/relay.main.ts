@@ -37,7 +37,8 @@ try {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
   const probes = probeServer(relay, meter, systemClock);
-  await new Promise<void>((resolve, reject) => probes.once('error', reject).listen(settings.port, settings.host, resolve));
+  const { port, host } = settings;
+  await new Promise<void>((resolve, reject) => probes.once('error', reject).listen({ port, ...(host && { host }) }, resolve));
   log.info('relay started', { cluster: settings.cluster, address: probes.address() });
   await relay.run(stop.signal);
   log.info('relay stopped', { cluster: settings.cluster });

@@ -8,8 +8,8 @@ export interface RelaySettings {
   readonly outputs: Outputs;
   readonly resyncMs: number;
   readonly port: number;
-  /** The kubelet probes a pod by its address; a local run has nobody to serve but this machine. */
-  readonly host: string;
+  /** Undefined: every address of the pod, which the kubelet probes by one of them. A local run serves this machine alone. */
+  readonly host: string | undefined;
   readonly failFast: boolean;
   readonly api: ApiSettings;
 }
@@ -45,7 +45,8 @@ export function readSettings(env: Env): RelaySettings {
     outputs: outputs === 'full' ? 'full' : 'metadata',
     resyncMs: number(relayEnv.resyncSeconds, defaultLimits.relay.resyncMs / 1000, 1, 86_400) * 1000,
     port: number(relayEnv.port, 8080, 0, 65_535),
-    host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : '::'),
+    // Never "::" as such: Node itself takes 0.0.0.0 where the kernel has no IPv6 (ipv6.disable=1).
+    host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
     failFast: env[relayEnv.failFast] === '1',
     api: apiSettings(env, wrong),
   };

@@ -59,6 +59,14 @@ test('an environment that is not complete: one line that names everything, exit 
   for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT']) expect(lines[0]?.['reason']).toContain(name);
 });
 
+test('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {
+  const inPod = { KUBE_CONNECTION_FILE: '', KUBE_API_URL: api.url };
+  const { line } = startRelay({ ...inPod, NODE_OPTIONS: '--import ./test/support/no-ipv6.ts' });
+  const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly family: string } };
+  expect(address.family).toBe('IPv4');
+  expect((await fetch(`http://127.0.0.1:${address.port}/healthz`)).status).toBe(200);
+});
+
 test('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
   api.next('look services', refuse(403, 'Forbidden'), 10);
   const { code, lines } = startRelay({ RELAY_FAIL_FAST: '1' });
