@@ -58,13 +58,6 @@ export class Lane {
   }
 }
 
-/** About its length as JSON. */
-export function sizeOf(entry: Entry): number {
-  const body = 'body' in entry && entry.body ? JSON.stringify(entry.body).length : 0;
-  const projection = 'o' in entry ? (entry.o?.length ?? 0) : 0;
-  return 120 + entry.ns.length + entry.name.length + projection + body;
-}
-
 /** A slice that moved while an earlier move of it still waits comes from where that one began: nobody was told of the stop between. */
 export function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
   if (!waiting || !('oldSvc' in waiting) || waiting.oldSvc === undefined || !('svc' in entry)) return entry;

@@ -2,6 +2,7 @@ import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
+import { sizeOf } from './message-size.ts';
 
 /** What all parts of one list share. */
 export interface ListHeader {
@@ -17,14 +18,15 @@ export interface Listed {
   readonly entry: Entry | undefined;
 }
 
-/** What a page becomes: message bodies, and the keys of the objects that are in none of them. */
+/** What a page becomes: message bodies, and the keys of the objects that are in none of them because they are too large. */
 export interface EncodedPage {
   readonly bodies: readonly string[];
-  readonly unsendable: readonly string[];
+  readonly tooLarge: readonly string[];
 }
 
 /**
- * The bodies of a page's messages: one part, or consecutive key ranges where that would be larger than `maxBytes`.
+ * The bodies of a page's messages: one part, or consecutive key ranges where that would be larger than `maxBytes`, or its text
+ * larger than ingest is asked to inflate.
  *
  * An object that cannot be sent lies in no part's range: a part that left it out would say that it does not exist.
  * `first` is the number of the first part; `to` is "" on the last page.
@@ -38,20 +40,24 @@ export function encodeParts(
   limits: Limits = defaultLimits,
 ): EncodedPage {
   const bodies: string[] = [];
-  const unsendable = page.filter((o) => o.entry === undefined).map((o) => o.key);
+  const tooLarge: string[] = [];
+  const sizes = new Map(page.map((object) => [object, object.entry ? sizeOf(object.entry) : 0]));
+  const textBytes = (objects: readonly Listed[]): number => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
   const ranges = sendable(page, ends).reverse();
   for (let range = ranges.pop(); range; range = ranges.pop()) {
-    const body = encode(list, range, first + bodies.length, limits);
     const [only, ...others] = range.objects;
     const alone = only !== undefined && others.length === 0;
-    if (body.length <= (alone ? limits.relay.bodyBytes : maxBytes)) {
+    // Before it is encoded: the text of a page of large objects is more than there is memory for.
+    const fits = alone || textBytes(range.objects) <= limits.relay.partTextBytes;
+    const body = fits ? encode(list, range, first + bodies.length, limits) : undefined;
+    if (body !== undefined && body.length <= (alone ? limits.relay.bodyBytes : maxBytes)) {
       bodies.push(body);
     } else if (alone) {
-      unsendable.push(only.key);
+      tooLarge.push(only.key);
       ranges.push(...sendable([{ key: only.key, entry: undefined }], range));
     } else ranges.push(...halves(range).reverse());
   }
-  return { bodies, unsendable };
+  return { bodies, tooLarge };
 }
 
 interface Range {

@@ -55,8 +55,11 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
-    const { bodies, unsendable } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, limits.relay.partBytes, limits);
-    for (const key of unsendable) deps.log.error('object is missing from the list, which says nothing of it', { kind, key });
+    const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, limits.relay.partBytes, limits);
+    for (const key of tooLarge) {
+      deps.meter.add('relay_unsendable_total', kind);
+      deps.log.error('object is too large to be sent: the list says nothing of it', { kind, key });
+    }
     parts += bodies.length;
     from = to;
     if (bodies.length > 0) await send(() => deps.outbox.deliver(bodies, signal));

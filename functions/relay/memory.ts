@@ -64,7 +64,7 @@ export class Memory {
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.services.set(key, serviceOf(object));
-        return outputEntry(kind, object, version, this.deps.outputs);
+        return outputEntry(kind, object, version, this.deps.outputs, {}, limitsOf(this.deps).relay);
       }
       const entry = inputEntry(kind, object, version, undefined, limitsOf(this.deps).relay);
       if (kind === 'Pod' || kind === 'Node') {
@@ -89,13 +89,13 @@ export class Memory {
 
   private takeOutput(kind: 'Endpoints' | 'EndpointSlice', key: string, object: KubeObject, version: string, gone: boolean, seen: number): Entry {
     const more = { seen, ...(gone && { gone: true as const }) };
-    if (kind === 'Endpoints') return outputEntry(kind, object, version, this.deps.outputs, more);
+    if (kind === 'Endpoints') return outputEntry(kind, object, version, this.deps.outputs, more, limitsOf(this.deps).relay);
     const service = serviceOf(object);
     const former = this.services.get(key);
     if (gone) this.services.delete(key);
     else if (former !== service) this.services.set(key, service);
     const moved = former !== undefined && former !== service && former !== '';
-    return outputEntry(kind, object, version, this.deps.outputs, { ...more, ...(moved && { oldSvc: former }) });
+    return outputEntry(kind, object, version, this.deps.outputs, { ...more, ...(moved && { oldSvc: former }) }, limitsOf(this.deps).relay);
   }
 
   private forgetOne(kind: Kind, key: string): void {

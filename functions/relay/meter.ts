@@ -7,7 +7,7 @@ const counters = {
   relay_lists_total: 'lists completed and accepted by the queue',
   relay_relists_total: 'lists made because a watch could not be resumed',
   relay_watch_errors_total: 'lists and watches that failed and were tried again',
-  relay_unsendable_total: 'objects that could not be projected or are too large for a message',
+  relay_unsendable_total: 'objects left out because they could not be projected or are too large; the log names each',
 } as const;
 const plainCounters = {
   relay_messages_total: 'messages that the queue has accepted',

@@ -5,7 +5,8 @@ import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
-import { fromFormerService, Lane, type Pending, sizeOf } from './lane.ts';
+import { fromFormerService, Lane, type Pending } from './lane.ts';
+import { sizeOf } from './message-size.ts';
 import type { Meter } from './meter.ts';
 import { isNewer } from './resource-version.ts';
 import { backoffMs } from './retry.ts';
@@ -22,7 +23,7 @@ export interface OutboxOptions {
   /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
   readonly maxWaiting?: number;
   readonly maxWaitingBytes?: number;
-  /** Of one live message. */
+  /** Of one live message, in bytes before compression; a larger object goes alone. */
   readonly maxEntries?: number;
   readonly maxBytes?: number;
   /** Sends under way at once. */

@@ -4,6 +4,7 @@ import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import { sizeOf } from './message-size.ts';
 import type { KubeObject } from './watch-source.ts';
 
 /** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
@@ -14,7 +15,10 @@ export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace
 
 export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
 
-/** The API server has no limit for labels as such, and one tenant's object must not hold up the messages that it shares with others. */
+/**
+ * In bytes, as DynamoDB counts: an item must stay below 400 KB. The API server has no limit for labels as such, and one tenant's object must not
+ * hold up the messages that it shares with others.
+ */
 const longestOf = { Service: 'longestService', Pod: 'longestPod', Node: 'longestNode' } as const satisfies {
   readonly [K in InputKind]: keyof RelayLimits;
 };
@@ -29,8 +33,9 @@ export function inputEntry(
 ): InputEntry {
   const { namespace = '', name } = object.metadata;
   const o = encodeProjection(kind, object as never);
+  const bytes = Buffer.byteLength(o);
   const longest = limits[longestOf[kind]];
-  if (o.length > longest) throw new RangeError(`its projection has ${o.length} characters: at most ${longest} are sent`);
+  if (bytes > longest) throw new RangeError(`its projection has ${bytes} bytes: at most ${longest} are sent`);
   return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
 }
 
@@ -39,16 +44,18 @@ export function deletedInput(object: KubeObject, resourceVersion: string, seen: 
   return { ns: namespace, name, rv: resourceVersion, seen };
 }
 
+/** Throws for an object that cannot be sent. */
 export function outputEntry(
   kind: OutputKind,
   object: KubeObject,
   resourceVersion: string,
   outputs: Outputs,
   more: Partial<OutputEntry> = {},
+  { entryBytes }: RelayLimits = defaultLimits.relay,
 ): OutputEntry {
   const { namespace = '', name, uid = '', generation, labels, annotations } = object.metadata;
   const by = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
-  return {
+  const entry: OutputEntry = {
     ns: namespace,
     name,
     rv: resourceVersion,
@@ -60,6 +67,9 @@ export function outputEntry(
     ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
     ...more,
   };
+  const bytes = entry.body ? sizeOf(entry) : 0;
+  if (bytes > entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${entryBytes} are sent`);
+  return entry;
 }
 
 /** A slice's service; "" without one. */

@@ -89,9 +89,13 @@ export interface RelayLimits {
   readonly heartbeatMs: number;
   /** Larger parts of lists are split (bytes of the body). SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
   readonly partBytes: number;
-  /** A body with one object may be as large; SQS takes 1 MiB. */
+  /** The same for the entries' JSON, to which ingest inflates the body: labels that are alike compress to almost nothing. Below `inflateBytes`. */
+  readonly partTextBytes: number;
+  /** A body with one object may be as large. SQS takes 1 MiB, but a queue without a MaximumMessageSize of its own may take 256 KiB only. */
   readonly bodyBytes: number;
-  /** Characters of a projection that is sent. A pod's record has the label sets that it had before beside it. */
+  /** JSON of one entry, bytes: with its header a live message of less than 1 MiB before compression. */
+  readonly entryBytes: number;
+  /** Bytes of a projection that is sent. A pod's record has the label sets that it had before beside it. */
   readonly longestService: number;
   readonly longestPod: number;
   readonly longestNode: number;
@@ -182,7 +186,9 @@ export const defaultLimits: Limits = {
     resyncMs: 1_800_000,
     heartbeatMs: 15_000,
     partBytes: 256 * 1024,
-    bodyBytes: 1_000_000,
+    partTextBytes: 4 << 20,
+    bodyBytes: 256 * 1024,
+    entryBytes: 1_000_000,
     longestService: 256 * 1024,
     longestPod: 64 * 1024,
     longestNode: 64 * 1024,

@@ -253,6 +253,25 @@ test('a line that stays unreadable is passed by with a new list', async () => {
   await until(() => labelOf('b') === 'web');
 });
 
+test('a Service of few characters and many bytes is left out of lists and messages, and counted', async () => {
+  const annotations = { 'service.kubernetes.io/topology-mode': '語'.repeat(90_000) };
+  const service = (name: string, more: object = {}): FakeObject => ({ kind: 'Service', metadata: { namespace: 'default', name, ...more } });
+  api.put(service('a'));
+  api.put(service('b', { annotations }));
+  api.put(service('c'));
+  await start();
+  expect(run.lists('Service').map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([
+    ['', 'default/a', ['a']],
+    ['default/b', '', ['c']],
+  ]);
+  api.put(service('b', { annotations, labels: { still: 'too-large' } }));
+  api.put(service('d'));
+  await until(() => run.state('Service').has('default/d'));
+  expect(run.state('Service').has('default/b')).toBe(false);
+  expect(run.meter.value('relay_unsendable_total', 'Service')).toBe(2);
+  expect(run.logged.filter((l) => l.level === 'error').map((l) => [l.fields['kind'], l.fields['key']])).toContainEqual(['Service', 'default/b']);
+});
+
 const tooManyLabels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'x'.repeat(63)]));
 
 test.each([

@@ -20,4 +20,6 @@ it('the relations between limits hold', () => {
   expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
   expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
   expect(queue.inflateBytes).toBeGreaterThan(relay.messageBytes);
+  expect(queue.inflateBytes).toBeGreaterThan(relay.partTextBytes + relay.entryBytes);
+  expect(relay.partTextBytes).toBeGreaterThan(relay.entryBytes);
 });

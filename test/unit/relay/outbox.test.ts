@@ -133,6 +133,16 @@ test('a message holds at most 200 objects and about 32 KB', async () => {
   expect(sent.filter((m) => m.kind === 'Service').map(names)).toEqual([['large@2'], ['other@3']]);
 });
 
+test('a live message is less than 1 MiB before compression, whatever is in its object', async () => {
+  const { box, clock, sent } = outbox();
+  // Each quotation mark of the projection's text is two characters in the message's.
+  box.put('Service', 'n/quotes', entry('quotes', 2, '"'.repeat(256 * 1024)));
+  box.put('EndpointSlice', 'n/s', { ...slice(2, 'a'), body: { text: 'x'.repeat(999_000) } });
+  await clock.advance(20);
+  expect(sent).toHaveLength(2);
+  for (const message of sent) expect(JSON.stringify(message).length).toBeLessThan(1024 * 1024);
+});
+
 test('a version counts as accepted when everything up to it is', async () => {
   const { box, clock, queue } = outbox();
   queue.refuse = true;
