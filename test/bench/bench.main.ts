@@ -1,4 +1,4 @@
-/** `npm run bench [-- decide | cost | rebuild | noise | sdk]`: decisions (the default), the cost of a million events, a lost table, a noisy neighbour, a call of the SDK. */
+/** `npm run bench [-- decide | cost | rebuild | noise | sdk]`: decisions (the default), the cost of a change and of a month, a lost table, a noisy neighbour, a call of the SDK. */
 const benches = ['decide', 'cost', 'rebuild', 'noise', 'sdk'];
 const [what = 'decide', ...rest] = process.argv.slice(2);
 if (!benches.includes(what) || rest.length > 0) {

@@ -4,15 +4,16 @@
  */
 
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { deletedInput, inputEntry, isInput, outputEntry } from '#functions/relay/project.ts';
+import { encodeParts } from '#functions/relay/list-parts.ts';
+import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
-import { defaultLimits } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
@@ -26,6 +27,7 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 export const cluster = 'c';
 const sweepEveryMs = 60_000;
+const { pageSize, partBytes } = defaultLimits.relay;
 
 export interface WorldOptions {
   readonly given: readonly RawObject[];
@@ -111,6 +113,16 @@ export class World {
     for (const kind of kinds) await this.#sendList(kind);
   }
 
+  /** What the relay sends now and then of every kind beside its watches. */
+  async sendInventory(listId: string): Promise<void> {
+    for (const kind of kinds) await this.#sendList(kind, listId);
+  }
+
+  async sendHeartbeat(): Promise<void> {
+    const high = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0 } as EventsMessage);
+  }
+
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */
   async runUntil(end: number): Promise<void> {
     for (;;) {
@@ -129,7 +141,7 @@ export class World {
       });
       await this.#deliver(syncs, (records) => {
         this.#onBatch('sync', records.length);
-        return syncBatch(this.#deps, defaultLimits, cluster, records, this.now + 30_000);
+        return syncBatch(this.#deps, defaultLimits.sync, cluster, records, this.now + 30_000);
       });
     }
     this.now = end;
@@ -145,25 +157,24 @@ export class World {
     for (const r of records) if (!failed.has(r.messageId)) queue.delete(r.receiptHandle);
   }
 
-  async #sendList(kind: Kind): Promise<void> {
+  /** Page by page, as the relay does. */
+  async #sendList(kind: Kind, id = this.#header.session): Promise<void> {
     const asOf = String(this.store.resourceVersion);
     const objects = this.store.list(kind) as readonly never[];
-    const entries = objects.map((o: RawObject) => {
-      const rv = o.metadata.resourceVersion ?? '0';
-      return isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, 'metadata');
-    });
-    await this.#send({
-      ...this.#header,
-      type: 'list',
-      kind,
-      asOf,
-      listId: `${kind}-${this.#header.session}`,
-      i: 0,
-      last: true,
-      from: '',
-      to: '',
-      entries,
-    } as EventsMessage);
+    const list = { header: this.#header, kind, asOf, listId: `${kind}-${id}` };
+    let parts = 0;
+    let from = '';
+    for (let start = 0; start === 0 || start < objects.length; start += pageSize) {
+      const page = objects.slice(start, start + pageSize).map((o: RawObject) => {
+        const rv = o.metadata.resourceVersion ?? '0';
+        return { key: keyOf(o), entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, 'metadata') };
+      });
+      const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
+      const { bodies } = encodeParts(list, page, { from, to }, parts, partBytes);
+      await this.queues.events.send(bodies.map((body) => ({ body })));
+      parts += bodies.length;
+      from = to;
+    }
   }
 
   async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {

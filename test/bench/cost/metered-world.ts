@@ -1,0 +1,102 @@
+import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { World } from '#test/conformance/world.ts';
+import { type ClusterSize, clusterObjects } from './cluster-objects.ts';
+import { lambda, logLineBytes, price } from './prices.ts';
+
+/** What AWS bills, counted. */
+export interface Usage {
+  readonly writeUnits: number;
+  readonly readUnits: number;
+  readonly queueRequests: number;
+  readonly lambdaDollars: number;
+  readonly logBytes: number;
+  /** Objects that the relay forwarded. */
+  readonly events: number;
+}
+
+const startAt = Date.parse('2026-01-02T00:00:00Z');
+type Stage = keyof typeof lambda;
+
+/** One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills. */
+export class MeteredWorld {
+  readonly world: World;
+  #counts;
+
+  private constructor(world: World, counts: Counts) {
+    this.world = world;
+    this.#counts = counts;
+  }
+
+  /** A cluster whose first lists are applied and whose endpoints are written. */
+  static async start(size: ClusterSize): Promise<MeteredWorld> {
+    const counts = new Counts();
+    const write = (line: string): void => {
+      counts.logBytes += Buffer.byteLength(line) + logLineBytes;
+    };
+    const metrics = emfMetrics(write, () => startAt, 'FleetEndpoints/Production');
+    const world = await World.start({
+      given: clusterObjects(size),
+      startAt,
+      settings: {},
+      metrics,
+      log: jsonLog(write, () => startAt, { stage: 'ingest' }),
+      onBatch(stage, messages) {
+        // The metrics of the batch before this one: a function flushes at the end of each invocation.
+        metrics.flush();
+        counts.batches[stage].batches++;
+        counts.batches[stage].messages += messages;
+      },
+    });
+    const metered = new MeteredWorld(world, counts);
+    await world.runUntil(startAt + 5 * 60_000);
+    return metered;
+  }
+
+  /** What is used until `run` has ended. */
+  async usageOf(run: (world: World) => Promise<void>): Promise<Usage> {
+    const { world } = this;
+    const events = world.metrics.get('EventsIn') ?? 0;
+    world.table.resetUnits();
+    this.#counts.reset();
+    await run(world);
+    const { read, write } = world.table.units;
+    const { batches, logBytes } = this.#counts;
+    const stages = Object.entries(batches) as [Stage, { batches: number; messages: number }][];
+    return {
+      writeUnits: write,
+      readUnits: read,
+      // Sends are batched by ten at the most; each message is received in a batch and deleted with it.
+      queueRequests: stages.reduce((sum, [, q]) => sum + q.messages + 2 * q.batches, 0),
+      lambdaDollars: stages.reduce((sum, [stage, { batches: count, messages }]) => {
+        const { batchMs, messageMs, gb } = lambda[stage];
+        return sum + ((count * batchMs + messages * messageMs) / 1000) * gb * price.lambdaGbSecond + count * price.lambdaRequest;
+      }, 0),
+      logBytes,
+      events: (world.metrics.get('EventsIn') ?? 0) - events,
+    };
+  }
+}
+
+class Counts {
+  readonly batches: { [stage in Stage]: { batches: number; messages: number } } = {
+    ingest: { batches: 0, messages: 0 },
+    sync: { batches: 0, messages: 0 },
+  };
+  logBytes = 0;
+
+  reset(): void {
+    for (const stage of Object.values(this.batches)) Object.assign(stage, { batches: 0, messages: 0 });
+    this.logBytes = 0;
+  }
+}
+
+export const dollarsOf = (u: Usage): { readonly [what: string]: number } => ({
+  'table writes': u.writeUnits * price.writeUnit,
+  'table reads': u.readUnits * price.readUnit,
+  queues: u.queueRequests * price.queueRequest,
+  Lambda: u.lambdaDollars,
+  logs: (u.logBytes / 1e9) * price.logGb,
+});
+
+export const total = (u: Usage): number => Object.values(dollarsOf(u)).reduce((a, b) => a + b, 0);

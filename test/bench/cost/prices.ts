@@ -1,0 +1,37 @@
+/** us-east-1, on demand, arm64, US dollars. */
+export const price = {
+  writeUnit: 0.625e-6,
+  readUnit: 0.125e-6,
+  queueRequest: 0.4e-6,
+  lambdaGbSecond: 13.3334e-6,
+  lambdaRequest: 0.2e-6,
+  logGb: 0.5,
+  logGbMonth: 0.03,
+  tableGbMonth: 0.25,
+  tableBackupGbMonth: 0.2,
+  alarm: 0.1,
+  compositeAlarm: 0.5,
+  dashboard: 3,
+  secret: 0.4,
+} as const;
+
+/** Custom metrics of an account and month, by number: the first 10,000, then the next 240,000. */
+export const metricsPrice = (count: number): number => Math.min(count, 10_000) * 0.3 + Math.max(0, count - 10_000) * 0.1;
+
+/**
+ * Milliseconds of a warm batch on AWS: seven calls in a row for ingest and eight for sync by their published latencies (DynamoDB 3-6, SQS 8-10, one API
+ * write 15), and the SDK's processor time at the function's share of a core. A local machine's own milliseconds say nothing of it. Memory in GB.
+ */
+export const lambda = {
+  ingest: { batchMs: 52, messageMs: 1, gb: 1 },
+  sync: { batchMs: 62, messageMs: 3, gb: 1.769 },
+} as const;
+
+/**
+ * An event source mapping that has a maximum concurrency keeps five pollers a queue, which ask every twenty seconds where nothing is
+ * (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
+ */
+export const emptyReceivesAMonth = 5 * 3 * 60 * 24 * 30;
+
+/** What CloudWatch counts of a log line beside its text. */
+export const logLineBytes = 26;
