@@ -65,7 +65,7 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   // Of messages that fail half-way too: what was written of them is told now, and not only when they come back, or never.
   const owed: Owed[] = [];
   const limits = limitsOf(deps);
-  const written = new Written(deps.table, cluster, deps.now(), limits.podLog);
+  const written = new Written(deps.table, cluster, deps.now, limits.podLog);
   const limit = timeLimit(deps.table, deps.now, deadline, limits.ingest.writingShare);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
     try {

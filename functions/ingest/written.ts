@@ -1,22 +1,22 @@
 import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
+import { beginPodLog, logPods, type TakenNumber } from '#shared/snapshot/pod-log.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
 /** What a batch writes that warm workers keep: pods by namespace, logged (pod-log.ts), and whether there were nodes (raiseNodesVersion). */
 export class Written {
   readonly #table: Table;
   readonly #cluster: string;
-  readonly #numbers = new Map<string, Promise<number>>();
+  readonly #numbers = new Map<string, Promise<TakenNumber>>();
   /** Undefined: too many to name, or a list that spoke of the namespace. */
   readonly #names = new Map<string, Set<string> | undefined>();
 
-  readonly #now: number;
+  readonly #now: () => number;
   readonly #limits: PodLogLimits;
   #nodes = false;
 
-  constructor(table: Table, cluster: string, now: number, limits: PodLogLimits = defaultLimits.podLog) {
+  constructor(table: Table, cluster: string, now: () => number, limits: PodLogLimits = defaultLimits.podLog) {
     this.#table = table;
     this.#cluster = cluster;
     this.#now = now;
@@ -24,8 +24,12 @@ export class Written {
   }
 
   /** The number to write the namespace's pods with: taken before the first of them is written. */
-  begin(namespace: string): Promise<number> {
-    const number = this.#numbers.get(namespace) ?? beginPodLog(this.#table, this.#cluster, namespace, this.#now);
+  async begin(namespace: string): Promise<number> {
+    return (await this.#take(namespace)).number;
+  }
+
+  #take(namespace: string): Promise<TakenNumber> {
+    const number = this.#numbers.get(namespace) ?? beginPodLog(this.#table, this.#cluster, namespace, this.#now());
     this.#numbers.set(namespace, number);
     return number;
   }
@@ -53,10 +57,7 @@ export class Written {
     const versions = await concurrently(16, namespaces, async (namespace) => {
       // A number that was taken and not used is filled too, or readers would wait for it.
       const names = this.#names.has(namespace) ? this.#names.get(namespace) : new Set<string>();
-      return [
-        namespace,
-        await endPodLog(this.#table, this.#cluster, namespace, await this.begin(namespace), names, this.#now, this.#limits),
-      ] as const;
+      return [namespace, await logPods(this.#table, this.#cluster, namespace, await this.#take(namespace), names, this.#now, this.#limits)] as const;
     });
     return new Map(versions);
   }

@@ -70,7 +70,7 @@ export class PodCache implements Pods {
   }
 
   async #refresh(kept: Kept, table: Table, cluster: string, namespace: string, now: number): Promise<void> {
-    const { maxAgeMs, mostChanged, mostUnderWay } = this.#limits;
+    const { maxAgeMs, mostChanged } = this.#limits;
     if (kept.watermark >= 0 && now - kept.readAt < maxAgeMs) {
       const entries = await readPodLog(table, cluster, namespace, kept.watermark);
       const names = new Set(entries.flatMap((e) => e.names ?? []));
@@ -83,14 +83,14 @@ export class PodCache implements Pods {
       }
     }
     // Before the pods: every entry that is in it tells of pods that are read here.
-    const head = await podLogHead(table, cluster, namespace);
-    const entries = await readPodLog(table, cluster, namespace, Math.max(0, head.number - mostUnderWay));
+    const head = await podLogHead(table, cluster, namespace, now, this.#limits);
+    const entries = await readPodLog(table, cluster, namespace, head.settled);
     const records = await readObjects(table, cluster, 'Pod', namespace);
-    const from = settledUpTo(head, entries, now, this.#limits);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
-    await logUnlogged(kept, records, from, entries, table, cluster, namespace, now, this.#limits);
-    kept.watermark = Math.min(head.number, lastWithoutGap(from, entries));
+    await logUnlogged(kept, records, head.settled, entries, table, cluster, namespace, now, this.#limits);
+    // Not beyond the head: a writer that had come so far and takes a second number takes one above it.
+    kept.watermark = Math.min(head.number, lastWithoutGap(head.settled, entries));
     kept.readAt = now;
   }
 
@@ -110,20 +110,6 @@ function apply(pods: Map<string, Pod>, name: string, record: ObjectRecord | unde
   const pod = isAlive(record) ? decodeObjectOf('Pod', record) : undefined;
   if (pod) pods.set(name, pod);
   else pods.delete(name);
-}
-
-/**
- * Up to this number nobody is under way: entries expire, so that one is missing says nothing about what came before those that are there, or
- * long ago.
- */
-function settledUpTo(
-  head: { readonly number: number; readonly at: number },
-  entries: readonly PodLogEntry[],
-  now: number,
-  { maxAgeMs, mostUnderWay }: PodLogLimits,
-): number {
-  if (now - head.at > maxAgeMs) return head.number;
-  return Math.max(0, (entries[0]?.number ?? head.number - mostUnderWay) - 1);
 }
 
 /** The newest number up to which no writer is missing. */
@@ -157,7 +143,8 @@ async function logUnlogged(
   const unlogged = seen.filter((r) => kept.logged.get(r.name) !== r.version);
   if (unlogged.length > 0) {
     const number = await beginPodLog(table, cluster, namespace, now);
-    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), now, limits);
+    // Its pods were read before it was taken: whoever gives the number up reads them as well.
+    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), limits);
   }
   kept.logged.clear();
   for (const r of seen) kept.logged.set(r.name, r.version);

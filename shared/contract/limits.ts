@@ -7,15 +7,18 @@
 
 /** The log of a namespace's pods (shared/snapshot/pod-log.ts) and what warm workers keep (functions/sync/pod-cache.ts). */
 export interface PodLogLimits {
-  /** A worker reads a namespace whole when it was read so for longer, ms: the net under the log. */
+  /** A worker reads a namespace whole when it did so longer ago, ms: the net under the log. A writer may be under way for as long. */
   readonly maxAgeMs: number;
-  /** An entry expires after this, s. More than `maxAgeMs`: a worker that keeps pods needs every entry since it read them whole. */
+  /**
+   * An entry expires after this, s. Longer than `mostUnderWay` numbers take that follow each other within `maxAgeMs`: an entry that a reader misses
+   * has then not expired, for numbers before a longer pause are not asked for.
+   */
   readonly entryTtlSeconds: number;
   /** With more names in one entry, to read all pods is cheaper than each. */
   readonly mostNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
   readonly mostChanged: number;
-  /** Numbers that may be taken while a writer is under way: one further behind is not waited for. */
+  /** Numbers that may be taken while a writer is under way: one further behind is not waited for, and logs its pods a second time. */
   readonly mostUnderWay: number;
   /** Pods that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
   readonly mostKept: number;
@@ -141,7 +144,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   podLog: {
     maxAgeMs: 20 * 60_000,
-    entryTtlSeconds: 3600,
+    entryTtlSeconds: 24 * 3600,
     mostNames: 100,
     mostChanged: 200,
     mostUnderWay: 50,

@@ -5,11 +5,14 @@
  * Writer: takes the log's next number, writes the pods, each with that number, then the entry, then raises the generations of the services
  * concerned. So whoever runs for such a generation finds the entry; a number without an entry is a writer that is not there yet, whose wake-ups
  * are still to come, or one that died; and whoever reads a pod can tell whether the others will hear of it.
+ *
+ * A reader waits for a number without an entry for as long as at most `mostUnderWay` numbers were taken after it, and `maxAgeMs` have not passed.
+ * A writer that finds itself further behind logs its pods a second time, under a new number (`logPods`): a reader that did not wait had read the
+ * newest number before, so the new one is ahead of it.
  */
 import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
 import { namespaceKey, podLogOf } from './keys.ts';
-import { selectorsVersion } from './objects.ts';
-import type { Table } from './table.ts';
+import type { Condition, Table } from './table.ts';
 
 export interface PodLogEntry {
   readonly number: number;
@@ -17,38 +20,94 @@ export interface PodLogEntry {
   readonly names: readonly string[] | undefined;
 }
 
-/** Takes the number under which pods are about to be written. */
-export async function beginPodLog(table: Table, cluster: string, namespace: string, now: number): Promise<number> {
-  return (await table.update(namespaceKey(cluster, namespace), { add: { p: 1 }, set: { pa: now } }))?.['p'] as number;
+/** A number of the log, taken by a writer. */
+export interface TakenNumber {
+  readonly number: number;
+  /** When it was taken, and when the one before it was (0: never), ms since the epoch. */
+  readonly at: number;
+  readonly formerAt: number;
 }
 
-/**
- * Notes that these pods (undefined: any number of them) were written under the number. Gives the version of the namespace's set of services,
- * read after the entry was written: a service that selects anew before that may be run without the entry, so it has to be found by its new
- * selector.
- */
+/** Takes the number under which pods are about to be written. */
+export async function beginPodLog(table: Table, cluster: string, namespace: string, now: number): Promise<TakenNumber> {
+  const item = await table.update(namespaceKey(cluster, namespace), { add: { p: 1 }, set: { pa: now }, setFormer: { pb: 'pa' } });
+  return { number: item?.['p'] as number, at: now, formerAt: item?.['pb'] as number };
+}
+
+/** The namespace's record as of after an entry was written. */
+export interface LoggedAt {
+  /**
+   * The version of the namespace's set of services: a service that selects anew before that may be run without the entry, so it has to be found by
+   * its new selector.
+   */
+  readonly selectors: number;
+  /** The newest number that was taken. */
+  readonly head: number;
+}
+
+/** Notes that these pods (undefined: any number of them) were written under the number. */
 export async function endPodLog(
   table: Table,
   cluster: string,
   namespace: string,
-  number: number,
+  { number, at, formerAt }: TakenNumber,
   names: ReadonlySet<string> | undefined,
-  now: number,
-  { entryTtlSeconds, mostNames }: PodLogLimits = defaultLimits.podLog,
-): Promise<number> {
+  { entryTtlSeconds, mostNames, maxAgeMs }: PodLogLimits = defaultLimits.podLog,
+): Promise<LoggedAt> {
   await table.put({
     pk: podLogOf(cluster, namespace),
     sk: sortKey(number),
-    ttl: Math.floor(now / 1000) + entryTtlSeconds,
+    ttl: Math.floor(at / 1000) + entryTtlSeconds,
     ...(names && names.size <= mostNames && { names: JSON.stringify([...names]) }),
   });
-  return selectorsVersion(table, cluster, namespace);
+  const key = namespaceKey(cluster, namespace);
+  // The first after a pause tells readers that all before it are settled. It is the same single call as the read.
+  const item = (at - formerAt > maxAgeMs && (await table.update(key, { set: { pq: number - 1 } }, notSettledTo(number)))) || (await table.get(key));
+  return { selectors: (item?.['n'] as number | undefined) ?? 0, head: (item?.['p'] as number | undefined) ?? 0 };
 }
 
-/** The newest number that was taken, and when, ms since the epoch. */
-export async function podLogHead(table: Table, cluster: string, namespace: string): Promise<{ readonly number: number; readonly at: number }> {
+const notSettledTo = (number: number): Condition => ({ any: [{ absent: 'pq' }, { attribute: 'pq', is: '<', value: number - 1 }] });
+
+/**
+ * A writer's `endPodLog`, after the pods were written under `taken`: once more under a new number where readers may have given the first one up. The
+ * version of the namespace's set of services. `now`: the clock.
+ */
+export async function logPods(
+  table: Table,
+  cluster: string,
+  namespace: string,
+  taken: TakenNumber,
+  names: ReadonlySet<string> | undefined,
+  now: () => number,
+  limits: PodLogLimits = defaultLimits.podLog,
+): Promise<number> {
+  const { selectors, head } = await endPodLog(table, cluster, namespace, taken, names, limits);
+  // By half the time: the writer's clock and a reader's are not the same.
+  const isGivenUp = head - taken.number >= limits.mostUnderWay || now() - taken.at > limits.maxAgeMs / 2;
+  if (!isGivenUp || names?.size === 0) return selectors;
+  const second = await beginPodLog(table, cluster, namespace, now());
+  return (await endPodLog(table, cluster, namespace, second, names, limits)).selectors;
+}
+
+/** Of the numbers that were taken. */
+export interface PodLogHead {
+  /** The newest one, and when it was taken, ms since the epoch. */
+  readonly number: number;
+  readonly at: number;
+  /** Up to this one no writer is under way. */
+  readonly settled: number;
+}
+
+export async function podLogHead(
+  table: Table,
+  cluster: string,
+  namespace: string,
+  now: number,
+  { maxAgeMs, mostUnderWay }: PodLogLimits = defaultLimits.podLog,
+): Promise<PodLogHead> {
   const item = await table.get(namespaceKey(cluster, namespace));
-  return { number: (item?.['p'] as number | undefined) ?? 0, at: (item?.['pa'] as number | undefined) ?? 0 };
+  const [number, at, settled] = ['p', 'pa', 'pq'].map((attribute) => (item?.[attribute] as number | undefined) ?? 0) as [number, number, number];
+  return { number, at, settled: now - at > maxAgeMs ? number : Math.max(0, settled, number - mostUnderWay) };
 }
 
 /** Entries after `after`, in order. Some may be missing. */

@@ -29,6 +29,8 @@ export interface Change {
   readonly setIfAbsent?: { readonly [attribute: string]: Value };
   /** Set to what another attribute is, which has to be there and which this update leaves alone. */
   readonly setFrom?: { readonly [attribute: string]: string };
+  /** Set to the number that another attribute was before this update, which may change it; 0 where that was absent. */
+  readonly setFormer?: { readonly [attribute: string]: string };
   /** Numbers are added to (absent = 0), number sets are united. */
   readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
   readonly remove?: readonly string[];

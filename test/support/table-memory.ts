@@ -152,8 +152,9 @@ function compareValues(actual: Value | undefined, value: string | number | boole
   return actual === value ? 0 : undefined;
 }
 
-function changed(item: Item, { set = {}, setIfAbsent = {}, setFrom = {}, add = {}, remove = [] }: Change): Item {
-  const touched = [...Object.keys(set), ...Object.keys(setIfAbsent), ...Object.keys(setFrom), ...Object.keys(add), ...remove];
+function changed(item: Item, { set = {}, setIfAbsent = {}, setFrom = {}, setFormer = {}, add = {}, remove = [] }: Change): Item {
+  const parts = [set, setIfAbsent, setFrom, setFormer, add];
+  const touched = [...parts.flatMap((part) => Object.keys(part)), ...remove];
   if (new Set(touched).size < touched.length) throw new TypeError(`an attribute is changed twice: ${touched.join()}`);
   if (touched.includes('pk') || touched.includes('sk')) throw new TypeError('the key of an item cannot be changed');
   const next: Record<string, Value> = { ...setIfAbsent, ...item, ...set };
@@ -162,6 +163,7 @@ function changed(item: Item, { set = {}, setIfAbsent = {}, setFrom = {}, add = {
     if (value === undefined || touched.includes(other)) throw new TypeError(`attribute ${name} is set to ${other}, which is absent or changed too`);
     next[name] = value;
   }
+  for (const [name, other] of Object.entries(setFormer)) next[name] = item[other] ?? 0;
   for (const [name, value] of Object.entries(add)) next[name] = sum(name, item[name], value);
   for (const name of remove) delete next[name];
   return next as Item;

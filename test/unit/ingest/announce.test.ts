@@ -85,7 +85,7 @@ describe('what a pod owes', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const { number: head } = await podLogHead(hub.table, 'c', 'ns');
+    const { number: head } = await podLogHead(hub.table, 'c', 'ns', hub.clock.now);
 
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);

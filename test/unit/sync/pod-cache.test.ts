@@ -3,7 +3,7 @@ import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { putObject, readObject } from '#shared/snapshot/objects.ts';
-import { beginPodLog, endPodLog } from '#shared/snapshot/pod-log.ts';
+import { beginPodLog, endPodLog, type TakenNumber } from '#shared/snapshot/pod-log.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
@@ -13,19 +13,20 @@ const now = 1_000_000;
 function namespace() {
   const table = memoryTable();
   /** Leaves what a writer leaves that dies before it logs. */
-  const write = async (rv: string, ready: boolean): Promise<number> => {
-    const logged = await beginPodLog(table, 'c', 'ns', now);
+  const write = async (rv: string, ready: boolean): Promise<TakenNumber> => {
+    const taken = await beginPodLog(table, 'c', 'ns', now);
+    const logged = taken.number;
     const before = await readObject(table, 'c', 'Pod', 'ns', 'p');
     const projection = encodeProjection('Pod', pod('p', { ready }));
     const record = { namespace: 'ns', name: 'p', version: versionOf(1, rv), projection, past: undefined, logged, at: now };
     await putObject(table, 'c', 'Pod', record, before);
-    return logged;
+    return taken;
   };
   const isReady = async (cache: PodCache, at = now): Promise<boolean | undefined> => {
     const seen = (await cache.podsOf(table, 'c', 'ns', at)).get('p');
     return seen && isPodReady(seen);
   };
-  const log = (number: number) => endPodLog(table, 'c', 'ns', number, new Set(['p']), now);
+  const log = (taken: TakenNumber) => endPodLog(table, 'c', 'ns', taken, new Set(['p']));
   const entries = () => table.dump().filter((i) => i.pk.includes('PODLOG'));
   return { table, write, isReady, log, entries };
 }
@@ -45,7 +46,7 @@ it('a writer that is overtaken in the log is waited for', async () => {
   const cache = new PodCache();
   await isReady(cache);
   const slow = await beginPodLog(table, 'c', 'ns', now);
-  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now), new Set(['other']), now);
+  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now), new Set(['other']));
   expect(await isReady(cache)).toBe(false);
   await write('6', true);
   await log(slow);
@@ -70,7 +71,7 @@ it('what one worker has seen of a writer that died before it logged, no other wo
   await log(known);
   expect(await isReady(second)).toBe(false);
   expect(await isReady(first)).toBe(false);
-  expect(lost).toBeLessThan(known);
+  expect(lost.number).toBeLessThan(known.number);
 });
 
 it('what nobody has logged is logged once by a worker, not with each look', async () => {
@@ -87,7 +88,7 @@ it('what was logged so long ago that its entry has expired is not logged again',
   for (const entry of entries()) await table.delete(entry);
   await isReady(new PodCache(), now + 3_600_000);
   // Others have written since, and theirs are there.
-  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now + 3_600_000), new Set(['other']), now);
+  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now + 3_600_000), new Set(['other']));
   await isReady(new PodCache(), now + 3_600_000);
   expect(entries()).toHaveLength(1);
 });
