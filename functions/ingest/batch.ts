@@ -31,6 +31,7 @@ import type { IngestDeps } from './deps.ts';
 import { forgetFormer } from './former.ts';
 import { applyInputPart, applyOutputPart, type Note } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
+import { byOurClock, relayClockAfter } from './relay-clock.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
 import { OutOfTime, timeLimit } from './time-limit.ts';
@@ -39,6 +40,8 @@ import { Written } from './written.ts';
 export interface EventsRecord {
   readonly messageId: string;
   readonly body: string;
+  /** When the queue took it, ms since the epoch. */
+  readonly sentAt?: number;
 }
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
@@ -69,7 +72,7 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   const limit = timeLimit(deps.table, deps.now, deadline, limits.ingest.writingShare);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
     try {
-      return await applyMessage({ ...deps, table: limit.table }, meta, record.body, wakeUps, written, owed);
+      return await applyMessage({ ...deps, table: limit.table }, meta, record, wakeUps, written, owed);
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
@@ -119,7 +122,7 @@ async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsReco
 async function applyMessage(
   deps: IngestDeps,
   meta: ClusterMeta,
-  body: string,
+  { body, sentAt }: EventsRecord,
   wakeUps: WakeUps,
   written: Written,
   owed: Owed[],
@@ -136,7 +139,7 @@ async function applyMessage(
   }
   switch (message.type) {
     case 'heartbeat':
-      await applyHeartbeat(deps, meta, incarnation, message);
+      await applyHeartbeat(deps, meta, incarnation, message, sentAt);
       return undefined;
     case 'list':
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
@@ -151,7 +154,8 @@ async function applyMessage(
       }
       const asOf = versionOf(incarnation, message.asOf);
       await concurrently(16, message.entries, async (e) => {
-        const { ns: namespace, name, o: projection, seen } = e;
+        const { ns: namespace, name, o: projection } = e;
+        const seen = byOurClock(meta, e.seen);
         const entry = { namespace, name, version: versionOf(incarnation, e.rv), asOf, projection, seen };
         const tell = await announce(deps, meta.id, message.kind, entry, written);
         if (tell) owed.push(tell);
@@ -168,9 +172,9 @@ const isInput = <M extends EventsMessage & { readonly kind: Kind }>(
   m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';
 const asOutput = <M extends { readonly kind: Kind }>(m: M) => m as M & { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] };
 
-async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: number, message: HeartbeatMessage): Promise<void> {
+async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: number, message: HeartbeatMessage, sentAt?: number): Promise<void> {
   if (incarnation !== meta.incarnation) return;
-  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now() };
+  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now(), ...relayClockAfter(meta, message.at, sentAt) };
   for (const kind of kinds) {
     const rv = message.high[kind];
     if (rv === undefined) continue;

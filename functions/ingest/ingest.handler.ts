@@ -35,7 +35,8 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   if (!first) return { batchItemFailures: [] };
   try {
     const cluster = await directory.clusterOf(first.eventSourceARN);
-    const failed = await ingestBatch(deps, cluster, event.Records, Date.now() + context.getRemainingTimeInMillis());
+    const records = event.Records.map(({ messageId, body, attributes }) => ({ messageId, body, sentAt: Number(attributes.SentTimestamp) }));
+    const failed = await ingestBatch(deps, cluster, records, Date.now() + context.getRemainingTimeInMillis());
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

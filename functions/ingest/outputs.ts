@@ -14,6 +14,7 @@ import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import type { IngestDeps } from './deps.ts';
 import { isExplained } from './explain.ts';
+import { byOurClock } from './relay-clock.ts';
 
 export type OutputMessage = Extract<LiveMessage, { kind: OutputKind }>;
 
@@ -35,6 +36,13 @@ export async function applyOutputs(
 ): Promise<void> {
   const { kind } = message;
   const unexplained: OutputEntry[] = [];
+  const delaySeconds = Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds));
+  // As upstream's, the sync is due when the delay is over.
+  const secondLook = (entry: OutputEntry): OutputEntry => ({
+    ...entry,
+    again: 1,
+    ...(entry.seen !== undefined && { seen: entry.seen + delaySeconds * 1000 }),
+  });
   await concurrently(16, entries, async (entry) => {
     const version = versionOf(incarnation, entry.rv);
     if (meta.mode === 'shadow') {
@@ -55,28 +63,26 @@ export async function applyOutputs(
         // Known and explained is the usual case. Otherwise a run may be under way: it may have made what is seen here and not have saved it, or a
         // crash after an earlier second look may have raised the generation and sent nothing.
         if ((saved && !entry.again) || isClean(await readWork(deps.table, service))) continue;
-        if (entry.again) wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: !saved, seen: entry.seen });
+        if (entry.again) wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: !saved, seen: byOurClock(meta, entry.seen) });
         else if (!entry.gone) {
-          unexplained.push({ ...entry, again: 1 });
+          unexplained.push(secondLook(entry));
           break;
         }
         continue;
       }
       if (!entry.again) {
-        unexplained.push({ ...entry, again: 1 });
+        unexplained.push(secondLook(entry));
         break;
       }
       deps.metrics.put('ForeignWrites', 1, { cluster: meta.id });
-      wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: true, seen: entry.seen });
+      wakeUps.add({ namespace: entry.ns, service: name, delaySeconds: 0, live: true, seen: byOurClock(meta, entry.seen) });
     }
   });
   if (unexplained.length === 0) return;
   const { v, cluster, session, uid, base } = message;
   const asOf = unexplained.reduce((newest, e) => (versionOf(1, e.rv) > versionOf(1, newest) ? e.rv : newest), '0');
   const second: LiveMessage = { v, cluster, session, uid, base, type: 'live', kind, asOf, entries: unexplained };
-  await deps
-    .queues(meta.id, meta.queues)
-    .events.send([{ body: encodeMessage(second), delaySeconds: Math.min(900, Math.max(minSyncDelaySeconds, meta.settings.batchPeriodSeconds)) }]);
+  await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage(second), delaySeconds }]);
 }
 
 /** Endpoints of ours without a Service: a worker that had lost its lease may have made them after the Service's end, when nothing is remembered of it. */

@@ -1,5 +1,6 @@
 /** What is told of a run: metrics, log lines, and an Event for what is given up. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { ServiceKey } from '#shared/snapshot/work.ts';
@@ -22,11 +23,11 @@ export interface RunResult {
   readonly isBehind?: boolean;
 }
 
-/** `seen`: when the relay saw the change that the run was for, ms since the epoch. */
+/** `due`: when the sync was due (SyncMessage.seen), ms since the epoch. */
 export function report(
   deps: SyncDeps,
   key: ServiceKey,
-  seen: number | undefined,
+  due: number | undefined,
   { outcomes, saves }: RunResult,
   parked: readonly { readonly part: WorkPart; readonly error: string }[],
   durationMs: number,
@@ -37,17 +38,25 @@ export function report(
   deps.metrics.put('SyncDuration', durationMs, { cluster });
   if (saves?.writes.Endpoints) deps.metrics.put('WritesEndpoints', saves.writes.Endpoints, { cluster });
   if (saves?.writes.EndpointSlice) deps.metrics.put('WritesSlices', saves.writes.EndpointSlice, { cluster });
-  if (wrote > 0 && seen !== undefined) deps.metrics.put('SyncLatency', Math.max(0, deps.now() - seen), { cluster });
   const waiting = all.filter((o) => o.kind === 'not-now').length;
   const failed = all.filter((o) => o.kind === 'failed');
   if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
   if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
-  if (waiting + failed.length === 0) deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
+  if (waiting + failed.length === 0) {
+    deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
+    if (wrote > 0 && due !== undefined) reportLatency(deps, cluster, Math.max(0, deps.now() - due));
+  }
   for (const f of failed) deps.log.warn('sync failed', { ...key, error: f.kind === 'failed' ? f.error : '' });
   for (const { part, error } of parked) {
     deps.metrics.put('Parked', 1, { cluster });
     deps.log.error('work parked', { ...key, part, error });
   }
+}
+
+function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number): void {
+  metrics.put('SyncLatency', latencyMs, { cluster });
+  metrics.put('SyncsDue', 1, { cluster });
+  metrics.put('SyncsOnTime', latencyMs <= objectiveMs ? 1 : 0, { cluster });
 }
 
 export async function tellParked(

@@ -73,7 +73,8 @@ export async function settleParts(
         break;
     }
   }
-  const { batched: _, ...rest } = message;
+  // What a retry waits for is not what anybody waits for us.
+  const { batched: _, seen: __, ...rest } = message;
   const next = { ...rest, v: messageVersion, gen: captured, hops: (message.hops ?? 0) + 1 };
   if (chain.size > 0) await queues.syncs.send([...chain].map(([waitSeconds, seq]) => delayed({ ...next, seq }, waitSeconds, now)));
   if (gaveUp.length > 0) {

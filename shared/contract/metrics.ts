@@ -7,6 +7,9 @@ export const metricsNamespace = 'FleetEndpoints';
 /** Two hubs in one account share neither a metric nor an alarm. A local run is one hub and has no name. */
 export const metricsNamespaceOf = (hub: string | undefined): string => (hub ? `${metricsNamespace}/${hub}` : metricsNamespace);
 
+/** The objective: a sync is on time when its writes are accepted within this, ms, of being due. */
+export const objectiveMs = 2_000;
+
 export type Unit = 'Count' | 'Milliseconds' | 'Seconds';
 
 export interface Metric {
@@ -22,7 +25,12 @@ export const metrics = {
   MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed, and which come back' },
   WakeUps: { unit: 'Count', help: 'wake-ups sent' },
   IngestLatency: { unit: 'Milliseconds', help: 'relay has seen the change to the snapshot holds it' },
-  SyncLatency: { unit: 'Milliseconds', help: 'relay has seen the change to the API server has accepted the write' },
+  SyncLatency: {
+    unit: 'Milliseconds',
+    help: 'sync due (the relay has seen the change, and its batch period is over) to accepted write; retries left out',
+  },
+  SyncsDue: { unit: 'Count', help: 'syncs counted in SyncLatency: the objective’s total' },
+  SyncsOnTime: { unit: 'Count', help: 'of SyncsDue those written within the objective: 2 s of being due' },
   QueueLatency: { unit: 'Milliseconds', help: 'wake-up due to sync starts' },
   SyncDuration: { unit: 'Milliseconds', help: 'one run of sync, from claim to done' },
   ApiLatency: { unit: 'Milliseconds', help: 'one call to a cluster API' },

@@ -116,8 +116,8 @@ export interface SyncMessage {
   readonly batched?: boolean;
   /** How often the same work went through the queue without a person or the relay: for whoever finds the message set aside. */
   readonly hops?: number;
-  /** When the relay saw the change, for latency. */
+  /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
   readonly seen?: number;
-  /** When the message was due, for latency. */
+  /** When the message was due, for QueueLatency. */
   readonly due?: number;
 }

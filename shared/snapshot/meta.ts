@@ -93,6 +93,9 @@ export interface ClusterMeta {
   readonly readyAt: number;
   /** Last heartbeat, ms since the epoch by our clock; 0 for none. */
   readonly heartbeatAt: number;
+  /** What is to be added to the relay's times to have ours, ms, and what the last heartbeat alone said of it (ingest/relay-clock.ts). */
+  readonly relayBehindMs: number;
+  readonly relayBehindLastMs: number | undefined;
   /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
   readonly toConfirm: readonly InputKind[];
   /** A session that does not fit what is known of the cluster, until sweep has looked (functions/sweep/suspect.ts). */
@@ -104,6 +107,9 @@ export interface ClusterMeta {
 
 /** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
 export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
+
+/** Attributes in which ingest keeps how far the relay's clock is behind ours. */
+export const relayClock = { behind: 'relayBehind', last: 'relayBehindLast' } as const;
 
 /** Attributes of the circuit (sync/circuit.ts); a switch of mode forgets them too. */
 export const circuitAttributes = ['circuit', 'probe', 'probeUntil'] as const;
@@ -149,6 +155,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     wasActive: number('wasActive') === 1,
     readyAt: number('readyAt'),
     heartbeatAt: number('heartbeatAt'),
+    relayBehindMs: number(relayClock.behind),
+    relayBehindLastMs: item[relayClock.last] as number | undefined,
     toConfirm: inputKinds.filter((k) => item[`confirm_${k}`] === 1),
     suspect: json('suspect'),
     orphan: json('orphan'),

@@ -14,6 +14,7 @@ export interface WakeUp {
   readonly delaySeconds: number;
   /** The outputs are to be read from the cluster: they are not what we know. */
   readonly live: boolean;
+  /** When the relay saw the change, by our clock, ms since the epoch. */
   readonly seen: number | undefined;
 }
 
@@ -100,6 +101,6 @@ export function freshWakeUp(cluster: string, w: WakeUp, gen: number, now: number
     seq: { ep: 0, sl: 0 },
     due: now + w.delaySeconds * 1000,
     ...(w.delaySeconds > 0 && gen !== anyGeneration && { batched: true }),
-    ...(w.seen !== undefined && { seen: w.seen }),
+    ...(w.seen !== undefined && { seen: w.seen + w.delaySeconds * 1000 }),
   };
 }

@@ -149,7 +149,7 @@ export class World {
 
   async #deliver(
     queue: World['queues']['events'],
-    handle: (records: readonly { readonly messageId: string; readonly body: string }[]) => Promise<readonly string[]>,
+    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAt: number }[]) => Promise<readonly string[]>,
   ): Promise<void> {
     const records = queue.receive(10);
     if (records.length === 0) return;

@@ -137,7 +137,7 @@ describe('a dashboard', () => {
     put(0, 'EventsIn', [1]);
     const answer = draw(store, fleetDashboard, undefined, { now: start + 12, minutes: 5 });
     expect(valuesOf(fleetDashboard, answer, 'Given up', 'parked')?.values.slice(-4)).toEqual([null, 0, 0, null]);
-    expect(valuesOf(fleetDashboard, answer, 'Seen by the relay to written', 'p50')?.newest).toBeNull();
+    expect(valuesOf(fleetDashboard, answer, 'Due to written', 'p50')?.newest).toBeNull();
   });
 
   it.each(dashboards.map((d) => [d.title, d] as const))('%s has values in the order of its widgets and series', (_, dashboard) => {
