@@ -4,7 +4,8 @@ import { fitToEmulator } from './emulator.ts';
 import { addFleet } from './fleet.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
-const app = new App();
+// The CDK's own report is a resource that changes with each of its versions: a new one would then be an update of every cluster's stack.
+const app = new App({ analyticsReporting: false });
 addFleet(app, configOrExit(app.node.tryGetContext('clusters') ?? 'clusters.yaml'));
 if (app.node.tryGetContext('emulator')) Aspects.of(app).add(fitToEmulator());
 

@@ -6,10 +6,10 @@ import type { Construct } from 'constructs';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import { clusterAlarms } from './alarms.ts';
+import { bellsOf, makeAlarm } from './bells.ts';
 import { ClusterQueues } from './cluster-queues.ts';
 import type { ClusterConfig, HubConfig } from './config.ts';
 import type { HubStack } from './hub-stack.ts';
-import { alarmTopics, makeAlarm } from './monitoring.ts';
 import { acknowledge } from './nag.ts';
 import { Registration } from './registration.ts';
 import { RelayIdentity } from './relay-identity.ts';
@@ -66,7 +66,7 @@ export class ClusterStack extends Stack {
     const notHere = (what: string) => (): never => {
       throw new Error(`${what} are the hub's`);
     };
-    const topics = alarmTopics(this, hubConfig);
+    const bells = bellsOf(this, hubConfig);
     const sources = {
       cluster: cluster.id,
       namespace: metricsNamespaceOf(hubConfig.name),
@@ -74,7 +74,7 @@ export class ClusterStack extends Stack {
       functionName: notHere('functions'),
       tableName: '',
     };
-    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, topics);
+    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, bells);
   }
 }
 

@@ -34,6 +34,8 @@ export interface HubConfig {
   readonly lambdaConcurrencyLimit: number;
   readonly vpc?: VpcConfig | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
+  /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
+  readonly runbookUrl?: string | undefined;
 }
 
 /** Where sync and sweep run, for clusters with private API endpoints. */
@@ -118,6 +120,8 @@ const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) =
   const { protocol, pathname, search, hash, username, password, origin } = new URL(value);
   return protocol === 'https:' && pathname === '/' && !search && !hash && !username && !password && origin;
 });
+
+const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
 
 /** PEM, or its base64 as kubeconfig files and EKS have it; PEM comes out. */
 const certificates = text('one or more certificates in PEM, or the base64 of that', (value) => {
@@ -214,6 +218,7 @@ const configShape: Shape<Config> = fields({
         }),
       ),
       alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
+      runbookUrl: optional(webPage),
     }),
   ),
   clusters: withDefault(

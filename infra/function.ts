@@ -1,7 +1,7 @@
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, type RecursiveLoop, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -63,6 +63,8 @@ export class HubFunction extends Construct {
       role: this.role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
+      // Of an invocation that went well Lambda writes nothing: its duration and errors are metrics, and each line would be paid for.
+      systemLogLevelV2: SystemLogLevel.WARN,
       // Hop by hop latency is in the metrics, where every change counts and none is sampled.
       tracing: Tracing.DISABLED,
       runtime: Runtime.NODEJS_24_X,

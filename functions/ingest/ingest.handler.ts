@@ -7,6 +7,7 @@ import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { ingestBatch } from './batch.ts';
@@ -17,7 +18,8 @@ const directory = queueDirectory(table, new SQSClient(hotClient), settings.queue
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
-const log = jsonLog(writeLine, Date.now, { stage: 'ingest' });
+const invocation = invocations();
+const log = jsonLog(writeLine, Date.now, { stage: 'ingest' }, invocation.fields);
 const deps = {
   table,
   queues: directory.queues,
@@ -30,7 +32,9 @@ const deps = {
   sessions: new Map<string, number>(),
 };
 
-export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+export const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => invocation.run(context, () => handle(event, context));
+
+async function handle(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const [first] = event.Records;
   if (!first) return { batchItemFailures: [] };
   try {

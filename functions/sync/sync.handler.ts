@@ -14,6 +14,7 @@ import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { syncBatch } from './batch.ts';
@@ -28,7 +29,8 @@ const directory = queueDirectory(table, new SQSClient(hotClient), settings.queue
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
-const log = jsonLog(writeLine, Date.now, { stage: 'sync' });
+const invocation = invocations();
+const log = jsonLog(writeLine, Date.now, { stage: 'sync' }, invocation.fields);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
@@ -51,7 +53,9 @@ const deps: SyncDeps = {
   nodes: new Map(),
 };
 
-export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+export const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => invocation.run(context, () => handle(event, context));
+
+async function handle(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const [first] = event.Records;
   if (!first) return { batchItemFailures: [] };
   try {

@@ -1,16 +1,16 @@
 import type { Fields, Log } from './port.ts';
 
-/** One JSON object a line: time, level, message, then the fields. Errors become name, message and stack, with their causes. */
-export function jsonLog(write: (line: string) => void, now: () => number, fields: Fields = {}): Log {
+/** One JSON object a line: time, level, message, then the fields, those of the moment first. Errors become name, message and stack, with their causes. */
+export function jsonLog(write: (line: string) => void, now: () => number, fields: Fields = {}, current: () => Fields = () => ({})): Log {
   const at =
     (level: string) =>
     (message: string, more: Fields = {}): void =>
-      write(JSON.stringify({ time: new Date(now()).toISOString(), level, message, ...fields, ...more }, replacer));
+      write(JSON.stringify({ time: new Date(now()).toISOString(), level, message, ...current(), ...fields, ...more }, replacer));
   return {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    with: (more) => jsonLog(write, now, { ...fields, ...more }),
+    with: (more) => jsonLog(write, now, { ...fields, ...more }, current),
   };
 }
 

@@ -99,6 +99,12 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
       'clusters.yaml:5:26: clusters[0].concurrency.sync: 1: a whole number from 2 to 1000 is needed',
     ],
     [
+      'a runbook that is not the address of a page',
+      'hub: { runbookUrl: docs/runbook.md }',
+      'clusters.yaml:1:20: hub.runbookUrl: "docs/runbook.md" is not the address of a page, https://… without a #fragment',
+    ],
+    ['alarms of another kind', cluster('alarms: urgent'), 'clusters.yaml:5:13: clusters[0].alarms: "urgent" is not one of page, ticket'],
+    [
       'active without an API',
       cluster('mode: active'),
       'clusters.yaml:3:5: clusters[0]: mode is active, but there is no api to write to: shadow and paused are allowed without one',

@@ -10,6 +10,7 @@ process.env['CDK_VALIDATION'] = 'false';
 export const everything = `
 hub:
   name: Fleet
+  runbookUrl: https://wiki.example.com/runbook
   vpc: { vpcId: vpc-0123456789abcdef0, subnetIds: [subnet-0123456789abcdef0, subnet-0123456789abcdef1], securityGroupIds: [sg-0123456789abcdef0] }
   alarms: { pageTopicArn: "arn:aws:sns:eu-central-1:111122223333:page", ticketTopicArn: "arn:aws:sns:eu-central-1:111122223333:ticket" }
 clusters:

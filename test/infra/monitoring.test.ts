@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms, pagingShare } from '#infra/alarms.ts';
+import { runbookAnchor } from '#infra/bells.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
-import { runbookAnchor } from '#infra/monitoring.ts';
 import type { Series } from '#infra/series.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
@@ -118,12 +118,13 @@ describe('alarms', () => {
     }
   });
 
-  it('each name the runbook’s heading in their description', () => {
+  it('each link to the runbook’s heading in their description, where it can be opened', () => {
     const descriptions = [hubTemplate, clusterTemplate('eks')].flatMap((t) =>
       Object.values(t.findResources('AWS::CloudWatch::Alarm')).map((a) => a['Properties'].AlarmDescription),
     );
     expect(descriptions).toHaveLength(alarms.length);
-    for (const { id } of alarms) expect(descriptions).toContainEqual(expect.stringContaining(runbookAnchor(id)));
+    for (const { id } of alarms)
+      expect(descriptions).toContainEqual(expect.stringMatching(new RegExp(`${runbookAnchor('https://wiki.example.com/runbook', id)}$`)));
   });
 
   it('look at what is emitted, those of one cluster at what is kept per cluster', () => {

@@ -47,14 +47,14 @@ describe('the functions', () => {
     ['EndpointSlices of the clusters', 1769, 30],
     ['overdue', 512, 55],
     ['known to the hub', 256, 90],
-  ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs', (description, memory, timeout) => {
+  ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs that Lambda adds to only when something fails', (description, memory, timeout) => {
     hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
       Description: Match.stringLikeRegexp(description),
       MemorySize: memory,
       Timeout: timeout,
       Architectures: ['arm64'],
       Runtime: 'nodejs24.x',
-      LoggingConfig: { LogFormat: 'JSON', LogGroup: Match.anyValue() },
+      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: Match.anyValue() },
     });
   });
 
