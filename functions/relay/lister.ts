@@ -1,22 +1,34 @@
+import { isTooLarge } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import { compareBytes } from './key-order.ts';
 import { encodeParts, type Listed } from './list-parts.ts';
+import type { PageSize } from './page-size.ts';
 import { keyOf } from './project.ts';
 import type { ReflectorDeps } from './reflector.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
 import { ClusterReplaced } from './retry.ts';
-import { MalformedAnswer } from './watch-source.ts';
+import { type ListPage, MalformedAnswer } from './watch-source.ts';
+
+type ListerDeps = Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>;
 
 export interface ListRequest {
   readonly kind: Kind;
   readonly header: EventsHeader;
-  readonly pageSize: number;
+  /** Kept from list to list: what is large today is large tomorrow. */
+  readonly pageSize: PageSize;
   /** What of the kind had been read before: a consistent list is not older. */
   readonly floor: string | undefined;
   /** A watch goes on beside this list. */
   readonly beside: boolean;
+}
+
+/** A page without its objects: they are megabytes, and nothing may keep them while the queue is waited for. */
+interface ReadPage {
+  readonly version: string;
+  readonly token: string | undefined;
+  readonly objects: readonly Listed[];
 }
 
 /**
@@ -24,11 +36,12 @@ export interface ListRequest {
  * version when the queue has accepted every part. A list that fails midway is given up: the next one has another id.
  */
 export async function listAll(
-  deps: Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>,
-  { kind, header, pageSize, floor, beside }: ListRequest,
+  deps: ListerDeps,
+  request: ListRequest,
   send: (deliver: () => Promise<void>) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
+  const { kind, header, floor, beside } = request;
   const limits = limitsOf(deps);
   const listId = deps.newId();
   let asOf: string | undefined;
@@ -37,20 +50,13 @@ export async function listAll(
   let token: string | undefined;
   if (!beside) deps.memory.forget(kind);
   do {
-    const page = await deps.source.list(kind, { limit: pageSize, continue: token }, signal);
-    const version = checkVersion(page.resourceVersion);
+    const page = await readPage(deps, request, token, signal);
+    const { version, objects } = page;
     if (asOf === undefined && floor !== undefined && isNewer(floor, version))
       throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, { wentBack: true });
     if (asOf !== undefined && asOf !== version) throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
     asOf = version;
-    token = page.continue;
-
-    const objects = page.items.map((object): Listed => {
-      if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
-      const itemVersion = checkVersion(object.metadata.resourceVersion);
-      if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
-      return { key: keyOf(object), entry: deps.memory.listed(kind, object, itemVersion, beside) };
-    });
+    token = page.token;
     checkAscending(kind, from, objects);
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
@@ -65,6 +71,39 @@ export async function listAll(
     if (bodies.length > 0) await send(() => deps.outbox.deliver(bodies, signal));
   } while (token !== undefined);
   return asOf;
+}
+
+async function readPage(
+  deps: ListerDeps,
+  { kind, beside, pageSize }: ListRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadPage> {
+  const page = await boundedPage(deps, kind, pageSize, token, signal);
+  const version = checkVersion(page.resourceVersion);
+  const objects = page.items.map((object): Listed => {
+    if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
+    const itemVersion = checkVersion(object.metadata.resourceVersion);
+    if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
+    return { key: keyOf(object), entry: deps.memory.listed(kind, object, itemVersion, beside) };
+  });
+  return { version, token: page.continue, objects };
+}
+
+/** Of as many objects as there is memory for. A page that was broken off is asked for again from where it began. */
+async function boundedPage(deps: ListerDeps, kind: Kind, size: PageSize, token: string | undefined, signal: AbortSignal): Promise<ListPage> {
+  const { longestPage: maxBytes } = limitsOf(deps).relay;
+  for (;;) {
+    const limit = size.objects;
+    try {
+      const page = await deps.source.list(kind, { limit, continue: token, maxBytes }, signal);
+      if (page.bytes !== undefined) size.came(page.bytes);
+      return page;
+    } catch (e) {
+      if (!isTooLarge(e) || !size.shrink()) throw e;
+      deps.log.info('page of large objects broken off', { kind, limit, maxBytes, next: size.objects });
+    }
+  }
 }
 
 /** A key range says "exactly these": of keys in another order it would be a lie. */

@@ -1,7 +1,7 @@
 import { hasCause } from '#shared/cluster/errors.ts';
 import { isExpired } from '#shared/cluster/list.ts';
 import { resources } from '#shared/cluster/resources.ts';
-import type { Limits } from '#shared/contract/limits.ts';
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
@@ -12,6 +12,7 @@ import { listAll } from './lister.ts';
 import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import { PageSize } from './page-size.ts';
 import { checkVersion, isNewer, UnorderedVersions } from './resource-version.ts';
 import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs, WentBack } from './retry.ts';
 import { MalformedAnswer, type WatchSource } from './watch-source.ts';
@@ -52,6 +53,7 @@ export class Reflector {
   readonly kind: Kind;
   private readonly deps: ReflectorDeps;
   private readonly options: ReflectorOptions;
+  private readonly pageSize: PageSize;
   private newestList: string | undefined;
   private listedAtMs = 0;
   private watched = false;
@@ -61,6 +63,7 @@ export class Reflector {
     this.kind = kind;
     this.deps = deps;
     this.options = options;
+    this.pageSize = new PageSize(options.pageSize, limitsOf(deps).relay);
     this.activity = { what: 'sleeping', since: deps.clock.now() };
   }
 
@@ -196,14 +199,14 @@ export class Reflector {
   }
 
   private async listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<string> {
-    const { header, pageSize } = this.options;
+    const { header } = this.options;
     const { clock, continuity } = this.deps;
     // What waits would otherwise be sent as of this list's version: a state from before the gap passed off as one of today.
     if (purpose === 'restart') await this.deps.outbox.quiet(this.kind, signal);
     this.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await continuity.checkIdentity(clock.now(), signal);
     const floor = this.high ?? (this.kind === 'Service' ? header.base : undefined);
-    const request = { kind: this.kind, header, pageSize, floor, beside: purpose === 'repair' };
+    const request = { kind: this.kind, header, pageSize: this.pageSize, floor, beside: purpose === 'repair' };
     return listAll(
       this.deps,
       request,

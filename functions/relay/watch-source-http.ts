@@ -1,7 +1,7 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { collectionPath } from '#shared/cluster/resources.ts';
 import { errorOfStatus, statusError } from '#shared/cluster/status.ts';
-import type { HttpStream, HttpTransport } from '#shared/cluster/transport.ts';
+import type { HttpStream, HttpTransport, RequestOptions } from '#shared/cluster/transport.ts';
 import type { Status } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
 import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } from './watch-source.ts';
@@ -17,24 +17,26 @@ export interface HttpSourceOptions {
 export function httpWatchSource(transport: HttpTransport, clock: Clock, options: HttpSourceOptions = {}): WatchSource {
   const { idleMs = 90_000, listTimeoutMs = 60_000, longestLine = 16 * 1024 * 1024 } = options;
 
-  async function getJson<T>(path: string, call: { readonly query?: Query; readonly signal: AbortSignal }): Promise<T> {
+  async function get(path: string, call: RequestOptions): Promise<Buffer> {
     const answer = await transport.request('GET', path, { ...call, timeoutMs: listTimeoutMs, idempotent: true });
     if (answer.status !== 200) throw statusError(answer);
-    return parse<T>(answer.body);
+    return answer.body;
   }
 
   return {
     async identity(signal) {
-      const namespace = await getJson<{ metadata?: { uid?: string } }>('/api/v1/namespaces/kube-system', { signal });
+      const namespace = parse<{ metadata?: { uid?: string } } | null>(await get('/api/v1/namespaces/kube-system', { signal }));
       if (!namespace?.metadata?.uid) throw new MalformedAnswer('the kube-system namespace has no uid');
       return namespace.metadata.uid;
     },
 
-    async list(kind, { limit, continue: token }, signal) {
-      const page = await getJson<WireList>(collectionPath(kind, ''), { query: { limit, continue: token }, signal });
+    async list(kind, { limit, continue: token, maxBytes }, signal) {
+      const query = { limit, continue: token };
+      const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });
+      const page = parse<WireList | null>(body);
       if (!page?.metadata || !Array.isArray(page.items ?? [])) throw new MalformedAnswer(`the list of ${kind} has no metadata or items`);
       const { resourceVersion = '', continue: next } = page.metadata;
-      return { resourceVersion, items: page.items ?? [], ...(next && { continue: next }) };
+      return { resourceVersion, items: page.items ?? [], bytes: body.length, ...(next && { continue: next }) };
     },
 
     async *watch(kind, resourceVersion, signal) {
@@ -52,8 +54,6 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
     },
   };
 }
-
-type Query = { readonly [name: string]: string | number | boolean | undefined };
 
 interface WireList {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };

@@ -8,6 +8,16 @@ export interface ListPage {
   readonly items: readonly KubeObject[];
   /** Token of the next page; absent on the last. */
   readonly continue?: string;
+  /** As they came over the wire; absent where there is none. */
+  readonly bytes?: number;
+}
+
+export interface PageRequest {
+  /** Objects. It may differ from page to page of one list: a token says where to go on, not how far. */
+  readonly limit: number;
+  readonly continue?: string | undefined;
+  /** A page of more bytes is broken off: the call rejects with an error of which `isTooLarge` is true. */
+  readonly maxBytes?: number;
 }
 
 export type WatchEvent =
@@ -19,7 +29,7 @@ export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
   /** One page of a consistent list (no resourceVersion is sent). Status 410: the token has expired. */
-  list(kind: Kind, page: { readonly limit: number; readonly continue?: string | undefined }, signal: AbortSignal): Promise<ListPage>;
+  list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**
    * Events after that version, pulled: what is not asked for stays with the server. Ends when the server ends it in good order;
    * an ERROR in the stream is thrown as the error that its Status stands for. A silent connection is an error too.

@@ -29,6 +29,10 @@ export const hasCause = (e: unknown, cause: string): boolean => e instanceof Clu
 /** The reason of a call that we gave up ourselves. */
 export const timedOut = 'TimedOut';
 
+/** The reason of an answer that we broke off because it was larger than we had asked for. */
+export const tooLarge = 'TooLarge';
+export const isTooLarge = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === tooLarge;
+
 /** The connection could not be made or broke: a single one may, in a cluster that is well. One that times out may not be asked again for nothing. */
 export const isBrokenConnection = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && e.status === 0 && e.reason !== timedOut;
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Connection, TokenSource } from './connection.ts';
-import { ClusterApiError, timedOut } from './errors.ts';
+import { ClusterApiError, timedOut, tooLarge } from './errors.ts';
 
 export interface TransportOptions {
   /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
@@ -21,6 +21,8 @@ export interface RequestOptions {
   readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** A longer body is broken off. */
+  readonly maxBytes?: number;
   /** A repetition does no harm: send it again, once, when a kept connection turns out to be dead. */
   readonly idempotent?: boolean;
 }
@@ -88,9 +90,15 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   return {
     async request(method, path, call = {}) {
       const { response, url, finish } = await open(method, path, call);
+      const { maxBytes = Number.POSITIVE_INFINITY } = call;
       const parts: Buffer[] = [];
+      let length = 0;
       try {
-        for await (const part of response) parts.push(part);
+        for await (const part of response) {
+          parts.push(part);
+          length += part.length;
+          if (length > maxBytes) throw Object.assign(new Error(`the answer has more than ${maxBytes} bytes`), { code: 'EMSGSIZE' });
+        }
       } catch (e) {
         throw failed(method, url, finish.reason() ?? e);
       } finally {
@@ -243,6 +251,6 @@ function noAccess(cause: unknown): never {
 
 function failed(method: string, url: URL, cause: unknown): ClusterApiError {
   const { message, code } = cause as NodeJS.ErrnoException;
-  const reason = code === 'ETIMEDOUT' ? timedOut : undefined;
+  const reason = code === 'ETIMEDOUT' ? timedOut : code === 'EMSGSIZE' ? tooLarge : undefined;
   return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, { status: 0, reason, cause });
 }

@@ -87,6 +87,10 @@ export interface SweepLimits {
 export interface RelayLimits {
   /** Objects of one page of a list: what client-go asks for. */
   readonly pageSize: number;
+  /** A page of more bytes than this is followed by one of half as many objects; one of less than a quarter by one of twice as many. */
+  readonly pageBytes: number;
+  /** A page of more bytes than this is broken off and asked for again with a quarter of the objects: the relay's memory holds it several times over. */
+  readonly longestPage: number;
   /** Each kind is listed again after this, ms, give or take a tenth. */
   readonly resyncMs: number;
   readonly heartbeatMs: number;
@@ -186,6 +190,8 @@ export const defaultLimits: Limits = {
   },
   relay: {
     pageSize: 500,
+    pageBytes: 8 << 20,
+    longestPage: 16 << 20,
     resyncMs: 1_800_000,
     heartbeatMs: 15_000,
     partBytes: 256 * 1024,

@@ -3,6 +3,10 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#functions/relay/clock.ts';
+import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
+import { isTooLarge } from '#shared/cluster/errors.ts';
+import { httpTransport } from '#shared/cluster/transport.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 
@@ -32,6 +36,36 @@ test('kube-controller-manager can be started later, with the controllers that ar
   expect((await api.list('EndpointSlice', 'default')).items).toEqual([]);
   await controlPlane.controllerManager.stop();
   expect(controlPlane.controllerManager.pid).toBeUndefined();
+  api.close();
+});
+
+test('a paged list is consistent though its pages differ in size and one was broken off', async () => {
+  const api = connectApi(controlPlane.connection);
+  const transport = httpTransport(controlPlane.connection);
+  const source = httpWatchSource(transport, systemClock);
+  const { signal } = new AbortController();
+  const names = Array.from({ length: 8 }, (_, i) => `paged-${i}`);
+  const service = (name: string) =>
+    api.create('Service', 'default', { metadata: { name, annotations: { blob: 'x'.repeat(50_000) } }, spec: { ports: [{ port: 80 }] } });
+  for (const name of names) await service(name);
+  const found: string[] = [];
+  const versions = new Set<string>();
+  let token: string | undefined;
+  for (const limit of [3, 1, 4, 1, 500]) {
+    const page = { limit, continue: token, maxBytes: 180_000 };
+    const listed = await source.list('Service', page, signal).catch(async (e) => {
+      expect(isTooLarge(e) && limit).toBe(4);
+      await service('paged-3-later');
+      return source.list('Service', { ...page, limit: 2 }, signal);
+    });
+    found.push(...listed.items.map((o) => o.metadata.name));
+    versions.add(listed.resourceVersion);
+    token = listed.continue;
+    if (token === undefined) break;
+  }
+  expect(found.filter((name) => name.startsWith('paged-'))).toEqual(names);
+  expect(versions.size).toBe(1);
+  transport.close();
   api.close();
 });
 

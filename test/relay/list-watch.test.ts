@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { resources } from '#shared/cluster/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
@@ -79,6 +79,64 @@ test('an expired continue token begins a new list with a new id, without the tok
     [0, undefined, true],
     [1, true, true],
   ]);
+});
+
+describe('a kind with large objects', () => {
+  const large = (i: number, bytes: number): FakeObject => pod(`p${String(i).padStart(2, '0')}`, 'web', { annotations: { blob: 'x'.repeat(bytes) } });
+  const asked = () => api.of('list pods').map((r) => [r.query.get('limit'), r.query.get('continue')?.split(':')[1]]);
+  const entriesOf = (kind: Kind) => run.lists(kind).flatMap((p) => p.entries.map((e) => e.name));
+
+  test('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
+    for (let i = 0; i < 20; i++) api.put(large(i, i < 8 ? 10 : 2_000));
+    await start({ pageSize: 8, limits: { pageBytes: 8_000, longestPage: 10_000 } });
+    expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
+    expect(entriesOf('Pod')).toHaveLength(20);
+    // The parts are of one list, though its pages differ in size.
+    expect(run.lists('Pod').map((p) => [p.i, p.listId === run.lists('Pod')[0]?.listId, p.last])).toEqual(
+      [0, 1, 2, 3, 4, 5, 6].map((i) => [i, true, i === 6 ? true : undefined]),
+    );
+    expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBe(0);
+  });
+
+  test('after a large page half as many objects are asked for, after small ones again as many as before, in this list and the next', async () => {
+    for (let i = 0; i < 22; i++) api.put(large(i, i < 4 ? 2_000 : 10));
+    await start({ pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 }, resyncMs: 60_000 });
+    expect(
+      asked()
+        .slice(0, 6)
+        .map(([limit]) => limit),
+    ).toEqual(['4', '2', '4', '4', '4', '4']);
+    // The last page of a list is large now, so that the next list begins with half as many.
+    api.put(large(21, 8_000));
+    await until(() => asked().some(([limit, from]) => limit === '2' && from === undefined));
+  });
+
+  test('a token that expires after the page size has changed begins a new list with the smaller size, and takes no token along', async () => {
+    for (let i = 0; i < 8; i++) api.put(large(i, 2_000));
+    api.next('list pods', (_response, _request, usual) => usual());
+    api.next('list pods', (response) => json(response, 410, status(410, 'Expired')));
+    await start({ pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 } });
+    expect(asked()).toEqual([
+      ['4', undefined],
+      ['2', '4'],
+      ['2', undefined],
+      ['2', '2'],
+      ['2', '4'],
+      ['2', '6'],
+    ]);
+    const [given, ...parts] = run.lists('Pod');
+    expect(parts.every((p) => p.listId !== given?.listId && p.listId === parts[0]?.listId)).toBe(true);
+    expect(parts.flatMap((p) => p.entries)).toHaveLength(8);
+  });
+
+  test('an object that is too large for a page by itself is named again and again, and the other kinds go on', async () => {
+    api.put(large(0, 30_000));
+    api.put({ kind: 'Node', metadata: { name: 'n' } });
+    run = runRelay(api.url, { pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 } });
+    await until(() => run.meter.value('relay_watch_errors_total', 'Pod') > 1 && entriesOf('Node').length === 1);
+    expect(run.logged.some((l) => l.level === 'warn' && String(l.fields['reason']).includes('more than 20000 bytes'))).toBe(true);
+    expect(run.relay.isReady).toBe(false);
+  });
 });
 
 test('a list whose keys do not ascend is not believed', async () => {

@@ -6,6 +6,7 @@ import type { WatchSource } from '#functions/relay/watch-source.ts';
 import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
 import type { TokenSource } from '#shared/cluster/connection.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
+import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry, EventsMessage, HeartbeatMessage, ListPartMessage, LiveMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
@@ -53,9 +54,10 @@ export interface RelayRun {
 export interface RunOptions extends Partial<RelayOptions> {
   readonly token?: TokenSource;
   readonly wrap?: (source: WatchSource) => WatchSource;
+  readonly limits?: Partial<RelayLimits>;
 }
 
-export function runRelay(url: string, { token, wrap = (s) => s, ...options }: RunOptions = {}): RelayRun {
+export function runRelay(url: string, { token, wrap = (s) => s, limits, ...options }: RunOptions = {}): RelayRun {
   const clock = fastClock();
   const messages: EventsMessage[] = [];
   let refusing = false;
@@ -72,7 +74,15 @@ export function runRelay(url: string, { token, wrap = (s) => s, ...options }: Ru
   const meter = new Meter();
   const source = wrap(httpWatchSource(transport, clock));
   const relay = new Relay(
-    { source, queue, clock, log: recordingLog(logged), meter, newId: randomUUID },
+    {
+      source,
+      queue,
+      clock,
+      log: recordingLog(logged),
+      meter,
+      newId: randomUUID,
+      limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...limits } },
+    },
     { cluster: 'test', outputs: 'metadata', resyncMs: 86_400_000, drainMs: 4_000 * speed, ...options },
   );
   const stopping = new AbortController();
