@@ -32,6 +32,8 @@ export interface HubConfig {
   readonly logRetentionDays: number;
   /** Concurrent executions that the account allows in the region: an alarm rings at four fifths. */
   readonly lambdaConcurrencyLimit: number;
+  /** Keep executions for sweep and register, where the account has 100 more than those. */
+  readonly reserveConcurrency: boolean;
   readonly vpc?: VpcConfig | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
@@ -210,6 +212,7 @@ const configShape: Shape<Config> = fields({
         14,
       ),
       lambdaConcurrencyLimit: withDefault(integer(10, 1_000_000), 1000),
+      reserveConcurrency: withDefault(flag, false),
       vpc: optional(
         fields({
           vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/)),

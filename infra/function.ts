@@ -19,6 +19,10 @@ export interface HubFunctionProps {
   readonly timeout: Duration;
   readonly logRetentionDays: RetentionDays;
   readonly recursiveLoop?: RecursiveLoop;
+  /** Called without anybody who waits for the outcome: `why` no dead letter is kept, and what Lambda's own tries are limited to. */
+  readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
+  /** Executions that are kept for this function and that it never exceeds. */
+  readonly reserved?: number;
   readonly network?: Network | undefined;
 }
 
@@ -72,6 +76,7 @@ export class HubFunction extends Construct {
       memorySize: props.memoryMiB,
       timeout: props.timeout,
       ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
+      ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
       environment: { [hubEnv.tableName]: props.tableName, [hubEnv.hubName]: props.hubName, NODE_OPTIONS: '--enable-source-maps' },
       depsLockFilePath: 'package-lock.json',
@@ -94,10 +99,16 @@ export class HubFunction extends Construct {
       'Serverless-LambdaTracing',
       'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
     );
+    const { asynchronous } = props;
+    if (asynchronous?.retries !== undefined) {
+      this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.mostAge && { maxEventAge: asynchronous.mostAge }) });
+      acknowledge(this.fn, 'Serverless-LambdaAsyncFailureDestination', asynchronous.why);
+    }
     acknowledge(
       this.fn,
       'Serverless-LambdaDLQ',
-      'a dead-letter target serves asynchronous calls only; the queues that invoke this function have their own dead-letter queues',
+      asynchronous?.why ??
+        'a dead-letter target serves asynchronous calls only; the queues that invoke this function have their own dead-letter queues',
     );
   }
 

@@ -25,6 +25,11 @@ export class Register extends Construct {
       // It may have to wait for a run of sweep that clears what was known of a former cluster.
       timeout: Duration.seconds(90),
       logRetentionDays: hub.logRetentionDays,
+      asynchronous: {
+        why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
+      },
+      // Deployments don't fail because other functions take all executions.
+      ...(hub.reserveConcurrency && { reserved: 2 }),
     });
     allowRegistration(this.function, table);
   }

@@ -28,11 +28,21 @@ export class Sweep extends Construct {
       description: 'wakes what is overdue, and publishes how old it is',
       tableName: table.tableName,
       hubName: hub.name,
-      memoryMiB: 512,
+      // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
+      memoryMiB: 1769,
       timeout: Duration.seconds(55),
       logRetentionDays: hub.logRetentionDays,
       // It is called by the clock, but what it sends begins chains that are followed across functions.
       recursiveLoop: RecursiveLoop.ALLOW,
+      // The schedule's calls are asynchronous, which Lambda would try three times, and for six hours while it is out of executions: sweeps at once, of
+      // minutes that are long over.
+      asynchronous: {
+        retries: 0,
+        mostAge: Duration.minutes(1),
+        why: 'a run that fails is made up for by the next, a minute later; SweepFails tells of it',
+      },
+      // No two at a time, and none refused because other functions take all executions.
+      ...(hub.reserveConcurrency && { reserved: 1 }),
       network,
     });
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
@@ -61,7 +71,7 @@ export class Sweep extends Construct {
     const schedule = new CfnSchedule(this, 'EveryMinute', {
       scheduleExpression: 'rate(1 minute)',
       flexibleTimeWindow: { mode: 'OFF' },
-      // A call that was not accepted is not tried again: the next minute's does the same.
+      // A call that Lambda did not accept is not tried again: the next minute's does the same.
       target: { arn: functionArn, roleArn: role.roleArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } },
     });
     schedule.node.addDependency(role);

@@ -45,7 +45,7 @@ describe('the functions', () => {
   it.each([
     ['snapshot and wake-ups', 1024, 30],
     ['EndpointSlices of the clusters', 1769, 30],
-    ['overdue', 512, 55],
+    ['overdue', 1769, 55],
     ['known to the hub', 256, 90],
   ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs that Lambda adds to only when something fails', (description, memory, timeout) => {
     hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
@@ -82,6 +82,34 @@ describe('the functions', () => {
     hubTemplate.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(1 minute)',
       Target: { RetryPolicy: { MaximumRetryAttempts: 0 } },
+    });
+  });
+
+  it('are never called again by Lambda for a minute that is over, in the case of sweep', () => {
+    hubTemplate.resourceCountIs('AWS::Lambda::EventInvokeConfig', 1);
+    const [sweep] = idsOf(hubTemplate, 'AWS::Lambda::Function').filter((id) => id.startsWith('Sweep'));
+    hubTemplate.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      FunctionName: { Ref: sweep },
+      Qualifier: '$LATEST',
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
+    });
+  });
+
+  it('have executions reserved only where the configuration says that the account has them', () => {
+    const reservedIn = (template: Template): object =>
+      Object.fromEntries(
+        Object.entries(template.findResources('AWS::Lambda::Function')).map(([id, { Properties }]) => [
+          id.replace(/Function.*/, ''),
+          Properties.ReservedConcurrentExecutions,
+        ]),
+      );
+    expect(reservedIn(hubTemplate)).toEqual({ Ingest: undefined, Sync: undefined, Sweep: undefined, Register: undefined });
+    expect(reservedIn(fleetOf('hub: { reserveConcurrency: true }').hubTemplate)).toMatchObject({
+      Ingest: undefined,
+      Sync: undefined,
+      Sweep: 1,
+      Register: 2,
     });
   });
 });
@@ -176,8 +204,8 @@ it('has no physical names but those of dashboards, which begin with the hub’s,
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,
     )) {
-      // Names of inline policies are local to their role, and a mapping's FunctionName is a reference.
-      if (Type === 'AWS::IAM::Policy' || Type === 'AWS::Lambda::EventSourceMapping') continue;
+      // Names of inline policies are local to their role, and the FunctionName of what calls a function is a reference.
+      if (['AWS::IAM::Policy', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::EventInvokeConfig'].includes(Type)) continue;
       const named = Object.keys(Properties).filter((p) => names.includes(p));
       // A composite alarm must have one: CloudFormation needs it, and CDK makes it from the stack's own.
       if (Type !== 'AWS::CloudWatch::CompositeAlarm') expect({ id, named }).toEqual({ id, named: [] });
