@@ -1,22 +1,21 @@
 /** A cluster that has left is forgotten once it has drained: its records, and never its endpoints. */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { recordAudit } from '#shared/snapshot/audit.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { clearedTo, finishRemoval, mayClear, nextToClear, noteCleared } from '#shared/snapshot/removal.ts';
-import type { SweepDeps } from './deps.ts';
+import { endOf, type SweepDeps } from './deps.ts';
 
 /** A minute's share: a page is a megabyte of the whole table and some 130 read units, which the clusters that are still here must not feel. */
-const pagesPerRun = 100;
-/** Well within a run of sweep, whose other clusters wait for nothing. */
-const runMs = 20_000;
-
 export async function clearLeft(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const { table, log } = deps;
   const started = deps.now();
   if (meta.mode === 'removed' || !(await mayClear(table, meta, started))) return;
+  const { clearedPages, clearMs } = limitsOf(deps).sweep;
+  const end = Math.min(endOf(deps), started + clearMs);
   let next = await clearedTo(table, meta.id);
   let cleared = 0;
-  for (let pages = 0; pages < pagesPerRun && deps.now() - started < runMs; pages++) {
+  for (let pages = 0; pages < clearedPages && deps.now() < end; pages++) {
     const page = await nextToClear(table, meta.id, next);
     await concurrently(16, page.keys, (key) => table.delete(key));
     cleared += page.keys.length;

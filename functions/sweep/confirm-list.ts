@@ -1,37 +1,23 @@
 /** A list that would take much away is made again by ourselves, and sent through ingest like any other, marked as confirmed. */
-import { limitsOf } from '#shared/contract/limits.ts';
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { type ListPartMessage, messageVersion } from '#shared/queue/messages.ts';
+import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
 import { confirmed, fixSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { SweepDeps } from './deps.ts';
+import { endOf, type SweepDeps } from './deps.ts';
 
 export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   for (const kind of meta.toConfirm) await confirmList(deps, meta, kind);
 }
 
 async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMeta, kind: K): Promise<void> {
-  const { entriesPerPart } = limitsOf(deps).sweep;
-  const api = await deps.cluster(meta);
-  const { resourceVersion, items } = await api.list(kind, '', {
-    keep: (o) => ({
-      ns: o.metadata.namespace ?? '',
-      name: o.metadata.name,
-      rv: o.metadata.resourceVersion ?? '0',
-      o: encodeProjection(kind, o as never),
-    }),
-  });
+  const { resourceVersion, entries } = await list(deps, meta, kind);
   const session = `sweep-${deps.newId()}`;
   await fixSession(deps.table, meta.id, session, meta.incarnation);
-  const entries = [...items].sort((a, b) => (`${a.ns}/${a.name}` < `${b.ns}/${b.name}` ? -1 : 1));
-  const pages = Math.max(1, Math.ceil(entries.length / entriesPerPart));
-  const key = (e: { readonly ns: string; readonly name: string } | undefined): string => (e ? `${e.ns}/${e.name}` : '');
-  const parts = Array.from({ length: pages }, (_, i): ListPartMessage => {
-    const page = entries.slice(i * entriesPerPart, (i + 1) * entriesPerPart);
-    const last = i === pages - 1;
-    return {
+  const parts = partsOf(entries, limitsOf(deps)).map(
+    (part, i): ListPartMessage => ({
       v: messageVersion,
       type: 'list',
       cluster: meta.id,
@@ -42,14 +28,75 @@ async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMe
       asOf: resourceVersion,
       listId: session,
       i,
-      ...(last && { last: true as const }),
+      ...(part.to === '' && { last: true as const }),
       confirmed: true,
-      from: i === 0 ? '' : key(entries[i * entriesPerPart - 1]),
-      to: last ? '' : key(page.at(-1)),
-      entries: page,
-    };
-  });
+      ...part,
+    }),
+  );
   await deps.queues(meta.id, meta.queues).events.send(parts.map((p) => ({ body: encodeMessage(p) })));
   await confirmed(deps.table, meta.id, kind);
   deps.log.info('list confirmed by our own', { cluster: meta.id, kind, objects: entries.length });
+}
+
+async function list<K extends InputKind>(
+  deps: SweepDeps,
+  meta: ClusterMeta,
+  kind: K,
+): Promise<{ readonly resourceVersion: string; readonly entries: readonly InputEntry[] }> {
+  const api = await deps.cluster(meta);
+  const left = endOf(deps) - deps.now();
+  const signal = Number.isFinite(left) ? AbortSignal.timeout(Math.max(1, left)) : undefined;
+  try {
+    const { resourceVersion, items } = await api.list(kind, '', {
+      timeoutMs: limitsOf(deps).sweep.pageMs,
+      ...(signal && { signal }),
+      keep: (o): InputEntry => ({
+        ns: o.metadata.namespace ?? '',
+        name: o.metadata.name,
+        rv: o.metadata.resourceVersion ?? '0',
+        o: encodeProjection(kind, o as never),
+      }),
+    });
+    return { resourceVersion, entries: [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
+  } catch (error) {
+    // No fault of the cluster's, and one that comes back each minute.
+    if (signal?.aborted) throw new Error(`the list of every ${kind} takes longer than a run of sweep: ${String(error)}`, { cause: error });
+    throw error;
+  }
+}
+
+interface Range {
+  readonly from: string;
+  readonly to: string;
+  readonly entries: readonly InputEntry[];
+}
+
+const keyOf = ({ ns, name }: InputEntry): string => `${ns}/${name}`;
+
+/** Consecutive ranges of keys. One that is too large to be sent lies in none of them: a part that left it out would say that it does not exist. */
+function partsOf(entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
+  const parts: Range[] = [];
+  let from = '';
+  let page: InputEntry[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    const last = page.at(-1);
+    if (!last) return;
+    parts.push({ from, to: keyOf(last), entries: page });
+    from = keyOf(last);
+    page = [];
+    bytes = 0;
+  };
+  for (const entry of entries) {
+    const size = Buffer.byteLength(entry.o ?? '');
+    if (size > longestProjection) {
+      close();
+      from = keyOf(entry);
+      continue;
+    }
+    if (page.length === sweep.entriesPerPart || bytes + size > sweep.bytesPerPart) close();
+    page.push(entry);
+    bytes += size;
+  }
+  return [...parts, { from, to: '', entries: page }];
 }

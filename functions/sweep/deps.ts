@@ -1,5 +1,5 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import type { Limits } from '#shared/contract/limits.ts';
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
@@ -8,6 +8,7 @@ import type { Log, Metrics } from '#shared/telemetry/port.ts';
 export interface SweepDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+  /** A call of it gives up within seconds: one cluster that does not answer must not take the time of the others. */
   readonly cluster: (meta: ClusterMeta) => Promise<ClusterApi>;
   readonly metrics: Metrics;
   /** What was put so far goes out now. */
@@ -16,6 +17,11 @@ export interface SweepDeps {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;
+  /** When this run is stopped, ms since the epoch; left out where it is not. */
+  readonly deadline?: number;
   /** The defaults where left out. */
   readonly limits?: Limits;
 }
+
+/** When a run begins nothing new any more, ms since the epoch. */
+export const endOf = (deps: SweepDeps): number => (deps.deadline ?? Number.POSITIVE_INFINITY) - limitsOf(deps).sweep.reserveMs;

@@ -1,14 +1,26 @@
 /** While we do not write: may we do what active mode needs? Asked as the functions' own role, which whoever switches the mode can't be everywhere. */
 import { missingRights } from '#shared/cluster/rights.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { type ClusterMeta, mayWrite } from '#shared/snapshot/meta.ts';
 import type { SweepDeps } from './deps.ts';
 
-const everyMs = 10 * 60_000;
+const minuteMs = 60_000;
+
+/**
+ * The clusters to ask, those first whose answer is the oldest. No more a minute than it takes to ask all of them within half the time that an
+ * answer holds: a fleet that was entered or paused in one minute is not asked in one minute, ever again.
+ */
+export function toAsk(deps: SweepDeps, clusters: readonly ClusterMeta[]): readonly ClusterMeta[] {
+  const { rightsEveryMs } = limitsOf(deps).sweep;
+  const asked = clusters.filter((meta) => !mayWrite(meta) && meta.api);
+  const due = asked.filter(({ rights }) => !rights || deps.now() - rights.at >= rightsEveryMs);
+  const share = Math.max(10, Math.ceil((2 * minuteMs * asked.length) / rightsEveryMs));
+  return due.sort((a, b) => (a.rights?.at ?? 0) - (b.rights?.at ?? 0)).slice(0, share);
+}
 
 export async function askRights(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
   const at = deps.now();
-  if (mayWrite(meta) || !meta.api || (meta.rights && at - meta.rights.at < everyMs)) return;
   const rights = await found(deps, meta);
   await deps.table.update(
     metaKey(meta.id),

@@ -4,9 +4,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
+import type { Context } from 'aws-lambda';
 import { accessOf } from '#shared/cluster/access.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
@@ -28,6 +30,7 @@ const registry = clusterRegistry({
   access: accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   now: Date.now,
+  timeoutMs: defaultLimits.sweep.apiMs,
 });
 const deps = {
   table,
@@ -40,9 +43,9 @@ const deps = {
   newId: randomUUID,
 };
 
-export async function handler(): Promise<void> {
+export async function handler(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> {
   try {
-    await sweep(deps);
+    await sweep({ ...deps, deadline: Date.now() + context.getRemainingTimeInMillis() });
   } finally {
     metrics.flush();
   }

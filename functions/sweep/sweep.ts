@@ -1,75 +1,110 @@
-/** What nobody's message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how old everything is. */
-import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { countDifferences } from '#shared/snapshot/differences.ts';
-import { type ClusterMeta, hasLeft, isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
+/**
+ * What no message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how
+ * old everything is.
+ *
+ * The ages come first, for every cluster: alarms hear them. The rest begins with another cluster each minute and ends in time whatever can't be
+ * reached; what a run does not come to, the next one does.
+ */
+import { limitsOf } from '#shared/contract/limits.ts';
+import { type ClusterMeta, hasLeft, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { placeOf, wakeSome } from '#shared/wakeup/wake-all.ts';
 import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
-import type { SweepDeps } from './deps.ts';
+import { endOf, type SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
 import { judgeOrphan } from './orphan.ts';
 import { wakeOverdue } from './overdue.ts';
 import { resync } from './resync.ts';
-import { askRights } from './rights.ts';
-import { publishStates } from './states.ts';
+import { askRights, toAsk } from './rights.ts';
+import { Run, rotated } from './run.ts';
 import { judgeSuspect } from './suspect.ts';
+import { type Told, tell } from './tell.ts';
 
-type Step = (deps: SweepDeps, meta: ClusterMeta) => Promise<void>;
-
-/** Throws, when all the rest is done, if some step failed: that is what the alarm SweepFails hears. */
+/** Throws, when all the rest is done, if some step failed or a cluster was not told of: that is what the alarm SweepFails hears. */
 export async function sweep(deps: SweepDeps): Promise<void> {
-  const clusters = await listClusters(deps.table);
-  const failed: string[] = [];
-  const attempt = async (cluster: string, step: string, run: () => Promise<void>): Promise<void> => {
-    try {
-      await run();
-    } catch (error) {
-      // A cluster that can't be asked has alarms of its own.
-      if (error instanceof ClusterApiError) return deps.log.warn('the cluster could not be asked', { cluster, step, error: error.message });
-      deps.log.error('sweep failed', { cluster, step, error: String(error) });
-      failed.push(`${step} of ${cluster}`);
-    }
-  };
-  const each = (atOnce: number, ids: readonly string[], stepsFor: (meta: ClusterMeta) => readonly Step[]): Promise<unknown> =>
-    concurrently(atOnce, ids, (cluster) =>
-      attempt(cluster, 'read', async () => {
-        const meta = await readMeta(deps.table, cluster);
-        if (!meta) return;
-        for (const step of stepsFor(meta)) await attempt(cluster, step.name, () => step(deps, meta));
-      }),
-    );
-  const doubtful: string[] = [];
-  await each(8, clusters, (meta) => {
-    // An orphan may be what asks for lists to be confirmed.
-    if (meta.toConfirm.length > 0 || meta.orphan) doubtful.push(meta.id);
+  const run = new Run(deps);
+  const { told, left } = await tellAll(run);
+  // Side by side: each waits for something else, the clusters' APIs or table and queues.
+  await Promise.all([judgeAndConfirm(run, told), wake(run, told), askAll(run, told)]);
+  // In no hurry: it takes what time is left.
+  await run.each('clearLeft', left, (meta) => clearLeft(deps, meta), { atOnce: 1 });
+  if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
+}
+
+async function tellAll(run: Run): Promise<{ readonly told: readonly Told[]; readonly left: readonly ClusterMeta[] }> {
+  const { deps } = run;
+  const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
+  const told: Told[] = [];
+  const left: ClusterMeta[] = [];
+  const untold = await run.each('tell', clusters, async ({ id }) => {
+    const meta = await readMeta(deps.table, id);
     // A cluster that has left has no queues any more, and nothing that could be late.
-    return hasLeft(meta) ? [clearLeft] : [judge, wakeOwed, askRights, publish];
+    if (meta && hasLeft(meta)) left.push(meta);
+    else if (meta) told.push(await tell(deps, meta));
   });
-  deps.flush();
-  // What may take long, or much memory, comes when all clusters have had the rest, and one after the other.
-  await each(1, doubtful, (meta) => (meta.mode === 'active' && meta.toConfirm.length > 0 ? [confirmLists] : []));
-  if (failed.length > 0) throw new Error(`sweep could not finish: ${failed.join(', ')}`);
+  if (untold > 0) run.failed.push(`tell of ${untold} clusters, for want of time`);
+  return { told, left };
 }
 
-async function judge(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
-  await judgeSuspect(deps, meta);
-  await judgeOrphan(deps, meta);
+async function judgeAndConfirm(run: Run, told: readonly Told[]): Promise<void> {
+  const { deps } = run;
+  const metas = told.map((t) => t.meta);
+  const doubtful = metas.filter((meta) => meta.suspect || meta.orphan);
+  await run.each(
+    'judge',
+    doubtful,
+    async (meta) => {
+      await judgeSuspect(deps, meta);
+      await judgeOrphan(deps, meta);
+    },
+    { ms: limitsOf(deps).sweep.judgeMs },
+  );
+  // An orphan may be what asks for lists to be confirmed. One after the other: a list may take long, and much memory.
+  const unconfirmed = metas.filter((meta) => meta.toConfirm.length > 0 || meta.orphan);
+  const confirm = async ({ id }: ClusterMeta): Promise<void> => {
+    const meta = await readMeta(deps.table, id);
+    if ((meta?.mode === 'active' || meta?.mode === 'paused') && meta.toConfirm.length > 0) await confirmLists(deps, meta);
+  };
+  await run.each('confirmLists', unconfirmed, confirm, { atOnce: 1 });
 }
 
-async function wakeOwed(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
-  const cluster = meta.id;
-  if (meta.wakeAll) await wakeAll(deps, meta);
-  else if (meta.mode === 'active' || meta.mode === 'shadow') await resync(deps, meta);
-  const { resent, oldestSeconds } = await wakeOverdue(deps, meta);
-  deps.metrics.put('SweepResends', resent, { cluster });
-  // A cluster that can't be asked is behind by definition, and has an alarm of its own.
-  deps.metrics.put('OldestDirtyAge', meta.circuit || !isSynced(meta) ? 0 : oldestSeconds, { cluster });
+async function wake(run: Run, told: readonly Told[]): Promise<void> {
+  const { deps } = run;
+  const isSwitching = ({ meta }: Told): boolean => meta.wakeAll && meta.mode !== 'paused';
+  await run.each('wakeOwed', told, async ({ id, meta, overdue }) => {
+    await run.attempt(id, 'resync', async () => {
+      if (!meta.wakeAll && (meta.mode === 'active' || meta.mode === 'shadow')) await resync(deps, meta);
+    });
+    await wakeOverdue(deps, meta, overdue);
+  });
+  await finishSwitches(
+    run,
+    told.filter(isSwitching).map((t) => t.meta),
+  );
+  const active = told.filter(({ meta }) => meta.mode === 'active');
+  await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
 }
 
-async function publish(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
-  const dimensions = { cluster: meta.id };
-  publishStates(deps, meta);
-  if (meta.mode === 'active') await publishGauges(deps, meta.id);
-  deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, meta.id) : 0, dimensions);
+/** In turns, a step each: the many services of one cluster don't keep the others waiting. */
+async function finishSwitches(run: Run, metas: readonly ClusterMeta[]): Promise<void> {
+  const { deps } = run;
+  let turn = metas.map((meta) => ({ id: meta.id, meta, place: placeOf(meta) }));
+  while (turn.length > 0 && deps.now() < endOf(deps)) {
+    const next: typeof turn = [];
+    await run.each('wakeAll', turn, async ({ id, meta, place: from }) => {
+      const { place } = await wakeSome(deps, meta, from);
+      if (place) next.push({ id, meta, place });
+      else deps.log.info('every service woken', { cluster: id, mode: meta.mode });
+    });
+    turn = next;
+  }
+}
+
+async function askAll(run: Run, told: readonly Told[]): Promise<void> {
+  const { deps } = run;
+  const asked = toAsk(
+    deps,
+    told.map((t) => t.meta),
+  );
+  await run.each('askRights', asked, (meta) => askRights(deps, meta), { ms: limitsOf(deps).sweep.rightsMs });
 }

@@ -6,6 +6,8 @@ import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child.ts';
 
 const everyMs = 10_000;
+/** infra/sweep.ts's. */
+const timeoutMs = 55_000;
 const log = jsonLog(writeLine, Date.now, { stage: 'sweep' });
 const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
 const stopping = new AbortController();
@@ -13,7 +15,8 @@ const stopping = new AbortController();
 async function run(): Promise<void> {
   while (!stopping.signal.aborted) {
     const start = performance.now();
-    const error = await handler().then(
+    const getRemainingTimeInMillis = (): number => timeoutMs - (performance.now() - start);
+    const error = await handler({}, { getRemainingTimeInMillis }).then(
       () => undefined,
       (e: unknown) => e ?? new Error('rejected with nothing'),
     );

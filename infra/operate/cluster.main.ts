@@ -113,7 +113,8 @@ async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: Chosen
   });
   for (const meta of switched) {
     if (!meta) continue;
-    console.log(`${meta.id}  ${meta.mode} → ${mode}, ${await wakeServices(hub, meta.id)}`);
+    // A pause wakes nothing: there is nothing to do, and the switch back wakes all.
+    console.log(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
     if (meta.mode === 'active' && mode !== 'active')
       console.log(
         `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,

@@ -77,7 +77,7 @@ async function listAll<K extends ApiKind, T>(
   transport: HttpTransport,
   kind: K,
   namespace: string,
-  { labels, atMost, keep = (object) => object as T }: ListQuery<ApiObject[K], T>,
+  { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,
 ): Promise<ApiList<T>> {
   const labelSelector =
     labels &&
@@ -89,6 +89,8 @@ async function listAll<K extends ApiKind, T>(
   const pages = listPages<ApiObject[K]>(transport, collectionPath(kind, namespace), {
     query: { labelSelector },
     ...(atMost !== undefined && { pageSize: atMost }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(signal && { signal }),
   });
   for await (const page of pages) {
     resourceVersion = page.resourceVersion;

@@ -55,6 +55,10 @@ export interface ListQuery<O, T> {
   readonly atMost?: number;
   /** What is kept of each object. The rest of a page is let go before the next one is asked for: a large cluster's objects do not fit into a worker. */
   readonly keep?: (object: O) => T;
+  /** For each page; as every call's where it is left out. */
+  readonly timeoutMs?: number;
+  /** Breaks it off. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ApiList<T> {

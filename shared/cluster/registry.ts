@@ -16,7 +16,7 @@ const tokenMs = 10 * 60_000;
  * Requests to one cluster at once, from one worker: both parts of every service of a batch, and a few more. What is beyond waits in line, which on a
  * busy machine is better than that each waits for all others.
  */
-const clientOptions = { fieldManager, maxSockets: 24 };
+const maxSockets = 24;
 
 export interface RegistryOptions {
   /** Local runs: file with connections by cluster id, read again at most once a second. */
@@ -26,6 +26,8 @@ export interface RegistryOptions {
   /** For clusters entered by a secret, a web identity or a role; local runs have none. */
   readonly access?: Access;
   readonly now: () => number;
+  /** For each request; the transport's own (15 s) where it is left out. */
+  readonly timeoutMs?: number;
 }
 
 export function clusterRegistry(options: RegistryOptions): (meta: ClusterMeta) => Promise<ClusterApi> {
@@ -58,7 +60,8 @@ async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; veri
 }
 
 async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<ReturnType<typeof httpsClusterApi>> {
-  const { connectionsFile } = options;
+  const { connectionsFile, timeoutMs } = options;
+  const clientOptions = { fieldManager, maxSockets, ...(timeoutMs !== undefined && { timeoutMs }) };
   if (connectionsFile !== undefined) {
     return httpsClusterApi(
       recently(options.now, () => localConnection(connectionsFile, meta.id)),

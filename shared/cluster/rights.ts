@@ -12,7 +12,6 @@ export const neededRights: readonly Right[] = [
 
 /** As "verb resource"; rejects when the API server does not answer. */
 export async function missingRights(api: Pick<ClusterApi, 'allows'>): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (const right of neededRights) if (!(await api.allows(right))) missing.push(`${right.verb} ${right.resource}`);
-  return missing;
+  const allowed = await Promise.all(neededRights.map((right) => api.allows(right)));
+  return neededRights.filter((_, i) => !allowed[i]).map(({ verb, resource }) => `${verb} ${resource}`);
 }

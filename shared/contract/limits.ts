@@ -76,10 +76,29 @@ export interface SweepLimits {
   readonly overdueMs: number;
   /** Services looked at in one run, of those that are owed longest. */
   readonly mostOverdue: number;
-  /** Entries of one part of a list that sweep makes itself. */
+  /** A run begins nothing new with less time left than this, ms: longer than a call of a cluster's API may take. */
+  readonly reserveMs: number;
+  /** A call of a cluster's API is given up after this, ms; a page of a list has longer. */
+  readonly apiMs: number;
+  readonly pageMs: number;
+  /** Clusters that one step looks at, at a time. */
+  readonly atOnce: number;
+  /** For how long a run asks the clusters in doubt what they are, and those that are not written to what it may do there, ms. */
+  readonly judgeMs: number;
+  readonly rightsMs: number;
+  /** Age of an answer about rights at which it is asked for again, ms. */
+  readonly rightsEveryMs: number;
+  /** Entries, and bytes of projections, of one part of a list that sweep makes itself. */
   readonly entriesPerPart: number;
+  readonly bytesPerPart: number;
   /** Minutes in which every service is run again once. */
   readonly resyncMinutes: number;
+  /** What a resync passes in a minute: services until it knows how many there are, and entries of the index of namespaces at most. */
+  readonly firstResync: number;
+  readonly mostResync: number;
+  /** Pages of the table that a run looks through for records of a cluster that has left, and for how long, ms. */
+  readonly clearedPages: number;
+  readonly clearMs: number;
   /** Without a way to the cluster (shadow) a suspicion is believed when it has stood this long, ms. */
   readonly believedAfterMs: number;
 }
@@ -184,8 +203,20 @@ export const defaultLimits: Limits = {
   sweep: {
     overdueMs: 90_000,
     mostOverdue: 500,
+    reserveMs: 10_000,
+    apiMs: 3_000,
+    pageMs: 15_000,
+    atOnce: 8,
+    judgeMs: 15_000,
+    rightsMs: 20_000,
+    rightsEveryMs: 600_000,
     entriesPerPart: 500,
+    bytesPerPart: 256 * 1024,
     resyncMinutes: 720,
+    firstResync: 100,
+    mostResync: 5_000,
+    clearedPages: 100,
+    clearMs: 20_000,
     believedAfterMs: 60_000,
   },
   relay: {

@@ -32,6 +32,9 @@ export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${safe(clu
 export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${safe(cluster)}#LIST#${kind}`, sk: listId });
 export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${safe(cluster)}#SESSION`, sk: session });
 
+/** How far the twice-daily resync has come (functions/sweep/resync.ts). */
+export const resyncKey = (cluster: string): Key => ({ pk: `${safe(cluster)}#RESYNC`, sk: 'round' });
+
 export const hintsOf = (cluster: string): string => `${safe(cluster)}#HINTS`;
 export const hintsKey = (cluster: string, namespace: string, service: string): Key => ({
   pk: hintsOf(cluster),

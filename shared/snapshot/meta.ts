@@ -68,6 +68,8 @@ export interface ClusterMeta {
   /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
   readonly epoch: number;
   readonly wakeAll: boolean;
+  /** How far a waking has come, which may be a former one (shared/wakeup/wake-all.ts). */
+  readonly wokenTo: string | undefined;
   readonly incarnation: number;
   /** When it began, ms since the epoch; 0 for the first. */
   readonly incarnationSince: number;
@@ -138,6 +140,7 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     mode,
     epoch: number('epoch'),
     wakeAll: number('wakeAll') === 1,
+    wokenTo: item['wokenTo'] as string | undefined,
     incarnation: number('inc'),
     incarnationSince: number('incSince'),
     uid: (item['uid'] as string | undefined) ?? '',
@@ -185,10 +188,11 @@ export const mayWrite = ({ mode, circuit }: Pick<ClusterMeta, 'mode' | 'circuit'
 
 /**
  * Switches the mode and owes a wake-up to every service: settings first, or a run could use up the wake-up in the former mode; then the waking,
- * which sweep finishes if the caller does not. Resolves to false when the cluster is not known, or has left.
+ * which sweep finishes if the caller does not. A pause owes none: no run has anything to do, and the switch back wakes all. Resolves to false
+ * when the cluster is not known, or has left.
  */
 export async function switchMode(table: Table, cluster: string, mode: ChosenMode, now = Date.now()): Promise<boolean> {
-  const set = { mode, wakeAll: 1, modeSince: now };
+  const set = { mode, wakeAll: mode === 'paused' ? 0 : 1, modeSince: now };
   const change = {
     set,
     add: { epoch: 1 },

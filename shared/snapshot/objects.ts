@@ -119,15 +119,38 @@ export async function namespacesInRange(
 ): Promise<readonly KnownNamespace[]> {
   const items = await table.query(namespacesOf(cluster), to === '' ? {} : { to });
   const first = from.slice(0, from.indexOf('/') + 1);
-  const number = (item: Item, attribute: string): number => (item[attribute] as number | undefined) ?? 0;
-  return items
-    .filter((i) => i.sk.endsWith('/') && i.sk >= first && i[noneIn[kind]] !== number(i, versionIn[kind]))
-    .map((i) => ({
-      name: decodeURIComponent(i.sk.slice(0, -1)),
-      version: number(i, versionIn[kind]),
-      raisedAt: kind === 'Pod' ? number(i, 'pa') : 0,
-    }));
+  return items.filter((i) => i.sk >= first && mayHold(i, kind)).map((i) => knownNamespace(i, kind));
 }
+
+/**
+ * The namespaces that may hold objects of the kind, of the next `atMost` entries of the index behind the namespace `after` (undefined: from the
+ * beginning). `last`: the namespace of the last entry that was read; undefined when there are no more.
+ */
+export async function nextNamespaces(
+  table: Table,
+  cluster: string,
+  kind: Namespaced,
+  after: string | undefined,
+  atMost: number,
+): Promise<{ readonly namespaces: readonly KnownNamespace[]; readonly read: number; readonly last: string | undefined }> {
+  const from = after === undefined ? {} : { from: namespaceKey(cluster, after).sk };
+  const items = await table.query(namespacesOf(cluster), { ...from, atMost });
+  const last = items.length < atMost ? undefined : items.at(-1);
+  return {
+    namespaces: items.filter((i) => mayHold(i, kind)).map((i) => knownNamespace(i, kind)),
+    read: items.length,
+    last: last && nameOf(last),
+  };
+}
+
+const number = (item: Item, attribute: string): number => (item[attribute] as number | undefined) ?? 0;
+const nameOf = (i: Item): string => decodeURIComponent(i.sk.slice(0, -1));
+const mayHold = (i: Item, kind: Namespaced): boolean => i.sk.endsWith('/') && i[noneIn[kind]] !== number(i, versionIn[kind]);
+const knownNamespace = (i: Item, kind: Namespaced): KnownNamespace => ({
+  name: nameOf(i),
+  version: number(i, versionIn[kind]),
+  raisedAt: kind === 'Pod' ? number(i, 'pa') : 0,
+});
 
 /**
  * The namespace was read whole after its version was, and held nothing of the kind, so it need not be read again at that version. Pods are written

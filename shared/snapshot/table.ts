@@ -36,10 +36,11 @@ export interface Change {
   readonly remove?: readonly string[];
 }
 
-/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. */
+/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. With `atMost` the first so many of them. */
 export interface KeyRange {
   readonly from?: string;
   readonly to?: string;
+  readonly atMost?: number;
 }
 
 export interface Table {

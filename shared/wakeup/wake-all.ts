@@ -1,12 +1,10 @@
-/** After a switch of mode every service is woken once. Repeated until it is done, whoever began it. */
-
-import { concurrently } from '#shared/queue/concurrently.ts';
+/** After a switch of mode every service is woken once, in steps: one that dies is followed by one that goes on where it was. */
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
-import { namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { Change, Table } from '#shared/snapshot/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
+import { type Place, type Step, walkServices } from './service-walk.ts';
 import { sendWakeUps } from './wake-ups.ts';
 
 export interface WakeAllDeps {
@@ -16,14 +14,40 @@ export interface WakeAllDeps {
   readonly log: Log;
 }
 
-export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta): Promise<number> {
-  const namespaces = await namespacesInRange(deps.table, meta.id, 'Service', '', '');
-  // Deleted ones too: what went while nothing was written left its Endpoints behind.
-  const services = (await concurrently(8, namespaces, (ns) => readObjects(deps.table, meta.id, 'Service', ns.name))).flat();
+/** Some tenths of a second of a worker, and what is done twice if it dies. */
+const usualStep: Step = { services: 500, entries: 5_000 };
+
+export interface Woken {
+  readonly services: number;
+  /** Where the next step begins; undefined: every service is woken, or another switch since then owes a waking of its own. */
+  readonly place: Place | undefined;
+}
+
+/** Where the waking goes on that the last switch owes; undefined: at the beginning. */
+export function placeOf({ wokenTo, epoch }: ClusterMeta): Place | undefined {
+  const kept = wokenTo === undefined ? undefined : (JSON.parse(wokenTo) as { readonly epoch: number; readonly place: Place });
+  return kept?.epoch === epoch ? kept.place : undefined;
+}
+
+/** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
+export async function wakeSome(deps: WakeAllDeps, meta: ClusterMeta, from: Place | undefined, step = usualStep): Promise<Woken> {
+  const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
-  // Another switch since then owes a waking of its own.
-  await deps.table.update(metaKey(meta.id), { set: { wakeAll: 0 } }, { attribute: 'epoch', is: '=', value: meta.epoch });
-  deps.log.info('every service woken', { cluster: meta.id, services: wakeUps.length, mode: meta.mode });
-  return wakeUps.length;
+  const change: Change = place ? { set: { wokenTo: JSON.stringify({ epoch: meta.epoch, place }) } } : { set: { wakeAll: 0 }, remove: ['wokenTo'] };
+  const noted = await deps.table.update(metaKey(meta.id), change, { attribute: 'epoch', is: '=', value: meta.epoch });
+  return { services: wakeUps.length, place: noted && place };
+}
+
+/** All that is left. */
+export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta, step = usualStep): Promise<number> {
+  let total = 0;
+  let place = placeOf(meta);
+  do {
+    const woken = await wakeSome(deps, meta, place, step);
+    total += woken.services;
+    place = woken.place;
+  } while (place);
+  deps.log.info('every service woken', { cluster: meta.id, services: total, mode: meta.mode });
+  return total;
 }

@@ -191,6 +191,10 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.query(pk, { from: 'b', to: 'b' })).toEqual([]);
       expect(await table.query(pk, { from: 'b', to: 'a' })).toEqual([]);
       expect(await table.query('nothing')).toEqual([]);
+      expect(sortKeys(await table.query(pk, { atMost: 2 }))).toEqual(keys.slice(0, 2));
+      expect(sortKeys(await table.query(pk, { from: 'a', atMost: 2 }))).toEqual(['a!', 'a-b/']);
+      expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/', atMost: 2 }))).toEqual(['a!', 'a-b/']);
+      expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/', atMost: 9 }))).toEqual(['a!', 'a-b/', 'a/']);
       await expect(table.query(pk, { to: '' })).rejects.toThrow(RangeError);
     });
 

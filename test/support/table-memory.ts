@@ -52,9 +52,11 @@ export function memoryTable(): MemoryTable {
       units.read += started(item ? itemSize(item) : 0, 4096);
       return item;
     },
-    async query(pk, { from = '', to } = {}) {
+    async query(pk, { from = '', to, atMost } = {}) {
       if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
-      const found = (partitions.get(pk) ?? []).filter((i) => compareBytes(i.sk, from) > 0 && (to === undefined || compareBytes(i.sk, to) <= 0));
+      const found = (partitions.get(pk) ?? [])
+        .filter((i) => compareBytes(i.sk, from) > 0 && (to === undefined || compareBytes(i.sk, to) <= 0))
+        .slice(0, atMost);
       units.read += started(
         found.reduce((sum, i) => sum + itemSize(i), 0),
         4096,

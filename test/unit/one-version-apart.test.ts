@@ -134,7 +134,7 @@ describe('records', () => {
     [/^CLUSTER#c META$/, ['modeSince', 'recoveredAt', 'differenceAt', 'heartbeatAt', 'wakeAll', 'nodes']],
     [/^c#WORK#/, ['live', 'ranAt', 'tt', 'ep_at', 'sl_at', 'ep_rg', 'sl_rg', 'ep_tries', 'sl_tries', 'ep_seq', 'sl_seq']],
     [/^c#OUT#/, ['g']],
-    [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER)/, ['*']],
+    [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER|RESYNC)/, ['*']],
   ];
   const older = (items: readonly Item[]): readonly Item[] =>
     items.flatMap((item) => {

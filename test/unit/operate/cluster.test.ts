@@ -69,7 +69,9 @@ it.concurrent('a cluster that is not ready stays as it is, and every reason is t
   expect((await listAudit(hub.table, 'not-ready')).map((a) => a.what)).toEqual(['shadow → active (active with --override: it must be)']);
 });
 
-it.concurrent('a switch wakes every service and says until when a late worker may write', { timeout: 60_000 }, async () => {
+it.concurrent('a pause says until when a late worker may write and wakes nothing; the switch back wakes every service', {
+  timeout: 60_000,
+}, async () => {
   await hub.register('woken');
   const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, past: undefined, at: 1 };
   await hub.table.put({ pk: 'woken#NS', sk: 'ns/' });
@@ -77,7 +79,10 @@ it.concurrent('a switch wakes every service and says until when a late worker ma
   const { code, output } = await cluster('pause', 'woken');
   expect(code).toBe(0);
   expect(output).toContain('pause on the local run');
-  expect(output).toMatch(/active → paused, 1 services woken\nwoken {2}a worker may still write until/);
+  expect(output).toMatch(/active → paused\nwoken {2}a worker may still write until/);
+  expect(await hub.take('woken', 'syncs')).toEqual([]);
+  expect((await readMeta(hub.table, 'woken'))?.wakeAll).toBe(false);
+  expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 services woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject([{ ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
   expect((await readMeta(hub.table, 'woken'))?.wakeAll).toBe(false);
 });
@@ -111,7 +116,7 @@ it.concurrent('a cluster that has left is listed as such and cannot be switched'
   expect(await modeOf('gone')).toBe('draining');
 });
 
-it('`pause --all` pauses every cluster that is there, whatever has left and whoever cannot be woken', { timeout: 60_000 }, async () => {
+it('`pause --all` pauses every cluster that is there, whatever has left and whatever queue is away', { timeout: 60_000 }, async () => {
   await hub.register('still-here');
   await hub.register('left');
   await drainCluster(hub.table, 'left');
@@ -126,8 +131,9 @@ it('`pause --all` pauses every cluster that is there, whatever has left and whoe
   await putObject(hub.table, 'a-no-queue', 'Service', service, undefined);
   const { code, output } = await cluster('pause', '--all', '--reason', 'stop everything');
   expect({ code, output }).toMatchObject({ code: 0 });
-  expect(output).toMatch(/^a-no-queue {2}active → paused, services are woken by sweep/m);
+  expect(output).toMatch(/^a-no-queue {2}active → paused$/m);
   expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
   expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
+  expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, services are woken by sweep/m);
   expect((await readMeta(hub.table, 'a-no-queue'))?.wakeAll).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
-import { askRights } from '#functions/sweep/rights.ts';
+import { askRights, toAsk } from '#functions/sweep/rights.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { type ClusterMeta, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { registerCluster } from '#shared/snapshot/registration.ts';
@@ -29,7 +29,7 @@ async function shadowCluster() {
     },
     sweepAfter: async (ms: number) => {
       now += ms;
-      await askRights(deps, await meta());
+      for (const asked of toAsk(deps, [await meta()])) await askRights(deps, asked);
     },
   };
 }

@@ -37,7 +37,7 @@ const failingFor = (table: Table, cluster: string, error: Error): Table => ({
 
 it('a cluster for which it fails keeps it from nothing else, and it says so in the end', async () => {
   const { table, last, deps } = await hubOf('a', 'b', 'c');
-  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: wakeOwed of b');
+  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: tell of b');
   for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
   expect(last.get('b ShadowDifferences')).toBe(0);
   expect(last.has('b OldestDirtyAge')).toBe(false);
@@ -77,5 +77,5 @@ it('lists that are to be confirmed come when every cluster has had the rest, and
     throw new ClusterApiError('down', {});
   };
   await sweep({ ...deps, cluster, flush: () => void order.push('flushed') });
-  expect(order).toEqual(['flushed', 'asked, ages known: true']);
+  expect(order).toEqual(['flushed', 'flushed', 'flushed', 'asked, ages known: true']);
 });

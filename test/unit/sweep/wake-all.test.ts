@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';
@@ -26,4 +28,38 @@ it('leaves the waking owed when there was another switch meanwhile', async () =>
   await switchMode(hub.table, 'c', 'active');
   await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
   expect((await readMeta(hub.table, 'c'))?.wakeAll).toBe(true);
+});
+
+it('one that dies half-way is followed by one that goes on, and each step wakes its services before it is noted', async () => {
+  const hub = await ingestHub();
+  const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  await hub.ingest(hub.live('Service', 9, ...names.map((name) => entry('Service', 9, named(name)))));
+  await switchMode(hub.table, 'c', 'shadow');
+  hub.woken();
+  const meta = async (): Promise<ClusterMeta> => (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const step = { services: 2, entries: 2 };
+  let sends = 0;
+  const send: MessageQueue['send'] = async (messages) => (++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages));
+  await expect(wakeAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step)).rejects.toThrow('died');
+  const first = hub.woken().map((m) => m.service);
+  expect(first.length).toBeGreaterThan(0);
+  expect(first.length).toBeLessThan(names.length);
+  expect((await meta()).wakeAll).toBe(true);
+
+  await wakeAll(hub.deps, await meta(), step);
+  expect([...new Set([...first, ...hub.woken().map((m) => m.service)])].sort()).toEqual(names);
+  expect((await meta()).wakeAll).toBe(false);
+});
+
+it('where a former waking has come does not count after another switch', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
+  await switchMode(hub.table, 'c', 'shadow');
+  const before = (await readMeta(hub.table, 'c')) as ClusterMeta;
+  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.epoch, place: { namespace: 'zz' } }) } });
+  await switchMode(hub.table, 'c', 'active');
+  hub.woken();
+  await wakeAll(hub.deps, (await readMeta(hub.table, 'c')) as ClusterMeta);
+  expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });

@@ -1,0 +1,28 @@
+/** How a cluster is: read from the table alone, and told before anything that could take long. */
+import { countDifferences } from '#shared/snapshot/differences.ts';
+import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import type { WakeUp } from '#shared/wakeup/wake-ups.ts';
+import type { SweepDeps } from './deps.ts';
+import { lookForOverdue } from './overdue.ts';
+import { publishStates } from './states.ts';
+
+/** A cluster as it was told of, and its services that have to be woken again. */
+export interface Told {
+  readonly id: string;
+  readonly meta: ClusterMeta;
+  readonly overdue: readonly WakeUp[];
+}
+
+export async function tell(deps: SweepDeps, meta: ClusterMeta): Promise<Told> {
+  const cluster = meta.id;
+  try {
+    deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });
+    const { overdue, oldestSeconds } = await lookForOverdue(deps, meta);
+    // A cluster that can't be asked is behind by definition, and has an alarm of its own.
+    deps.metrics.put('OldestDirtyAge', meta.circuit || !isSynced(meta) ? 0 : oldestSeconds, { cluster });
+    return { id: cluster, meta, overdue };
+  } finally {
+    publishStates(deps, meta);
+    deps.flush();
+  }
+}

@@ -1,0 +1,96 @@
+/** What the twice-daily resync reads and wakes of a cluster with more namespaces than a run should read. */
+import { expect, it } from 'vitest';
+import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { resync } from '#functions/sweep/resync.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { namespacesOf, resyncKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
+import { putObject } from '#shared/snapshot/objects.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { versionOf } from '#shared/snapshot/version.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { silent } from '../ingest/hub.ts';
+
+const minuteMs = 60_000;
+
+/** Each namespace that is named holds so many services; those that held some once and hold none now come on top. */
+async function clusterOf(namespaces: { readonly [name: string]: number }, dead = 0) {
+  const memory = memoryTable();
+  await registerCluster(memory, { id: 'c', mode: 'active' }, 0);
+  for (const [name, services] of Object.entries(namespaces)) {
+    await memory.put({ pk: namespacesOf('c'), sk: `${name}/`, n: services });
+    for (let i = 0; i < services; i++) {
+      const service = { namespace: name, name: `svc-${String(i).padStart(5, '0')}`, version: versionOf(1, '1'), past: undefined, at: 1 };
+      await putObject(memory, 'c', 'Service', { ...service, projection: '[]' }, undefined);
+    }
+  }
+  for (let i = 0; i < dead; i++) await memory.put({ pk: namespacesOf('c'), sk: `ci-${String(i).padStart(6, '0')}/`, n: 3, noService: 3 });
+
+  let now = 0;
+  let read = 0;
+  const mostRead = { entries: 0, woken: 0 };
+  const woken = new Map<string, number>();
+  const table: Table = {
+    ...memory,
+    async query(pk, range) {
+      const items = await memory.query(pk, range);
+      if (pk === namespacesOf('c')) read += items.length;
+      return items;
+    },
+  };
+  const queues = memoryClusterQueues(() => now);
+  const deps = { table, queues: () => queues, log: silent, now: () => now } as unknown as SweepDeps;
+  const meta = (await readMeta(memory, 'c')) as ClusterMeta;
+  return {
+    table: memory,
+    woken,
+    mostRead,
+    async pass(minutes: number): Promise<void> {
+      for (let i = 0; i < minutes; i++) {
+        now += minuteMs;
+        read = 0;
+        await resync(deps, meta);
+        const messages = queues.syncs.waiting();
+        mostRead.entries = Math.max(mostRead.entries, read);
+        mostRead.woken = Math.max(mostRead.woken, messages.length);
+        for (const m of messages) {
+          const { ns, service } = JSON.parse(m.body) as { ns: string; service: string };
+          woken.set(`${ns}/${service}`, (woken.get(`${ns}/${service}`) ?? 0) + 1);
+        }
+        queues.syncs.purge();
+      }
+    },
+  };
+}
+
+it('a run reads a bounded part of an index that only grows, and every service is run again all the same', async () => {
+  const { woken, mostRead, pass } = await clusterOf({ a: 2, 'ci-5': 1, z: 3 }, 30_000);
+  await pass(2 * 720);
+  expect([...woken.keys()].sort()).toEqual(['a/svc-00000', 'a/svc-00001', 'ci-5/svc-00000', 'z/svc-00000', 'z/svc-00001', 'z/svc-00002']);
+  expect(mostRead.entries).toBeLessThanOrEqual(defaultLimits.sweep.mostResync);
+}, 60_000);
+
+it('once it knows how many there are it spreads them over the period, those of one large namespace too', async () => {
+  const { woken, mostRead, pass } = await clusterOf({ large: 5_000, small: 1 });
+  await pass(2 * 720);
+  mostRead.woken = 0;
+  woken.clear();
+  await pass(3 * 720);
+  expect(mostRead.woken).toBeLessThan(12);
+  expect(new Set(woken.values())).toEqual(new Set([3]));
+  expect(woken.size).toBe(5_001);
+}, 60_000);
+
+it('what did not fit into a period is gone on with in the next, without a second round before the first has ended', async () => {
+  const { table, woken, pass } = await clusterOf({ large: 3_000 });
+  await pass(720);
+  woken.clear();
+  // It was small the last time: a round knows too little.
+  const round = JSON.parse((await table.get(resyncKey('c')))?.['round'] as string) as object;
+  await table.put({ ...resyncKey('c'), round: JSON.stringify({ ...round, total: 10, passed: 10, done: true }) });
+  await pass(2 * 720);
+  expect(woken.size).toBe(3_000);
+  expect(Math.max(...woken.values())).toBeLessThanOrEqual(2);
+}, 60_000);
