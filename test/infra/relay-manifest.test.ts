@@ -5,8 +5,17 @@ import { chartTemplates } from '#infra/relay-chart.ts';
 import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay-manifest.ts';
 import { toYaml } from '#infra/relay-yaml.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { endpointsManagedByLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
-import { endpointsManagedBy, labelEndpointsManagedBy, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import {
+  annotationLeader,
+  endpointsComponent,
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesComponent,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 
 const install: RelayInstall = {
   cluster: 'shop',
@@ -93,9 +102,13 @@ describe('rights in the cluster', () => {
   it('the policies hold the writer to the labels that both controllers write', () => {
     expect(endpointsManagedByLabel).toEqual({ key: labelEndpointsManagedBy, value: endpointsManagedBy });
     expect(sliceManagedByLabel).toEqual({ key: labelSliceManagedBy, value: slicesManagedBy });
-    for (const name of ['fleet-endpoints-writer-slices', 'fleet-endpoints-writer-endpoints']) {
+    expect([serviceNameLabel, leaderAnnotation]).toEqual([labelServiceName, annotationLeader]);
+    expect(eventComponents).toEqual([endpointsComponent, slicesComponent]);
+    const policies = manifests.filter((m) => m.kind === 'ValidatingAdmissionPolicy').map((m) => m.metadata.name);
+    expect(policies).toEqual(['slices', 'endpoints', 'events', 'protected'].map((what) => `fleet-endpoints-writer-${what}`));
+    for (const name of policies) {
       expect(find('ValidatingAdmissionPolicy', name).spec).toMatchObject({ failurePolicy: 'Fail', matchConditions: [{ name: 'writer' }] });
-      expect(find('ValidatingAdmissionPolicyBinding', name).spec).toEqual({ policyName: name, validationActions: ['Deny'] });
+      expect(find('ValidatingAdmissionPolicyBinding', name).spec).toMatchObject({ policyName: name, validationActions: ['Deny'] });
     }
   });
 });

@@ -18,6 +18,10 @@ describe('a failed delete', () => {
     expect(endpointsFailure(remove, undefined, failure(404, 'NotFound'))).toEqual({ retry: false });
   });
 
+  it('is done when admission refuses it: hand-made Endpoints are not the writer’s to delete, however often it tries', () => {
+    expect(endpointsFailure(remove, undefined, failure(422, 'Invalid'))).toEqual({ retry: false });
+  });
+
   it('is tried again without an event', () => {
     expect(endpointsFailure(remove, undefined, failure(500))).toEqual({ retry: true });
   });

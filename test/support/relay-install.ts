@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type Manifest, relayManifest } from '#infra/relay-manifest.ts';
+import { toYaml } from '#infra/relay-yaml.ts';
+import type { Connection } from '#shared/cluster/connection.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+export const relayNamespace = 'fleet-endpoints';
+
+/** Everything of the relay's manifest but its Deployment, as a user applies it. */
+export async function applyAccess(controlPlane: ControlPlane): Promise<void> {
+  const manifests = relayManifest({
+    cluster: 'test',
+    namespace: relayNamespace,
+    eventsQueueUrl: 'https://sqs.example.com/events',
+    region: 'eu-central-1',
+    outputs: 'metadata',
+    resyncSeconds: '1800',
+    program: { image: 'any' },
+  });
+  await applyManifests(
+    controlPlane,
+    manifests.filter((m) => m.kind !== 'Deployment'),
+  );
+}
+
+export async function applyManifests(controlPlane: ControlPlane, manifests: readonly Manifest[]): Promise<void> {
+  await kubectl(controlPlane, ['apply', '--server-side', '-f', '-'], toYaml(manifests));
+}
+
+/** The cluster as the hub's functions enter it with a token. */
+export async function writerConnection(controlPlane: ControlPlane): Promise<Connection> {
+  const { token: _, ...connection } = controlPlane.connection;
+  const token = await kubectl(controlPlane, ['create', 'token', 'writer', '--namespace', relayNamespace, '--duration=2h']);
+  return { ...connection, token: token.trim() };
+}
+
+/** A local run enters a cluster by one kubeconfig: its relay and its writer are one. */
+export async function grantRelaysRights(controlPlane: ControlPlane): Promise<void> {
+  const subject = `--serviceaccount=${relayNamespace}:writer`;
+  await kubectl(controlPlane, ['create', 'clusterrolebinding', 'relay-of-the-local-run', '--clusterrole=fleet-endpoints-relay', subject]);
+}
+
+async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
+  const child = spawn(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args]);
+  const [out, err] = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ends with ${code}: ${(await err)?.join('')}`);
+  return ((await out) ?? []).join('');
+}
