@@ -32,7 +32,7 @@ export async function printFleetBill(dollarsAChange: number): Promise<void> {
     ...(await idleLines()),
     { what: 'empty receives of its two queues', each: 2 * emptyReceivesAMonth * price.queueRequest, idle: true },
     { what: 'API server credentials (Secrets Manager, where they lie there)', each: price.secret, idle: true },
-    { what: 'alarms of its own', each: clusterAlarms.length * price.alarm, idle: true },
+    { what: 'alarms of its own', each: clusterAlarms('ticket').length * price.alarm, idle: true },
     { what: 'table and its backups', each: tableGb() * (price.tableGbMonth + price.tableBackupGbMonth), idle: true },
   ];
   const fleets = [1, 100, 1_000];

@@ -1,0 +1,235 @@
+/**
+ * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, in front of a table, queues and an API server in memory
+ * whose calls take what they take on AWS. Nothing of this machine's speed is in the result.
+ */
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { Meter } from '#functions/relay/meter.ts';
+import { Outbox } from '#functions/relay/outbox.ts';
+import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
+import { syncBatch } from '#functions/sync/batch.ts';
+import { eventRecorder } from '#functions/sync/events.ts';
+import { PodCache } from '#functions/sync/pod-cache.ts';
+import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { Store } from '#infra/local/apiserver/store.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
+import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { Random } from '#test/simulation/random.ts';
+import { Scheduler } from '#test/simulation/scheduler.ts';
+import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { type CallName, draw } from './distributions.ts';
+import { type Call, TimedCalls, type Timing, timedApi, timedQueue, timedTable } from './timed-ports.ts';
+
+const cluster = 'c';
+const startAt = Date.parse('2026-01-02T00:00:00Z');
+const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
+
+export interface AwsOptions {
+  readonly given: readonly RawObject[];
+  readonly seed?: number;
+  /** Each call takes as long instead of a time that is drawn: what is left is how many are made in a row. */
+  readonly constantMs?: number;
+  readonly apiIsFarAway?: boolean;
+  /** No function has a container that is warm. */
+  readonly isCold?: boolean;
+  readonly onCall?: (call: Call) => void;
+}
+
+type Stage = 'ingest' | 'sync';
+/** An event source mapping's share of each queue, by default (clusters.yaml `concurrency`). */
+const containersOf = { ingest: 10, sync: 20 } as const;
+
+interface Container {
+  isWarm: boolean;
+  isBusy: boolean;
+  readonly kept: ReturnType<typeof freshMemory>;
+}
+
+const freshMemory = () => ({
+  selectors: new Map(),
+  knownNamespaces: new Set<string>(),
+  sessions: new Map(),
+  leaseEnds: new LeaseEnds(),
+  pods: new PodCache(),
+  nodes: new Map(),
+});
+
+export class AwsWorld {
+  readonly store: Store;
+  readonly scheduler = new Scheduler(startAt);
+  readonly #random: Random;
+  readonly #options: AwsOptions;
+  readonly #table = memoryTable();
+  readonly #waiting: { readonly [stage in Stage]: { messageId: string; body: string; readonly readyAtMs: number }[] } = { ingest: [], sync: [] };
+  readonly #containers: { readonly [stage in Stage]: Container[] };
+  #ids = 0;
+  /** The first lists and the endpoints that follow take no time: they are not what is measured. */
+  #isTimed = false;
+
+  private constructor(options: AwsOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed ?? 1);
+    this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#ids}`, suffix: () => (++this.#ids).toString(36).padStart(5, 'x') });
+    this.store.load(options.given);
+    const containers = (n: number): Container[] => Array.from({ length: n }, () => ({ isWarm: !options.isCold, isBusy: false, kept: freshMemory() }));
+    this.#containers = { ingest: containers(containersOf.ingest), sync: containers(containersOf.sync) };
+  }
+
+  static async start(options: AwsOptions): Promise<AwsWorld> {
+    const world = new AwsWorld(options);
+    await registerCluster(world.#table, { id: cluster, mode: 'active', settings: {} }, startAt);
+    const started = world.#relay();
+    await world.runFor(120_000);
+    await started;
+    world.#isTimed = true;
+    return world;
+  }
+
+  get now(): number {
+    return this.scheduler.now;
+  }
+
+  runFor(ms: number): Promise<void> {
+    return this.scheduler.runUntil(this.now + ms);
+  }
+
+  /** Containers have been away for long: the next batch of each stage starts one. */
+  coolDown(): void {
+    for (const containers of Object.values(this.#containers)) {
+      for (const [i, container] of containers.entries()) if (!container.isBusy) containers[i] = { isWarm: false, isBusy: false, kept: freshMemory() };
+    }
+  }
+
+  #draw(name: CallName): number {
+    if (!this.#isTimed) return 0;
+    const { constantMs } = this.#options;
+    return constantMs === undefined ? draw(name, this.#random.next()) : constantMs;
+  }
+
+  #calls(stage: string): TimedCalls {
+    const timing: Timing = {
+      scheduler: this.scheduler,
+      draw: (name) => this.#draw(name),
+      onCall: (call) => {
+        if (this.#isTimed) this.#options.onCall?.(call);
+      },
+    };
+    return new TimedCalls(timing, stage);
+  }
+
+  async #relay(): Promise<void> {
+    const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
+    const header: EventsHeader = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
+    const clock = {
+      now: () => this.now,
+      random: () => this.#random.next(),
+      after: (ms: number, callback: () => void) => {
+        let isCancelled = false;
+        this.scheduler.after(ms, () => {
+          if (!isCancelled) callback();
+        });
+        return () => {
+          isCancelled = true;
+        };
+      },
+    };
+    const queue = this.#queue('ingest', this.#calls('relay'));
+    for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) } as never) }]);
+    const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter() }, header);
+    for (const kind of kinds) {
+      outbox.readTo(kind, String(this.store.resourceVersion));
+      let after = 0;
+      this.store.watch(kind, ({ type, object }) => {
+        const seenAtMs = this.now;
+        const resourceVersion = String(this.store.resourceVersion);
+        // A watch keeps its order.
+        after = Math.max(after, seenAtMs + this.#draw('watch'));
+        this.scheduler.at(after, () => {
+          const isGone = type === 'DELETED';
+          const entry = isInput(kind)
+            ? isGone
+              ? deletedInput(object as never, resourceVersion, seenAtMs)
+              : inputEntry(kind, object as never, resourceVersion, seenAtMs)
+            : outputEntry(kind, object as never, resourceVersion, 'metadata', isGone ? { gone: true as const } : {});
+          if (entry) outbox.put(kind, keyOf(object), entry);
+        });
+      });
+    }
+  }
+
+  #list(header: EventsHeader, kind: Kind): object {
+    const entries = this.store.list(kind).map((o) => {
+      const resourceVersion = o.metadata.resourceVersion ?? '0';
+      return isInput(kind) ? inputEntry(kind, o as never, resourceVersion) : outputEntry(kind, o as never, resourceVersion, 'metadata');
+    });
+    return {
+      ...header,
+      type: 'list',
+      kind,
+      asOf: String(this.store.resourceVersion),
+      listId: `${kind}-1`,
+      i: 0,
+      last: true,
+      from: '',
+      to: '',
+      entries,
+    };
+  }
+
+  #queue(stage: Stage, calls: TimedCalls): MessageQueue {
+    const deliver = ({ body, delaySeconds = 0 }: OutgoingMessage, sentAtMs: number): void => {
+      const readyAtMs = Math.max(this.now, sentAtMs + this.#draw('queueToHandler')) + delaySeconds * 1000;
+      const messageId = `m${++this.#ids}`;
+      this.scheduler.at(readyAtMs, () => {
+        this.#waiting[stage].push({ messageId, body, readyAtMs });
+        this.#invoke(stage);
+      });
+    };
+    return timedQueue(calls, deliver, () => this.now);
+  }
+
+  /** A batch of what is there, if a container is free: what is delivered one by one is run one by one, as by a mapping without a window. */
+  #invoke(stage: Stage): void {
+    const waiting = this.#waiting[stage];
+    const container = this.#containers[stage].find((c) => !c.isBusy && c.isWarm) ?? this.#containers[stage].find((c) => !c.isBusy);
+    if (!container || waiting.length === 0) return;
+    const records = waiting.splice(0, 10);
+    container.isBusy = true;
+    const coldMs = container.isWarm ? 0 : this.#draw('coldStart') + this.#draw('handshake');
+    container.isWarm = true;
+    this.scheduler.after(coldMs, () => {
+      void this.#run(stage, container, records).then((failed) => {
+        waiting.push(...records.filter((r) => failed.includes(r.messageId)));
+        container.isBusy = false;
+        this.#invoke(stage);
+      });
+    });
+  }
+
+  #run(stage: Stage, { kept }: Container, records: readonly { readonly messageId: string; readonly body: string }[]): Promise<readonly string[]> {
+    const calls = this.#calls(stage);
+    const nowhere: MessageQueue = { send: async () => {} };
+    const queues: ClusterQueues = { events: this.#queue('ingest', calls), syncs: this.#queue('sync', calls), parked: nowhere, quarantine: nowhere };
+    const api = timedApi(calls, memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' }), this.#options.apiIsFarAway ?? false);
+    const deps = {
+      ...kept,
+      table: timedTable(calls, this.#table),
+      queues: () => queues,
+      cluster: async () => api,
+      metrics: { put() {} },
+      log: silent,
+      now: () => this.now,
+      random: () => this.#random.next(),
+      newLeaseId: () => `lease-${++this.#ids}`,
+      events: eventRecorder({ now: () => this.now, log: silent }),
+    };
+    const deadline = this.now + 30_000;
+    return stage === 'ingest' ? ingestBatch(deps, cluster, records, deadline) : syncBatch(deps, defaultLimits.sync, cluster, records, deadline);
+  }
+}
