@@ -29,7 +29,7 @@ import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { forgetFormer } from './former.ts';
-import { applyInputPart, applyOutputPart, type Note } from './list-part.ts';
+import { applyInputPart, applyOutputPart, type Note, type Progress } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { byOurClock, relayClockAfter } from './relay-clock.ts';
 import { servicesOf } from './selectors.ts';
@@ -71,14 +71,15 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   const written = new Written(deps.table, cluster, deps.now, limits.podLog);
   const limit = timeLimit(deps.table, deps.now, deadline, limits.ingest.writingShare);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
+    const progress: Progress = {};
     try {
-      return await applyMessage({ ...deps, table: limit.table }, meta, record, wakeUps, written, owed);
+      return await applyMessage({ ...deps, table: limit.table }, meta, record, wakeUps, written, owed, progress);
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
         return undefined;
       }
-      if (error instanceof OutOfTime && (await sendAgain(deps, meta, record))) return undefined;
+      if (error instanceof OutOfTime && (await sendAgain(deps, meta, record, progress))) return undefined;
       deps.log.error('events message failed', { cluster, messageId: record.messageId, error: String(error) });
       failed.push(record.messageId);
       return undefined;
@@ -101,18 +102,20 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   return failed;
 }
 
-/** Anew, and not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
-async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord): Promise<boolean> {
+/** Not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
+async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const { mostRuns } = limitsOf(deps).ingest;
-    const runs = (message.runs ?? 1) + 1;
+    // A part that says how far it has got comes to its end. What input kinds write, none of their messages says.
+    const runs = progress.value ? 1 : (message.runs ?? 1) + 1;
     if (runs > mostRuns) {
       await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
       return true;
     }
-    await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage({ ...message, runs }) }]);
-    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId: record.messageId, runs });
+    const again = { ...message, runs, ...(progress.value && { progress: progress.value }) };
+    await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage(again) }]);
+    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId: record.messageId, runs, ...progress.value });
     return true;
   } catch {
     return false;
@@ -126,6 +129,7 @@ async function applyMessage(
   wakeUps: WakeUps,
   written: Written,
   owed: Owed[],
+  progress: Progress,
 ): Promise<Note | undefined> {
   const message = parseEventsMessage(body, limitsOf(deps).queue);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
@@ -145,7 +149,7 @@ async function applyMessage(
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       return isInput(message)
         ? applyInputPart(deps, meta, incarnation, message, written, owed)
-        : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps);
+        : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps, progress);
     case 'live': {
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       if (!isInput(message)) {

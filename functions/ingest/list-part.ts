@@ -3,22 +3,24 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
-import type { InputKind, OutputKind } from '#shared/kube/types.ts';
+import { slicesManagedBy } from '#shared/kube/names.ts';
+import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
+import type { InputEntry, ListPartMessage, OutputEntry, PartProgress } from '#shared/queue/messages.ts';
 import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { readOutputs } from '#shared/snapshot/outputs.ts';
-import { resourceVersionOf, type Version, versionOf } from '#shared/snapshot/version.ts';
+import { noteIfOdd } from '#shared/snapshot/outputs.ts';
+import { type Version, versionOf } from '#shared/snapshot/version.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
+import { rangeWithin } from './key-range.ts';
 import { applyOutputs } from './outputs.ts';
+import { type OutputPart, unlistedOutputs } from './unlisted-outputs.ts';
 import type { Written } from './written.ts';
 
 type InputPart = Extract<ListPartMessage, { kind: InputKind }>;
-type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;
 
 /** To be called when all that is owed has been sent: notes the part, which may open the gate. */
 export type Note = () => Promise<void>;
@@ -74,13 +76,46 @@ export async function applyInputPart(
   return () => note(deps, meta, incarnation, part, version);
 }
 
-export async function applyOutputPart(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: OutputPart, wakeUps: WakeUps): Promise<Note> {
+/** How far a part has got in a run. Filled in as it goes on, so that it is there too if the run's time is up. */
+export interface Progress {
+  value?: PartProgress;
+}
+
+/**
+ * Nothing of it shows in the table but in the services that it wakes, so a run that is not the first goes on where the one before had got to
+ * (`part.progress`).
+ */
+export async function applyOutputPart(
+  deps: IngestDeps,
+  meta: ClusterMeta,
+  incarnation: number,
+  part: OutputPart,
+  wakeUps: WakeUps,
+  progress: Progress,
+): Promise<Note> {
+  const { entriesPerStep, servicesPerStep } = limitsOf(deps).ingest;
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(deps.table, meta.id, part.kind, version);
-  const unlisted = await unlistedOutputs(deps, meta, part, version);
-  await applyOutputs(deps, meta, incarnation, part, [...part.entries, ...unlisted], wakeUps, version);
-  if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, part.entries, wakeUps);
+  const { entries: from = 0, services: after = '' } = part.progress ?? {};
+  for (let i = from; i < part.entries.length; i += entriesPerStep) {
+    const some = part.entries.slice(i, i + entriesPerStep);
+    await noteOdd(deps, meta.id, part, some);
+    await applyOutputs(deps, meta, incarnation, part, some, wakeUps, version);
+    if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, some, wakeUps);
+    progress.value = { entries: i + some.length };
+  }
+  for await (const { entries, upTo } of unlistedOutputs(deps.table, meta, part, version, after, servicesPerStep)) {
+    await applyOutputs(deps, meta, incarnation, part, entries, wakeUps, version);
+    progress.value = { entries: part.entries.length, services: upTo };
+  }
   return () => note(deps, meta, incarnation, part, version);
+}
+
+/** What the version before had saved of such slices it did not remember. */
+async function noteOdd({ table }: IngestDeps, cluster: string, { kind }: OutputPart, entries: readonly OutputEntry[]): Promise<void> {
+  if (kind !== 'EndpointSlice') return;
+  const ours = entries.filter((e) => e.svc !== '' && e.by === slicesManagedBy);
+  await concurrently(16, ours, (e) => noteIfOdd(table, { cluster, namespace: e.ns, name: e.svc }, e.name));
 }
 
 /**
@@ -109,44 +144,6 @@ async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMess
 }
 
 const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [`${r.namespace}/${r.name}`, r]));
-
-/** The part of the range "namespace/name" that lies in one namespace, as names. */
-function rangeWithin(namespace: string, from: string, to: string): { readonly from?: string; readonly to?: string } {
-  const prefix = `${namespace}/`;
-  return {
-    ...(from.startsWith(prefix) && { from: from.slice(prefix.length) }),
-    ...(to.startsWith(prefix) && { to: to.slice(prefix.length) }),
-  };
-}
-
-/**
- * What the list says of outputs that we know to be there, and its entries do not say by themselves: that one is gone, or that it belongs to
- * another service now (the relay remembers the former one only as long as it lives).
- */
-async function unlistedOutputs(deps: IngestDeps, meta: ClusterMeta, part: OutputPart, version: Version): Promise<readonly OutputEntry[]> {
-  const listed = new Map(part.entries.map((e) => [`${e.ns}/${e.name}`, e]));
-  const namespaces = await namespacesInRange(deps.table, meta.id, 'Service', part.from, part.to);
-  const shelf = meta.mode === 'shadow' ? 'SEEN' : 'OUT';
-  const perNamespace = await concurrently(8, namespaces, async ({ name: ns }) => {
-    const services = await readObjects(deps.table, meta.id, 'Service', ns);
-    const outputs = await concurrently(8, services, async ({ name }) => {
-      const records = await readOutputs(deps.table, { cluster: meta.id, namespace: ns, name }, shelf);
-      return records.map((record) => ({ service: name, record }));
-    });
-    return outputs
-      .flat()
-      .filter(({ record }) => record.kind === part.kind && record.object && record.version < version)
-      .filter(({ record }) => inRange(`${ns}/${record.name}`, part.from, part.to))
-      .flatMap(({ service, record }): OutputEntry[] => {
-        const entry = listed.get(`${ns}/${record.name}`);
-        if (!entry) return [{ ns, name: record.name, rv: resourceVersionOf(version), uid: record.uid, svc: service, gone: true }];
-        return entry.svc === service || shelf === 'SEEN' ? [] : [{ ...entry, oldSvc: service }];
-      });
-  });
-  return perNamespace.flat();
-}
-
-const inRange = (key: string, from: string, to: string): boolean => key > from && (to === '' || key <= to);
 
 async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
   // Services that went while nothing is written are still to be woken by the switch back.

@@ -29,6 +29,9 @@ export interface IngestLimits {
   readonly writingShare: number;
   /** Runs that a message may take as long as it gets on; each writes for ten seconds or so. */
   readonly mostRuns: number;
+  /** After so many entries, or services, a part of an output kind notes how far it has got. */
+  readonly entriesPerStep: number;
+  readonly servicesPerStep: number;
   /** How long messages of a session wait that does not fit the cluster, s. */
   readonly suspectDelaySeconds: number;
   /** A list that would take away more than this many objects of a kind, and more than this share, waits to be confirmed by sweep. */
@@ -176,6 +179,8 @@ export const defaultLimits: Limits = {
   ingest: {
     writingShare: 1 / 3,
     mostRuns: 50,
+    entriesPerStep: 100,
+    servicesPerStep: 100,
     suspectDelaySeconds: 30,
     suspiciousCount: 20,
     suspiciousShare: 0.2,

@@ -84,9 +84,18 @@ export type ListPartMessage = EventsHeader & {
   readonly last?: true;
   /** Made by sweep, whose own look at the cluster confirmed a list that takes much away. The relay never sets it. */
   readonly confirmed?: true;
+  /** Of a part of an output kind that took more than one run of ingest: how far it has got. The relay never sets it. */
+  readonly progress?: PartProgress;
   readonly from: string;
   readonly to: string;
 } & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });
+
+export interface PartProgress {
+  /** So many of its entries have been applied. */
+  readonly entries: number;
+  /** Services up to this one, "namespace/name", have been compared with it. */
+  readonly services?: string;
+}
 
 export type HeartbeatMessage = EventsHeader & {
   readonly type: 'heartbeat';

@@ -7,6 +7,7 @@ import { canRead, type Entry, type EventsMessage, longestProjection, messageVers
 
 /** Kubernetes allows no longer name, SQS no message with more entries than this. */
 const longestName = 253;
+const longestKey = 2 * longestName + 1;
 const mostEntries = 20_000;
 const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
 
@@ -29,7 +30,12 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
     case 'list': {
       text(m, 'listId');
       number(m, 'i');
-      for (const end of ['from', 'to'] as const) text(m, end, 2 * longestName + 1, true);
+      for (const end of ['from', 'to'] as const) text(m, end, longestKey, true);
+      if (m['progress'] !== undefined) {
+        const progress = object(m['progress'], 'progress');
+        number(progress, 'entries');
+        if (progress['services'] !== undefined) text(progress, 'services', longestKey);
+      }
       break;
     }
     case 'live':

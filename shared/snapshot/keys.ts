@@ -56,6 +56,8 @@ const perService = (what: string) => (cluster: string, namespace: string, servic
   `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
+/** Services of the namespace that have, or had, a slice whose name does not begin with theirs. */
+export const oddServicesOf = (cluster: string, namespace: string): string => `${safe(cluster)}#ODD#${safe(namespace)}`;
 export const workOf = perService('WORK');
 export const triggersOf = perService('TRIGGER');
 

@@ -4,8 +4,8 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import { endpointsOutput, outputsOf, seenOf, sliceOutput } from './keys.ts';
-import type { Item, Key, Table } from './table.ts';
+import { endpointsOutput, oddServicesOf, outputsOf, seenOf, sliceOutput } from './keys.ts';
+import type { Item, Key, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 import type { ServiceKey } from './work.ts';
 
@@ -43,8 +43,44 @@ export async function readOutput(
   return item && decodeOutput(item);
 }
 
+/** An output without its body, which takes much longer to unfold than all the rest. */
+export interface OutputHead extends Pick<OutputRecord, 'name' | 'uid' | 'version'> {
+  readonly isThere: boolean;
+}
+
+/** The service's outputs of the kind; of slices those whose names lie in the range. */
+export async function readOutputHeads(
+  table: Table,
+  service: ServiceKey,
+  kind: OutputKind,
+  shelf: Shelf,
+  { from = '', to }: KeyRange,
+): Promise<readonly OutputHead[]> {
+  const found =
+    kind === 'Endpoints'
+      ? [await table.get(keyOf(shelf, service, kind, service.name))]
+      : await table.query(partition(shelf, service), { from: sliceOutput(from), ...(to !== undefined && { to: sliceOutput(to) }) });
+  return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: item['b'] !== undefined }));
+}
+
+/** Of a slice's name by generateName this much is its service's: "service-" and five characters, 63 at most. */
+export const longestNamePrefix = 58;
+
+/** Slices made by generateName, ours and upstream's, are found by their service's name; those that a person has named otherwise are not. */
+const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${service}-`.slice(0, longestNamePrefix));
+
+/** Remembers the service if lists could not find this slice of it by its name. Never forgotten: it costs a list a look. */
+export async function noteIfOdd(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
+  if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: name });
+}
+
+export async function readOddServices(table: Table, cluster: string, namespace: string): Promise<readonly string[]> {
+  return (await table.query(oddServicesOf(cluster, namespace))).map((item) => item.sk);
+}
+
 /** Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. */
-export function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, shelf: Shelf = 'OUT'): Promise<boolean> {
+export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, shelf: Shelf = 'OUT'): Promise<boolean> {
+  if (record.kind === 'EndpointSlice' && record.object) await noteIfOdd(table, service, record.name);
   const item: Item = {
     ...keyOf(shelf, service, record.kind, record.name),
     v: record.version,
@@ -61,13 +97,17 @@ export async function forgetOutputs(table: Table, service: ServiceKey, kinds: re
   await Promise.all(items.map((item) => table.delete({ pk: item.pk, sk: item.sk }, { attribute: 'v', is: '=', value: item['v'] as string })));
 }
 
+const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({
+  name: item['name'] as string,
+  uid: (item['uid'] as string | undefined) ?? '',
+  version: (item['v'] as Version | undefined) ?? noVersion,
+});
+
 function decodeOutput(item: Item): OutputRecord {
   const body = item['b'] as Uint8Array | undefined;
   return {
+    ...headOf(item),
     kind: item.sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice',
-    name: item['name'] as string,
-    uid: (item['uid'] as string | undefined) ?? '',
-    version: (item['v'] as Version | undefined) ?? noVersion,
     generation: (item['g'] as number | undefined) ?? 0,
     object: body && (JSON.parse(inflateRawSync(body).toString()) as OutputObject),
   };
