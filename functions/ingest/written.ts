@@ -1,4 +1,4 @@
-import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
+import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { beginPodLog, logPods, type TakenNumber } from '#shared/snapshot/pod-log.ts';
@@ -16,7 +16,7 @@ export class Written {
   readonly #limits: PodLogLimits;
   #nodes = false;
 
-  constructor(table: Table, cluster: string, now: () => number, limits: PodLogLimits = defaultLimits.podLog) {
+  constructor(table: Table, cluster: string, now: () => number, limits: PodLogLimits = podLogDefaults) {
     this.#table = table;
     this.#cluster = cluster;
     this.#now = now;

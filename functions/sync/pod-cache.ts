@@ -1,4 +1,4 @@
-import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
+import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
@@ -30,7 +30,7 @@ export class PodCache implements Pods {
   readonly #limits: PodLogLimits;
   readonly #namespaces = new Map<string, Kept>();
 
-  constructor(limits: PodLogLimits = defaultLimits.podLog) {
+  constructor(limits: PodLogLimits = podLogDefaults) {
     this.#limits = limits;
   }
 

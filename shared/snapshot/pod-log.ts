@@ -10,7 +10,7 @@
  * A writer that finds itself further behind logs its pods a second time, under a new number (`logPods`): a reader that did not wait had read the
  * newest number before, so the new one is ahead of it.
  */
-import { defaultLimits, type PodLogLimits } from '#shared/contract/limits.ts';
+import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { namespaceKey, podLogOf } from './keys.ts';
 import type { Condition, Table } from './table.ts';
 
@@ -52,7 +52,7 @@ export async function endPodLog(
   namespace: string,
   { number, at, formerAt }: TakenNumber,
   names: ReadonlySet<string> | undefined,
-  { entryTtlSeconds, mostNames, maxAgeMs }: PodLogLimits = defaultLimits.podLog,
+  { entryTtlSeconds, mostNames, maxAgeMs }: PodLogLimits = podLogDefaults,
 ): Promise<LoggedAt> {
   await table.put({
     pk: podLogOf(cluster, namespace),
@@ -79,7 +79,7 @@ export async function logPods(
   taken: TakenNumber,
   names: ReadonlySet<string> | undefined,
   now: () => number,
-  limits: PodLogLimits = defaultLimits.podLog,
+  limits: PodLogLimits = podLogDefaults,
 ): Promise<number> {
   const { selectors, head } = await endPodLog(table, cluster, namespace, taken, names, limits);
   // By half the time: the writer's clock and a reader's are not the same.
@@ -103,7 +103,7 @@ export async function podLogHead(
   cluster: string,
   namespace: string,
   now: number,
-  { maxAgeMs, mostUnderWay }: PodLogLimits = defaultLimits.podLog,
+  { maxAgeMs, mostUnderWay }: PodLogLimits = podLogDefaults,
 ): Promise<PodLogHead> {
   const item = await table.get(namespaceKey(cluster, namespace));
   const [number, at, settled] = ['p', 'pa', 'pq'].map((attribute) => (item?.[attribute] as number | undefined) ?? 0) as [number, number, number];
