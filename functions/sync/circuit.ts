@@ -1,5 +1,5 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
-import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/snapshot/meta.ts';
@@ -10,15 +10,16 @@ import { NotNow, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 
 /**
- * Is this failure the cluster's? A 5xx may be one webhook's or one object's, and a connection may break alone, so the cluster is asked
- * something else. If it answers, a 5xx is the key's own fault (undefined), and a broken connection is tried again at once, one time.
+ * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
+ * cluster is asked something else, briefly. If it answers, the former are the key's own fault (undefined), and a broken connection is tried again at
+ * once, one time.
  */
 export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
   if (!isClusterFault(error)) return undefined;
   const broken = isBrokenConnection(error) && !isOnceMore(run);
-  if (error.status >= 500 || broken) {
+  if (error.status >= 500 || isTimeOut(error) || broken) {
     try {
-      await run.api.identity();
+      await run.brief.identity();
       return broken ? { kind: 'not-now', reason: 'connection lost', waitSeconds: 1 } : undefined;
     } catch (probe) {
       if (!(probe instanceof ClusterApiError)) throw probe;

@@ -13,8 +13,8 @@ import type { Pods } from './pod-cache.ts';
 export interface SyncDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
-  /** Rejects when there is no way to reach the cluster. */
-  readonly cluster: (meta: ClusterMeta) => Promise<ClusterApi>;
+  /** Rejects when there is no way to reach the cluster. `timeoutMs` is asked before each call; what it throws the call rejects with. */
+  readonly cluster: (meta: ClusterMeta, timeoutMs: () => number) => Promise<ClusterApi>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** ms since the epoch. */

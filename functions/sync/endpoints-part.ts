@@ -92,7 +92,7 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
   });
   if (!retry) return ok;
   const fault = await faultOf(run, error);
-  if (event && fault?.kind !== 'not-now') await run.deps.events.record(run.api, event);
+  if (event && fault?.kind !== 'not-now') await run.deps.events.record(run.brief, event);
   return fault ?? { kind: 'failed', error: error.message };
 }
 

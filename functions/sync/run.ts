@@ -15,6 +15,8 @@ export interface Run {
   readonly meta: ClusterMeta;
   readonly key: ServiceKey;
   readonly api: ClusterApi;
+  /** The same API for what may not take long: a probe, an Event. */
+  readonly brief: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
   /** What the gauges count of the service so far. */

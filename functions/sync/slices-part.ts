@@ -10,7 +10,7 @@ import { confirmedPods, doneWith } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { slicesIn } from './load.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
-import { type Outcome, ok } from './outcome.ts';
+import { NotNow, type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 import { noteIfForeign } from './two-writers.ts';
 
@@ -60,7 +60,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
       slices = await readCurrent(run);
       continue;
     }
-    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.api, event);
+    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
     if (messages.length === 0) return doneWith(run, pods);
     return failure(run, joinErrors(messages), errors);
@@ -77,17 +77,22 @@ interface WriteError {
 async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<readonly WriteError[]> {
   const errors: WriteError[] = [];
   const taken = new Set(slices.map((s) => s.metadata.name));
-  for (const t of plan.addressTypes) {
-    const error = await writeAddressType(run, plan, t, taken);
-    if (error) errors.push(error);
-  }
-  for (const slice of plan.unsupported) {
-    const error = await attempt(
-      'delete',
-      () => remove(run, slice),
-      (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
-    );
-    if (error) errors.push(error);
+  try {
+    for (const t of plan.addressTypes) {
+      const error = await writeAddressType(run, plan, t, taken);
+      if (error) errors.push(error);
+    }
+    for (const slice of plan.unsupported) {
+      const error = await attempt(
+        'delete',
+        () => remove(run, slice),
+        (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
+      );
+      if (error) errors.push(error);
+    }
+  } catch (error) {
+    // No time for the rest: a failure that took it all must not be forgotten, or it would never count.
+    if (!(error instanceof NotNow) || errors.length === 0) throw error;
   }
   return errors;
 }
@@ -200,7 +205,7 @@ async function failure(run: Run, message: string, errors: readonly WriteError[])
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await faultOf(run, calls[0]));
   if (fault?.kind === 'not-now') return fault;
-  await run.deps.events.record(run.api, slicesFailureEvent(service(run), message));
+  await run.deps.events.record(run.brief, slicesFailureEvent(service(run), message));
   return { kind: 'failed', error: message };
 }
 

@@ -12,7 +12,6 @@ import { queueDirectory } from '#shared/queue/directory.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
@@ -41,7 +40,7 @@ const registry = clusterRegistry({
 const deps: SyncDeps = {
   table,
   queues: directory.queues,
-  cluster: async (meta: ClusterMeta) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
+  cluster: async (meta, timeoutMs) => timedClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
   metrics,
   log,
   now: Date.now,

@@ -30,6 +30,7 @@ import { Saves } from './saves.ts';
 import { delayed, settleParts } from './settle.ts';
 import { compare } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
+import { timeLeft } from './time-left.ts';
 import { countForeignWrites } from './two-writers.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadline`: when this worker is stopped, ms since the epoch. */
@@ -143,7 +144,8 @@ async function runOnce(
       return { ...nothing, meta, outcomes: same(ok) };
     }
     await passCircuit(deps, meta, held.leaseId);
-    const api = await deps.cluster(meta);
+    const left = timeLeft(deps, limits, deadline);
+    const [api, brief] = [await deps.cluster(meta, left.call), await deps.cluster(meta, left.brief)];
     if (meta.circuit) {
       await api.identity();
       await closeCircuit(deps, meta);
@@ -157,6 +159,7 @@ async function runOnce(
       meta,
       key,
       api,
+      brief,
       work: held.work,
       inputs,
       counts,
@@ -164,9 +167,7 @@ async function runOnce(
       saves: new Saves(meta.incarnation, inputs.outputs),
       foreign: [],
       next: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
-      mayWrite: () => {
-        if (deadline - deps.now() < limits.reserveMs) throw new NotNow('too little time left to write', 1);
-      },
+      mayWrite: () => void left.call(),
     };
     const outcomes = new Map(await concurrently(2, parts, async (p) => [p, await runPart(run, p)] as const));
     const slices = outcomes.get('sl');
@@ -225,7 +226,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
   const unchanged = text === (held.work.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const known = isWhole ? { outputs: saves.over(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
-  return { meta: run.meta, outcomes, saves, api: run.api, inputs, triggers: unchanged ? undefined : text, known, isBehind };
+  return { meta: run.meta, outcomes, saves, api: run.brief, inputs, triggers: unchanged ? undefined : text, known, isBehind };
 }
 
 const outputKindOf = { ep: 'Endpoints', sl: 'EndpointSlice' } as const satisfies { readonly [P in WorkPart]: OutputKind };

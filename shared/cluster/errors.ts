@@ -33,8 +33,10 @@ export const timedOut = 'TimedOut';
 export const tooLarge = 'TooLarge';
 export const isTooLarge = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === tooLarge;
 
-/** The connection could not be made or broke: a single one may, in a cluster that is well. One that times out may not be asked again for nothing. */
-export const isBrokenConnection = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && e.status === 0 && e.reason !== timedOut;
+export const isTimeOut = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 0 && e.reason === timedOut;
+
+/** The connection could not be made or broke: a single one may, in a cluster that is well. */
+export const isBrokenConnection = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e);
 
 /**
  * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up

@@ -10,12 +10,27 @@ export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
 }
 
-/** A cluster's API by its own REST protocol. `close` lets go of the connections. */
-export function httpsClusterApi(
-  connection: Connection | (() => Promise<Connection>),
-  options: ClusterApiOptions,
-): ClusterApi & { readonly transport: HttpTransport; close(): void } {
+export interface HttpsClusterApi extends ClusterApi {
+  readonly transport: HttpTransport;
+  /** The same API over the same connections, whose calls may take as long as `timeoutMs` says when each begins; what it throws the call rejects with. */
+  within(timeoutMs: () => number): ClusterApi;
+  /** Lets go of the connections. */
+  close(): void;
+}
+
+/** A cluster's API by its own REST protocol. */
+export function httpsClusterApi(connection: Connection | (() => Promise<Connection>), options: ClusterApiOptions): HttpsClusterApi {
   const transport = httpTransport(connection, options);
+  return {
+    ...apiOver(transport, options),
+    transport,
+    within: (timeoutMs) =>
+      apiOver({ request: async (method, path, request) => transport.request(method, path, { ...request, timeoutMs: timeoutMs() }) }, options),
+    close: () => transport.close(),
+  };
+}
+
+function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiOptions): ClusterApi {
   const query = { fieldManager: options.fieldManager };
 
   async function call<T>(method: string, path: string, request?: RequestOptions): Promise<T> {
@@ -70,11 +85,11 @@ export function httpsClusterApi(
       return review.status?.allowed === true;
     },
   };
-  return { ...api, transport, close: () => transport.close() };
+  return api;
 }
 
 async function listAll<K extends ApiKind, T>(
-  transport: HttpTransport,
+  transport: Pick<HttpTransport, 'request'>,
   kind: K,
   namespace: string,
   { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,

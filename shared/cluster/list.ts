@@ -16,7 +16,7 @@ export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | '
 }
 
 /** A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what was yielded so far must be dropped. */
-export async function* listPages<T>(transport: HttpTransport, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
+export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
   const { query, pageSize = 500, ...call } = options;
   let token: string | undefined;
   do {

@@ -6,7 +6,7 @@ import type { Access } from './access.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';
 import { ClusterApiError } from './errors.ts';
-import { httpsClusterApi } from './https.ts';
+import { type HttpsClusterApi, httpsClusterApi } from './https.ts';
 import type { ClusterApi } from './port.ts';
 
 /** The server takes a token for 15 minutes; a new one costs it a call to STS, so one serves for most of that time. */
@@ -30,26 +30,35 @@ export interface RegistryOptions {
   readonly timeoutMs?: number;
 }
 
-export function clusterRegistry(options: RegistryOptions): (meta: ClusterMeta) => Promise<ClusterApi> {
-  const apis = new Map<string, { readonly access: string; readonly api: ClusterApi; readonly close: () => void; verified: string }>();
-  return async (meta) => {
+/** `timeoutMs`: asked before each call how long it may take; what it throws the call rejects with. */
+export type ClusterRegistry = (meta: ClusterMeta, timeoutMs?: () => number) => Promise<ClusterApi>;
+
+export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
+  const apis = new Map<string, Entry>();
+  return async (meta, timeoutMs) => {
     const access = JSON.stringify(meta.api);
     let entry = apis.get(meta.id);
     if (!entry || entry.access !== access) {
-      entry?.close();
-      const api = await connect(options, meta);
-      entry = { access, api, close: () => api.close(), verified: '' };
+      entry?.api.close();
+      entry = { access, api: await connect(options, meta), verified: '' };
       apis.set(meta.id, entry);
     }
-    await verify(meta, entry);
-    return entry.api;
+    const api = timeoutMs ? entry.api.within(timeoutMs) : entry.api;
+    await verify(meta, entry, api);
+    return api;
   };
 }
 
+interface Entry {
+  readonly access: string;
+  readonly api: HttpsClusterApi;
+  verified: string;
+}
+
 /** The API answers as the cluster that we know, or nothing is asked of it. Checked once a worker and identity. */
-async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; verified: string }): Promise<void> {
+async function verify(meta: ClusterMeta, entry: Entry, api: ClusterApi): Promise<void> {
   if (entry.verified === meta.uid) return;
-  const uid = await entry.api.identity();
+  const uid = await api.identity();
   if (meta.uid !== '' && uid !== meta.uid) {
     throw new ClusterApiError(
       `the API server of cluster ${meta.id} answers as another cluster: kube-system has uid ${uid}, ${meta.uid} is registered`,
@@ -59,7 +68,7 @@ async function verify(meta: ClusterMeta, entry: { readonly api: ClusterApi; veri
   entry.verified = meta.uid;
 }
 
-async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<ReturnType<typeof httpsClusterApi>> {
+async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<HttpsClusterApi> {
   const { connectionsFile, timeoutMs } = options;
   const clientOptions = { fieldManager, maxSockets, ...(timeoutMs !== undefined && { timeoutMs }) };
   if (connectionsFile !== undefined) {

@@ -1,16 +1,14 @@
 import http from 'node:http';
 import https from 'node:https';
+import { type AgentOptions, newAgent, sameServer } from './agent.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { ClusterApiError, timedOut, tooLarge } from './errors.ts';
 
-export interface TransportOptions {
+export interface TransportOptions extends AgentOptions {
   /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
   readonly token?: TokenSource;
-  /** Limit for a whole request, and for the headers of a stream. */
+  /** Limit for a whole request, whatever had to be sent again, and for the headers of a stream. */
   readonly timeoutMs?: number;
-  /** How long an idle connection is kept. Short where the process may be frozen, so that it does not wake up with dead sockets. */
-  readonly idleMs?: number;
-  readonly maxSockets?: number;
   readonly userAgent?: string;
 }
 
@@ -70,12 +68,13 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
     let { connection: to, agent } = await connect();
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
+    const until = performance.now() + (call.timeoutMs ?? options.timeoutMs ?? 15_000);
     for (let refresh = false, reconnected = false; ; ) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
       // A certificate comes with the connection, and may have been renewed with the token.
       if (refresh) ({ connection: to, agent } = await connect());
       try {
-        const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, options.timeoutMs ?? 15_000);
+        const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, Math.max(1, until - performance.now()));
         if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;
         refresh = true;
         exchange.destroy();
@@ -161,10 +160,10 @@ function send(
   url: URL,
   headers: http.OutgoingHttpHeaders,
   call: RequestOptions,
-  defaultTimeoutMs: number,
+  timeoutMs: number,
 ): Promise<Exchange> {
   return new Promise((resolve, reject) => {
-    const { signal, timeoutMs = defaultTimeoutMs } = call;
+    const { signal } = call;
     if (signal?.aborted) return reject(new SendFailure(abortedError(), false));
     const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, agent });
     let reason: Error | undefined;
@@ -173,7 +172,10 @@ function send(
       request.destroy(why);
     };
     const onAbort = (): void => breakOff(abortedError());
-    const timer = setTimeout(() => breakOff(Object.assign(new Error(`timed out after ${timeoutMs} ms`), { code: 'ETIMEDOUT' })), timeoutMs);
+    const timer = setTimeout(
+      () => breakOff(Object.assign(new Error(`timed out after ${Math.round(timeoutMs)} ms`), { code: 'ETIMEDOUT' })),
+      timeoutMs,
+    );
     signal?.addEventListener('abort', onAbort, { once: true });
     const finish = Object.assign(
       (): void => {
@@ -210,19 +212,6 @@ function guard(socket: NodeJS.EventEmitter): void {
   socket.on('error', () => {});
 }
 
-function newAgent(to: Connection, options: TransportOptions): http.Agent {
-  const pool = { keepAlive: true, timeout: options.idleMs ?? 5_000, maxSockets: options.maxSockets ?? 64, maxFreeSockets: options.maxSockets ?? 64 };
-  if (to.server.startsWith('http:')) return new http.Agent(pool);
-  return new https.Agent({
-    ...pool,
-    ...(to.ca !== undefined && { ca: to.ca }),
-    ...(to.clientCertificate !== undefined && { cert: to.clientCertificate }),
-    ...(to.clientKey !== undefined && { key: to.clientKey }),
-    ...(to.serverName !== undefined && { servername: to.serverName }),
-    ...(to.insecureSkipTlsVerify && { rejectUnauthorized: false }),
-  });
-}
-
 function headersOf(call: RequestOptions, token: string | undefined, userAgent = 'fleet-endpoints'): http.OutgoingHttpHeaders {
   return {
     accept: call.accept ?? 'application/json',
@@ -235,11 +224,6 @@ function headersOf(call: RequestOptions, token: string | undefined, userAgent = 
 function queryText(query: RequestOptions['query']): string {
   const set = Object.entries(query ?? {}).filter(([, v]) => v !== undefined);
   return set.length === 0 ? '' : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
-}
-
-function sameServer(a: Connection, b: Connection): boolean {
-  const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey'] as const;
-  return fields.every((f) => a[f] === b[f]);
 }
 
 const abortedError = (): Error => new Error('aborted');

@@ -9,8 +9,14 @@ import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } 
 export interface SyncLimits {
   /** Longer than a run, so that a lease outlives its owner, ms. */
   readonly leaseMs: number;
-  /** No write is begun with less time left than this, ms. */
+  /** What a call to a cluster's API may take at most, and has to have left or is not begun, ms. */
+  readonly callMs: number;
+  readonly leastCallMs: number;
+  /** Every call ends so long before the function does, ms: time for a probe and for saving. */
   readonly reserveMs: number;
+  /** What a probe after a failed write, or an Event, may take, and what is left for saving when it ends, ms. Together not more than `reserveMs`. */
+  readonly briefCallMs: number;
+  readonly saveMs: number;
   /** How often and how long (ms) the holder runs again for changes that came in meanwhile. */
   readonly maxRuns: number;
   readonly maxHoldMs: number;
@@ -131,7 +137,11 @@ export const defaultLimits: Limits = {
   ingest: ingestDefaults,
   sync: {
     leaseMs: 40_000,
+    callMs: 15_000,
+    leastCallMs: 3_000,
     reserveMs: 5_000,
+    briefCallMs: 3_000,
+    saveMs: 2_000,
     maxRuns: 20,
     maxHoldMs: 10_000,
     brakeFrom: 10,

@@ -35,7 +35,7 @@ export interface WorldOptions {
   readonly settings: Partial<ClusterSettings>;
   readonly mode?: Mode;
   /** Puts itself between sync and the cluster: faults, counts. */
-  readonly api?: (api: ClusterApi) => ClusterApi;
+  readonly api?: (api: ClusterApi, timeoutMs?: () => number) => ClusterApi;
   readonly log?: Log;
   /** In [0, 1); the middle of every jitter if left out. */
   readonly random?: () => number;
@@ -67,7 +67,6 @@ export class World {
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     this.#header = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
     const memory = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
-    const api = options.api?.(memory) ?? memory;
     const log = options.log ?? silent;
     const metrics: Metrics = {
       put: (name, value, dimensions) => {
@@ -79,7 +78,7 @@ export class World {
     this.#deps = {
       table: this.table,
       queues: () => this.queues,
-      cluster: async () => api,
+      cluster: async (_meta: unknown, timeoutMs?: () => number) => options.api?.(memory, timeoutMs) ?? memory,
       metrics,
       log,
       now: () => this.now,

@@ -1,5 +1,5 @@
 /** The ports of one process: memory behind them, time and faults in front. */
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Key, Table } from '#shared/snapshot/table.ts';
@@ -168,6 +168,7 @@ export function apiPort(
 const errors: readonly (() => ClusterApiError)[] = [
   () => new ClusterApiError('connection reset', { status: 0 }),
   () => new ClusterApiError('connection reset', { status: 0 }),
+  () => new ClusterApiError('timed out', { status: 0, reason: timedOut }),
   () => new ClusterApiError('the object has been modified', { status: 409, reason: 'Conflict' }),
   () => new ClusterApiError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 3 }),
   () => new ClusterApiError('internal error', { status: 500, reason: 'InternalError' }),

@@ -57,6 +57,24 @@ describe('cluster API over HTTP', () => {
     expect(asked).toEqual([first, `${first}&continue=next`]);
   });
 
+  test('within: each call, and each page of a list, may take what is said when it begins; what that throws the call rejects with', async () => {
+    const { api, asked } = await scripted([200, page(['a'], 'next')], [200, page(['b'])], [200, page([])]);
+    let left = 5_000;
+    const asks: number[] = [];
+    const bounded = api.within(() => {
+      if (left < 1_000) throw new Error('too little time left');
+      asks.push(left);
+      left -= 2_000;
+      return left;
+    });
+    await bounded.list('Service', 'n');
+    expect(asks).toEqual([5_000, 3_000]);
+    left = 0;
+    await expect(bounded.identity()).rejects.toThrow('too little time left');
+    expect(asked).toHaveLength(2);
+    await api.list('Service', 'n');
+  });
+
   test('begins anew when a continue token has expired, and gives up when that goes on', async () => {
     const { api, asked } = await scripted([200, page(['old'], 't')], [410, expired], [200, page(['new'])]);
     expect((await api.list('Service', '')).items.map((s) => s.metadata.name)).toEqual(['new']);

@@ -3,6 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { type ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
 
 const open: { close(): void }[] = [];
@@ -77,6 +78,19 @@ describe('transport', () => {
     const bad = transport({ server }, { token: async () => 'wrong' });
     expect((await bad.request('GET', '/')).status).toBe(401);
     expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer wrong', 'Bearer wrong']);
+  });
+
+  test('the limit is for the whole request, whatever is sent again for a refused token', async () => {
+    let asked = 0;
+    const server = await serve((_, res) => {
+      if (++asked === 1) setTimeout(() => res.writeHead(401).end(), 60);
+    });
+    const { request } = transport({ server }, { token: async () => 'old' });
+    const error = await request('GET', '/', { timeoutMs: 100 }).catch((e: ClusterApiError) => e);
+    expect(error).toMatchObject({ status: 0, reason: timedOut });
+    expect(asked).toBe(2);
+    // What the first answer has left of it.
+    expect(Number(/after (\d+) ms/.exec((error as ClusterApiError).message)?.[1])).toBeLessThan(50);
   });
 
   test('repeats an idempotent request whose kept connection was dead, and no other', async () => {

@@ -59,7 +59,7 @@ it('a cluster that refuses every connection has an open circuit, and no key uses
   expect(await circuit()).toBeUndefined();
 });
 
-it('a cluster that keeps silent is not asked a second time in the same run', async () => {
+it('a cluster that keeps silent is asked once more by each part, for something else, before its circuit opens; no key uses up its retries', async () => {
   const { world, faults, pass, circuit } = await started();
   const asked: string[] = [];
   faults.call = (method) => {
@@ -69,7 +69,10 @@ it('a cluster that keeps silent is not asked a second time in the same run', asy
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(5);
   expect(await circuit()).toBe('unreachable');
-  expect(asked).not.toContain('identity');
+  expect(asked.filter((method) => method === 'identity')).toHaveLength(2);
+  await pass(3600);
+  expect(await circuit()).toBe('unreachable');
+  expect(world.queues.parked.waiting()).toEqual([]);
 });
 
 it('a Retry-After is kept to, but not one of an hour: that is some proxy, and the cluster is asked again after five minutes', async () => {
@@ -97,7 +100,7 @@ it.each(['paused', 'shadow'] as const)('a switch to %s closes the circuit: the A
   published.clear();
   await pass(600);
   expect(await circuit()).toBeUndefined();
-  expect(new Set(published.get('CircuitOpen'))).toEqual(new Set([0]));
+  expect(published.get('CircuitOpen') ?? []).not.toContain(1);
 });
 
 it('a run that a switch of mode overtakes opens no circuit', async () => {
@@ -123,5 +126,5 @@ it('overdue work in shadow mode is told of, whatever circuit a former version le
   published.clear();
   await pass(600);
   expect(Math.max(...(published.get('OldestDirtyAge') ?? []))).toBeGreaterThan(60);
-  expect(new Set(published.get('CircuitOpen'))).toEqual(new Set([0]));
+  expect(published.get('CircuitOpen') ?? []).not.toContain(1);
 });

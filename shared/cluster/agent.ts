@@ -1,0 +1,29 @@
+/** Kept connections to one API server. */
+import http from 'node:http';
+import https from 'node:https';
+import type { Connection } from './connection.ts';
+
+export interface AgentOptions {
+  /** How long an idle connection is kept. Short where the process may be frozen, so that it does not wake up with dead sockets. */
+  readonly idleMs?: number;
+  readonly maxSockets?: number;
+}
+
+export function newAgent(to: Connection, options: AgentOptions): http.Agent {
+  const pool = { keepAlive: true, timeout: options.idleMs ?? 5_000, maxSockets: options.maxSockets ?? 64, maxFreeSockets: options.maxSockets ?? 64 };
+  if (to.server.startsWith('http:')) return new http.Agent(pool);
+  return new https.Agent({
+    ...pool,
+    ...(to.ca !== undefined && { ca: to.ca }),
+    ...(to.clientCertificate !== undefined && { cert: to.clientCertificate }),
+    ...(to.clientKey !== undefined && { key: to.clientKey }),
+    ...(to.serverName !== undefined && { servername: to.serverName }),
+    ...(to.insecureSkipTlsVerify && { rejectUnauthorized: false }),
+  });
+}
+
+/** Do sockets to the one serve for the other? A token goes with each request. */
+export function sameServer(a: Connection, b: Connection): boolean {
+  const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey'] as const;
+  return fields.every((f) => a[f] === b[f]);
+}

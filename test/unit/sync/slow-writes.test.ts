@@ -1,0 +1,74 @@
+/** A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. */
+import { expect, it } from 'vitest';
+import { defaultLimits } from '#functions/sync/deps.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
+import { readMeta } from '#shared/snapshot/meta.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { cluster, World } from '#test/conformance/world.ts';
+import { aPod, aService, node, startAt } from '#test/parity/small-cluster.ts';
+
+const functionMs = 30_000;
+const isSlow = (name = ''): boolean => name === 'slow' || name.startsWith('slow-');
+
+/** `hang` is called instead of each write of the service "slow". */
+async function started(hang: (timeoutMs: number) => void, slow: object = {}, onBatch = () => {}) {
+  const others = Array.from({ length: 10 }, (_, i) => aService({}, `svc-${i}`));
+  const api = (inner: ClusterApi, timeoutMs: () => number = () => 15_000): ClusterApi => {
+    const hanging = (): never => {
+      const ms = timeoutMs();
+      hang(ms);
+      throw new ClusterApiError(`timed out after ${ms} ms`, { status: 0, reason: timedOut });
+    };
+    return {
+      ...inner,
+      create: async (kind, o) => (kind !== 'Event' && isSlow(o.metadata.name) ? hanging() : inner.create(kind, o)),
+      replace: async (kind, o) => (isSlow(o.metadata.name) ? hanging() : inner.replace(kind, o)),
+    };
+  };
+  const world = await World.start({ given: [node, aService(slow, 'slow'), ...others, aPod(0)], startAt, settings: {}, api, onBatch });
+  return { world, pass: (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000) };
+}
+
+it('the other services of its cluster are written within a second, however long it goes on, and it is parked in the end', async () => {
+  const { world, pass } = await started(() => {});
+  const areReady = () =>
+    Array.from({ length: 10 }, (_, i) => world.store.find('Endpoints', 'default', `svc-${i}`) as unknown as Endpoints).map((e) =>
+      (e.subsets ?? []).some((s) => (s.addresses ?? []).length > 0),
+    );
+  for (let round = 0; round < 40; round++) {
+    const ready = round % 2 === 0;
+    world.store.apply(aPod(0, { ready }));
+    await pass(1);
+    expect(areReady()).toEqual(Array.from({ length: 10 }, () => ready));
+    expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+    await pass(29);
+  }
+  await pass(3 * 3600);
+  expect(world.queues.parked.waiting().length).toBeGreaterThan(0);
+  expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+});
+
+it('its calls end before the function does, with Endpoints and both families hanging, and each part counts a failure', async () => {
+  let began = 0;
+  const ends: number[] = [];
+  const { world, pass } = await started(
+    (ms) => {
+      world.now += ms;
+      ends.push(world.now - began);
+    },
+    { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.1', 'fd00::1'] },
+    () => {
+      began = world.now;
+    },
+  );
+  await pass(300);
+  expect(ends.length).toBeGreaterThan(6);
+  // A second call after one that took all the time a call may take.
+  expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.callMs);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.reserveMs);
+  const { parts } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
+  expect(Math.min(parts.ep.tries, parts.sl.tries)).toBeGreaterThan(0);
+  expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+});
