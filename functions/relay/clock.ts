@@ -2,6 +2,8 @@
 export interface Clock {
   /** Ms since the epoch. */
   now(): number;
+  /** Ms of a clock that nobody sets, from whenever it began: for how long something took or is still to last. */
+  monotonic(): number;
   /** Calls back once after `ms` (0: as soon as what is under way has run), unless cancelled before. */
   after(ms: number, callback: () => void): () => void;
   /** At least 0, below 1. */
@@ -10,6 +12,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   after(ms, callback) {
     if (ms <= 0) {
       const immediate = setImmediate(callback);
@@ -34,5 +37,15 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
       resolve();
     });
     signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** As the promise; rejects with the signal's reason as soon as it is aborted, whatever then becomes of the promise. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

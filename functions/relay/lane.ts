@@ -1,15 +1,21 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
+import { sizeOf } from './message-size.ts';
 import { isInput } from './project.ts';
+import { isNewer } from './resource-version.ts';
 
 export interface Pending {
+  readonly key: string;
   readonly entry: Entry;
   readonly bytes: number;
   /** What had been read of the kind just before this state. */
   readonly before: string;
 }
 
-/** What waits and what is under way of one kind. */
+/**
+ * What waits and what is under way of one kind. In a standby everything waits until the speaking relay says that the queue has accepted
+ * as much: what it has read and the other one may not have told.
+ */
 export class Lane {
   readonly kind: Kind;
   readonly group: 'inputs' | 'outputs';
@@ -17,16 +23,22 @@ export class Lane {
   readonly underWay = new Set<readonly Pending[]>();
   bytes = 0;
   read: string | undefined;
+  /** The queue is known to have accepted everything up to this version, by whichever relay. */
+  known: string | undefined;
+  /** What is in the cluster as of this version was read and not sent, nor kept: only a list can tell it. */
+  owes: string | undefined;
 
   constructor(kind: Kind) {
     this.kind = kind;
     this.group = isInput(kind) ? 'inputs' : 'outputs';
   }
 
-  put(key: string, pending: Pending): void {
-    this.remove(key);
-    this.waiting.set(key, pending);
-    this.bytes += pending.bytes;
+  /** `held`: for a standby. What the speaking relay may have sent as two states must not become one. */
+  put(key: string, entry: Entry, held: boolean): void {
+    const pending = { key, entry, bytes: sizeOf(entry), before: this.read ?? entry.rv };
+    this.read = entry.rv;
+    if (held) this.set(heldKey(pending), pending);
+    else this.merge(pending);
   }
 
   /** The oldest, up to either limit, but at least one. */
@@ -42,14 +54,80 @@ export class Lane {
     return taken;
   }
 
-  *unaccepted(): Iterable<Pending> {
-    yield* this.waiting.values();
-    for (const pending of this.underWay) yield* pending;
+  /** The newest version up to which the queue has accepted everything from this relay. */
+  get accepted(): string | undefined {
+    let accepted = this.read;
+    for (const { before } of this.unaccepted()) if (accepted === undefined || isNewer(accepted, before)) accepted = before;
+    return accepted;
   }
 
   clear(): void {
     this.waiting.clear();
     this.bytes = 0;
+  }
+
+  /** The relay stands by from now on: what was under way may have been accepted or not. */
+  hold(): void {
+    if (this.owes === undefined) this.known = this.accepted;
+    const all = [...this.unaccepted()].sort((a, b) => (isNewer(a.entry.rv, b.entry.rv) ? 1 : -1));
+    this.underWay.clear();
+    this.clear();
+    for (const pending of all) this.set(heldKey(pending), pending);
+  }
+
+  /** The relay speaks from now on: of each object only the newest state waits. */
+  release(): void {
+    const all = [...this.waiting.values()];
+    this.clear();
+    for (const pending of all) this.merge(pending);
+  }
+
+  /**
+   * The queue has accepted everything up to this version, says the speaking relay. Not believed of what this one has not read itself:
+   * should the cluster have been restored, then the other one may not have noticed yet.
+   */
+  trim(accepted: string): void {
+    if (this.read === undefined || isNewer(accepted, this.read)) return;
+    if (this.known === undefined || isNewer(accepted, this.known)) this.known = accepted;
+    for (const [key, { entry }] of this.waiting) if (!isNewer(entry.rv, accepted)) this.remove(key);
+    if (this.owes !== undefined && !isNewer(this.owes, accepted)) this.owes = undefined;
+  }
+
+  /** Everything up to this version is left to a list that is still to be sent. */
+  owe(version: string): void {
+    this.clear();
+    this.read = version;
+    this.owes = version;
+  }
+
+  /** A list of that version has been sent. */
+  settle(version: string): void {
+    if (this.owes !== undefined && !isNewer(this.owes, version)) this.owes = undefined;
+  }
+
+  /** What to tell the standbys. Undefined: nothing is known. */
+  tellable(speaks: boolean): string | undefined {
+    return speaks && this.owes === undefined ? this.accepted : this.known;
+  }
+
+  private *unaccepted(): Iterable<Pending> {
+    yield* this.waiting.values();
+    for (const pending of this.underWay) yield* pending;
+  }
+
+  /** A slice that moved while an earlier move of it still waits comes from where that one began: nobody was told of the stop between. */
+  private merge(pending: Pending): void {
+    const waiting = this.waiting.get(pending.key);
+    const entry = fromFormerService(waiting?.entry, pending.entry);
+    // What is merged into it is not accepted before it is.
+    const before = waiting && 'oldSvc' in waiting.entry ? waiting.before : pending.before;
+    this.set(pending.key, { ...pending, entry, before });
+  }
+
+  private set(key: string, pending: Pending): void {
+    this.remove(key);
+    this.waiting.set(key, pending);
+    this.bytes += pending.bytes;
   }
 
   private remove(key: string): void {
@@ -58,8 +136,9 @@ export class Lane {
   }
 }
 
-/** A slice that moved while an earlier move of it still waits comes from where that one began: nobody was told of the stop between. */
-export function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
+const heldKey = ({ key, entry }: Pending): string => ('oldSvc' in entry ? `${key} ${entry.rv}` : key);
+
+function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
   if (!waiting || !('oldSvc' in waiting) || waiting.oldSvc === undefined || !('svc' in entry)) return entry;
   const { oldSvc: _, ...rest } = entry;
   return waiting.oldSvc === entry.svc ? rest : { ...rest, oldSvc: waiting.oldSvc };

@@ -11,15 +11,18 @@ import { checkVersion, isNewer } from './resource-version.ts';
 import { ClusterReplaced } from './retry.ts';
 import { type ListPage, MalformedAnswer } from './watch-source.ts';
 
-type ListerDeps = Pick<ReflectorDeps, 'source' | 'outbox' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>;
+type ListerDeps = Pick<ReflectorDeps, 'source' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>;
 
 export interface ListRequest {
   readonly kind: Kind;
-  readonly header: EventsHeader;
+  /** Of the parts. Undefined: the list is read and not sent. */
+  readonly header: EventsHeader | undefined;
   /** Kept from list to list: what is large today is large tomorrow. */
   readonly pageSize: PageSize;
   /** What of the kind had been read before: a consistent list is not older. */
   readonly floor: string | undefined;
+  /** List what was there at this version, if the API server still knows; by default the newest state. */
+  readonly at: string | undefined;
   /** A watch goes on beside this list. */
   readonly beside: boolean;
 }
@@ -33,12 +36,12 @@ interface ReadPage {
 
 /**
  * Lists all pages of a kind and sends each as it comes: a page is dropped before the next is asked for. Resolves with the list's
- * version when the queue has accepted every part. A list that fails midway is given up: the next one has another id.
+ * version when every part has been sent. A list that fails midway is given up: the next one has another id.
  */
 export async function listAll(
   deps: ListerDeps,
   request: ListRequest,
-  send: (deliver: () => Promise<void>) => Promise<void>,
+  send: (bodies: readonly string[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
   const { kind, header, floor, beside } = request;
@@ -61,6 +64,11 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
+    if (!header) {
+      from = to;
+      await send([]);
+      continue;
+    }
     const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, limits.relay.partBytes, limits);
     for (const key of tooLarge) {
       deps.meter.add('relay_unsendable_total', kind);
@@ -68,18 +76,14 @@ export async function listAll(
     }
     parts += bodies.length;
     from = to;
-    if (bodies.length > 0) await send(() => deps.outbox.deliver(bodies, signal));
+    if (bodies.length > 0) await send(bodies);
   } while (token !== undefined);
   return asOf;
 }
 
-async function readPage(
-  deps: ListerDeps,
-  { kind, beside, pageSize }: ListRequest,
-  token: string | undefined,
-  signal: AbortSignal,
-): Promise<ReadPage> {
-  const page = await boundedPage(deps, kind, pageSize, token, signal);
+async function readPage(deps: ListerDeps, request: ListRequest, token: string | undefined, signal: AbortSignal): Promise<ReadPage> {
+  const { kind, beside } = request;
+  const page = await boundedPage(deps, request, token, signal);
   const version = checkVersion(page.resourceVersion);
   const objects = page.items.map((object): Listed => {
     if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
@@ -91,12 +95,17 @@ async function readPage(
 }
 
 /** Of as many objects as there is memory for. A page that was broken off is asked for again from where it began. */
-async function boundedPage(deps: ListerDeps, kind: Kind, size: PageSize, token: string | undefined, signal: AbortSignal): Promise<ListPage> {
+async function boundedPage(
+  deps: ListerDeps,
+  { kind, pageSize: size, at }: ListRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<ListPage> {
   const { longestPage: maxBytes } = limitsOf(deps).relay;
   for (;;) {
     const limit = size.objects;
     try {
-      const page = await deps.source.list(kind, { limit, continue: token, maxBytes }, signal);
+      const page = await deps.source.list(kind, { limit, continue: token, at, maxBytes }, signal);
       if (page.bytes !== undefined) size.came(page.bytes);
       return page;
     } catch (e) {

@@ -1,38 +1,10 @@
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
-import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Log } from '#shared/telemetry/port.ts';
-import { type Clock, sleep } from './clock.ts';
-import { fromFormerService, Lane, type Pending } from './lane.ts';
-import { sizeOf } from './message-size.ts';
-import type { Meter } from './meter.ts';
-import { isNewer } from './resource-version.ts';
-import { backoffMs } from './retry.ts';
-
-export interface OutboxDeps {
-  readonly queue: MessageQueue;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-  readonly limits?: Limits;
-}
-
-export interface OutboxOptions {
-  /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
-  readonly maxWaiting?: number;
-  readonly maxWaitingBytes?: number;
-  /** Of one live message, in bytes before compression; a larger object goes alone. */
-  readonly maxEntries?: number;
-  readonly maxBytes?: number;
-  /** Sends under way at once. */
-  readonly concurrency?: number;
-  /** After a send what comes is gathered for as long, even if the queue is quick: every message costs ingest and the queue as much as its entries. */
-  readonly gatherMs?: number;
-  /** The same for Endpoints and slices: they say what sync has written, as a rule, so nobody waits for them. */
-  readonly gatherOutputsMs?: number;
-}
+import { Changes } from './changes.ts';
+import { deliver, type OutboxDeps, type OutboxOptions, outboxOptions, StandingBy } from './delivery.ts';
+import { Lane, type Pending } from './lane.ts';
 
 /**
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
@@ -40,41 +12,97 @@ export interface OutboxOptions {
  *
  * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
  * `room` after each object, and by the few sends under way.
+ *
+ * In a standby it holds what the relay that speaks may not have told (lane.ts), and when it is full a list of that kind is owed instead.
  */
 export class Outbox {
   private readonly deps: OutboxDeps;
-  private readonly header: EventsHeader;
+  /** Undefined while another relay speaks. */
+  private header: EventsHeader | undefined;
   private readonly options: Required<OutboxOptions>;
   private readonly lanes: ReadonlyMap<Kind, Lane> = new Map(kinds.map((kind) => [kind, new Lane(kind)]));
-  private readonly closing = new AbortController();
-  private readonly listeners = new Set<() => void>();
+  private isClosed = false;
+  private readonly changes = new Changes();
+  /** Aborted when this relay stands by from now on, or ends. */
+  private turn = new AbortController();
+  /** As the relay that speaks last said. */
+  private told: { readonly [K in Kind]?: string } = {};
+  private isAlone = false;
   private sends = 0;
   private timer: { readonly at: number; readonly cancel: () => void } | undefined;
   private readonly sentAt = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
+  /** Without a header it stands by. */
+  constructor(deps: OutboxDeps, header: EventsHeader | undefined, options: OutboxOptions = {}) {
     this.deps = deps;
     this.header = header;
-    const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
-    this.options = {
-      maxWaiting: mostWaiting,
-      maxWaitingBytes: mostWaitingBytes,
-      maxEntries: messageEntries,
-      maxBytes: messageBytes,
-      concurrency: 4,
-      gatherMs: 200,
-      gatherOutputsMs: 1_000,
-      ...options,
-    };
+    this.options = outboxOptions(deps, options);
+  }
+
+  /** What every message that is sent carries; undefined while another relay speaks. */
+  get spoken(): EventsHeader | undefined {
+    return this.header;
+  }
+
+  /** Aborted when another relay speaks. */
+  get turnEnds(): AbortSignal {
+    return this.turn.signal;
+  }
+
+  /** It is this relay's turn: what the other one may not have told is sent. */
+  speak(header: EventsHeader): void {
+    if (this.header || this.isClosed) return;
+    this.header = header;
+    this.turn = new AbortController();
+    for (const lane of this.lanes.values()) lane.release();
+    this.changes.tell();
+    this.pump();
+  }
+
+  /** It is another relay's turn. What is under way cannot be called back. */
+  standBy(): void {
+    if (!this.header) return;
+    this.header = undefined;
+    for (const lane of this.lanes.values()) lane.hold();
+    this.timer?.cancel();
+    this.timer = undefined;
+    this.turn.abort(new StandingBy('another relay speaks'));
+    this.changes.tell();
+  }
+
+  /** What the queue has accepted, says the relay that speaks. */
+  heard(versions: { readonly [K in Kind]?: string }): void {
+    if (this.header) return;
+    this.told = versions;
+    for (const lane of this.lanes.values()) {
+      const accepted = versions[lane.kind];
+      if (accepted !== undefined) lane.trim(accepted);
+    }
+    this.changes.tell();
+  }
+
+  /** Nothing is to be heard that this relay could go by. */
+  hearNothing(): void {
+    this.isAlone = true;
+    this.changes.tell();
+  }
+
+  /** Resolves when a standby's first list of the kind may be read: there is nothing to be ready for before the relay that speaks has told of it. */
+  async isTold(kind: Kind, signal: AbortSignal): Promise<void> {
+    await this.changes.until(() => this.header !== undefined || this.isAlone || this.told[kind] !== undefined, signal);
+  }
+
+  /** Up to where the queue has accepted everything of the kind, says the relay that speaks. */
+  toldOf(kind: Kind): string | undefined {
+    return this.told[kind];
   }
 
   /** A new state of the object, read at version `entry.rv`, which is newer than all that was read of the kind before. */
   put(kind: Kind, key: string, entry: Entry): void {
     const lane = this.lane(kind);
-    const bytes = sizeOf(entry);
-    lane.put(key, { entry: fromFormerService(lane.waiting.get(key)?.entry, entry), bytes, before: lane.read ?? entry.rv });
-    lane.read = entry.rv;
-    this.pump();
+    lane.put(key, entry, this.header === undefined);
+    if (this.header) this.pump();
+    else if (this.isFull) lane.owe(entry.rv);
   }
 
   /** Everything of the kind up to this version has been read, and there was nothing more to send. */
@@ -82,73 +110,67 @@ export class Outbox {
     this.lane(kind).read = version;
   }
 
-  /** The newest version of the kind that a watch has read. */
-  read(kind: Kind): string | undefined {
-    return this.lane(kind).read;
+  /** A list of that version has been read and not sent. `accepted`: what it says is known to be accepted by the queue. */
+  listed(kind: Kind, version: string, accepted: boolean): void {
+    const lane = this.lane(kind);
+    lane.owe(version);
+    if (accepted) lane.trim(version);
+    this.changes.tell();
   }
 
-  /** The newest version up to which the queue has accepted everything: where a watch may resume. */
+  /** Where a watch may resume: up to this version everything has been accepted, or is held here. */
   accepted(kind: Kind): string | undefined {
     const lane = this.lane(kind);
-    let accepted = lane.read;
-    for (const pending of lane.unaccepted()) if (accepted === undefined || isNewer(accepted, pending.before)) accepted = pending.before;
-    return accepted;
+    return this.header ? lane.accepted : lane.read;
   }
 
   get waiting(): number {
-    return this.sum((lane) => lane.waiting.size);
+    return [...this.lanes.values()].reduce((sum, lane) => sum + lane.waiting.size, 0);
   }
 
   get isFull(): boolean {
-    return this.waiting >= this.options.maxWaiting || this.sum((lane) => lane.bytes) >= this.options.maxWaitingBytes;
+    return (
+      this.waiting >= this.options.maxWaiting || [...this.lanes.values()].reduce((sum, lane) => sum + lane.bytes, 0) >= this.options.maxWaitingBytes
+    );
   }
 
   /** Resolves when there is room for more. */
   async room(signal: AbortSignal): Promise<void> {
-    await this.until(() => !this.isFull, signal);
+    await this.changes.until(() => !this.header || !this.isFull, signal);
   }
 
   /** Resolves when nothing of the kind waits: what is under way has its asOf, so that a gap in the watch cannot make it wrong. */
   async quiet(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.until(() => this.lane(kind).waiting.size === 0, signal);
+    await this.changes.until(() => !this.header || this.lane(kind).waiting.size === 0, signal);
   }
 
-  /** Resolves when everything has been accepted. */
+  /** Resolves when everything has been accepted, or is another relay's to send. */
   async drained(signal: AbortSignal): Promise<void> {
-    await this.until(() => this.waiting === 0 && this.sends === 0, signal);
+    await this.changes.until(() => !this.header || (this.waiting === 0 && this.sends === 0), signal);
   }
 
-  /** Sends these as they are, ahead of what waits. Resolves when the queue has accepted all of them. */
-  async deliver(bodies: readonly string[], signal: AbortSignal = this.closing.signal): Promise<void> {
-    const { queue, clock, log, meter } = this.deps;
-    const stop = signal === this.closing.signal ? signal : AbortSignal.any([signal, this.closing.signal]);
-    const messages = bodies.map((body) => ({ body }));
-    for (let attempt = 0; ; attempt++) {
-      stop.throwIfAborted();
-      try {
-        await queue.send(messages);
-        meter.count('relay_messages_total', messages.length);
-        return;
-      } catch (error) {
-        meter.count('relay_queue_errors_total');
-        const delayMs = backoffMs(attempt, 500, clock.random());
-        log.warn('queue did not accept', { attempt, delayMs: Math.round(delayMs), waiting: this.waiting, error: String(error) });
-        await sleep(clock, delayMs, stop);
-      }
-    }
+  /** Sends these as they are, ahead of what waits. Resolves when the queue has accepted all of them; rejects with StandingBy when another relay is to. */
+  async deliver(bodies: readonly string[], signal?: AbortSignal): Promise<void> {
+    const stop = signal ? AbortSignal.any([signal, this.turn.signal]) : this.turn.signal;
+    const before = (): void => {
+      if (this.deps.maySpeak?.() === false) this.standBy();
+      if (!this.header) throw new StandingBy('another relay speaks');
+    };
+    await deliver(this.deps, bodies, () => this.waiting, stop, before);
   }
 
   /** Gives up what waits. */
   close(): void {
-    this.closing.abort(new Error('the outbox is closed'));
+    this.isClosed = true;
+    this.turn.abort(new Error('the outbox is closed'));
     this.timer?.cancel();
     for (const lane of this.lanes.values()) lane.clear();
-    this.changed();
+    this.changes.tell();
   }
 
   /** Never sends in the caller's turn: the events of one chunk shall go together. */
   private pump(): void {
-    if (this.closing.signal.aborted || this.waiting === 0 || this.sends >= this.options.concurrency) return;
+    if (this.isClosed || !this.header || this.waiting === 0 || this.sends >= this.options.concurrency) return;
     const now = this.deps.clock.now();
     const dueAt = Math.max(now, Math.min(...[...this.lanes.values()].map((lane) => this.dueAt(lane))));
     if (this.timer && this.timer.at <= dueAt) return;
@@ -181,10 +203,14 @@ export class Outbox {
     for (const lane of lanes.filter((lane) => due.has(lane.group))) {
       const pending = lane.take(this.options.maxEntries, this.options.maxBytes);
       if (pending.length === 0) continue;
-      const body = this.encode(lane, pending);
+      const message = { ...this.header, type: 'live', kind: lane.kind, asOf: lane.read, entries: pending.map((p) => p.entry) };
+      const body = encodeMessage(message, limitsOf(this.deps).queue);
       if (body.length > limitsOf(this.deps).relay.bodyBytes) {
         // Only one entry by itself can be so large.
-        for (const { entry, bytes } of pending) this.unsendable(lane.kind, `${entry.ns}/${entry.name}`, bytes);
+        for (const { key, bytes } of pending) {
+          this.deps.meter.add('relay_unsendable_total', lane.kind);
+          this.deps.log.error('object is too large to be sent', { kind: lane.kind, key, bytes });
+        }
         continue;
       }
       lane.underWay.add(pending);
@@ -193,58 +219,27 @@ export class Outbox {
     }
     if (bodies.length > 0) {
       this.sends++;
-      this.changed();
+      this.changes.tell();
       this.pump();
       try {
         await this.deliver(bodies);
       } catch {
-        // Closed.
+        // Closed, or standing by: then what was taken is held again.
       }
       this.sends--;
       for (const { lane, pending } of taken) lane.underWay.delete(pending);
     }
-    this.changed();
+    this.changes.tell();
     this.pump();
   }
 
-  private encode(lane: Lane, pending: readonly Pending[]): string {
-    return encodeMessage(
-      { ...this.header, type: 'live', kind: lane.kind, asOf: lane.read, entries: pending.map((p) => p.entry) },
-      limitsOf(this.deps).queue,
-    );
-  }
-
-  private unsendable(kind: Kind, key: string, bytes: number): void {
-    this.deps.meter.add('relay_unsendable_total', kind);
-    this.deps.log.error('object is too large to be sent', { kind, key, bytes });
-  }
-
-  private lane(kind: Kind): Lane {
+  /** What waits of one kind, and how far it has been read. */
+  lane(kind: Kind): Lane {
     return this.lanes.get(kind) as Lane;
   }
 
-  private sum(of: (lane: Lane) => number): number {
-    let sum = 0;
-    for (const lane of this.lanes.values()) sum += of(lane);
-    return sum;
-  }
-
-  private async until(holds: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!holds()) {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          this.listeners.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        this.listeners.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      });
-    }
-  }
-
-  private changed(): void {
-    for (const listener of [...this.listeners]) listener();
+  /** Resolves when that holds of what is here; asked whenever something changes. */
+  until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    return this.changes.until(holds, signal);
   }
 }

@@ -1,11 +1,15 @@
 /** The program that runs in each cluster. Exit codes: 0 told to stop, 1 cannot run, 3 the API server refuses us (RELAY_FAIL_FAST=1). */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { httpTransport } from '#shared/cluster/transport.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { systemClock } from './clock.ts';
 import { fileCredentials } from './credentials.ts';
+import { Election } from './election.ts';
+import { httpLeaseStore } from './lease-store.ts';
 import { Meter } from './meter.ts';
 import { probeServer } from './probes.ts';
 import { Relay } from './relay.ts';
@@ -22,14 +26,24 @@ try {
   // Without limits of its own a call to a queue that has vanished would hold its lane for ever.
   const sqs = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true } });
   const meter = new Meter();
+  const clusterLog = log.with({ cluster: settings.cluster });
   const relay = new Relay(
     {
       source: httpWatchSource(transport, systemClock),
       queue: sqsQueue(sqs, settings.eventsQueueUrl),
       clock: systemClock,
-      log: log.with({ cluster: settings.cluster }),
+      log: clusterLog,
       meter,
       newId: randomUUID,
+      ...(settings.lease && {
+        election: new Election({
+          store: httpLeaseStore(transport, settings.lease, Date.now, defaultLimits.election.callMs),
+          clock: systemClock,
+          log: clusterLog,
+          meter,
+          me: `${hostname()}_${randomUUID()}`,
+        }),
+      }),
     },
     settings,
   );

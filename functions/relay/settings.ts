@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import type { LeaseName } from './lease-store.ts';
 import type { Outputs } from './project.ts';
 
 export interface RelaySettings {
@@ -11,6 +13,10 @@ export interface RelaySettings {
   /** Undefined: every address of the pod, which the kubelet probes by one of them. A local run serves this machine alone. */
   readonly host: string | undefined;
   readonly failFast: boolean;
+  /** Undefined: this relay is alone, and always speaks. */
+  readonly lease: LeaseName | undefined;
+  /** Relays of one revision send the same of what they read. */
+  readonly revision: string;
   readonly api: ApiSettings;
 }
 
@@ -48,10 +54,22 @@ export function readSettings(env: Env): RelaySettings {
     // Never "::" as such: Node itself takes 0.0.0.0 where the kernel has no IPv6 (ipv6.disable=1).
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
     failFast: env[relayEnv.failFast] === '1',
+    lease: leaseName(env[relayEnv.lease], wrong),
+    revision: createHash('sha256')
+      .update(JSON.stringify([env[relayEnv.eventsQueueUrl], outputs, env[relayEnv.revision] ?? '']))
+      .digest('hex')
+      .slice(0, 16),
     api: apiSettings(env, wrong),
   };
   if (wrong.length > 0) throw new Error(`the relay's environment is not complete: ${wrong.join('; ')}`);
   return settings;
+}
+
+function leaseName(text: string | undefined, wrong: string[]): LeaseName | undefined {
+  if (!text) return undefined;
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (namespace === '' || name === '' || more.length > 0) wrong.push(`${relayEnv.lease} is ${JSON.stringify(text)}: namespace/name is needed`);
+  return { namespace, name };
 }
 
 function apiSettings(env: Env, wrong: string[]): ApiSettings {

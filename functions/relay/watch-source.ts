@@ -16,6 +16,7 @@ export interface PageRequest {
   /** Objects. It may differ from page to page of one list: a token says where to go on, not how far. */
   readonly limit: number;
   readonly continue?: string | undefined;
+  readonly at?: string | undefined;
   /** A page of more bytes is broken off: the call rejects with an error of which `isTooLarge` is true. */
   readonly maxBytes?: number;
 }
@@ -28,7 +29,7 @@ export type WatchEvent =
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
-  /** One page of a consistent list (no resourceVersion is sent). Status 410: the token has expired. */
+  /** One page of a list: consistent, or of what was there at the version `at`. Status 410: the token has expired, or that version is no longer known. */
   list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**
    * Events after that version, pulled: what is not asked for stays with the server. Ends when the server ends it in good order;

@@ -4,6 +4,7 @@
  *
  * Relations that hold between them stand beside the limit that follows from another one.
  */
+import { type ElectionLimits, electionDefaults } from './election-limits.ts';
 import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } from './ingest-limits.ts';
 
 export interface SyncLimits {
@@ -128,6 +129,7 @@ export interface Limits {
   readonly sync: SyncLimits;
   readonly sweep: SweepLimits;
   readonly relay: RelayLimits;
+  readonly election: ElectionLimits;
   readonly queue: QueueLimits;
   readonly runs: RunLimits;
 }
@@ -192,6 +194,7 @@ export const defaultLimits: Limits = {
     messageEntries: 200,
     messageBytes: 32 << 10,
   },
+  election: electionDefaults,
   queue: {
     plainBytes: 4096,
     inflateBytes: 16 * 1024 * 1024,

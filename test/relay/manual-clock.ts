@@ -11,6 +11,7 @@ export function manualClock(random: () => number = () => 0.5): ManualClock {
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     now: () => now,
+    monotonic: () => now,
     random,
     after(ms, callback) {
       const timer = { at: now + ms, callback };

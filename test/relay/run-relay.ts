@@ -20,6 +20,7 @@ export const fastClock = (): Clock => {
   const start = Date.now();
   return {
     now: () => start + (performance.now() - origin) * speed,
+    monotonic: () => (performance.now() - origin) * speed,
     after(ms, callback) {
       if (ms <= 0) {
         const immediate = setImmediate(callback);

@@ -36,6 +36,7 @@ export class Relays {
     const source = watchSource(actor, this.#world.store, this.#processes.faults);
     const clock: Clock = {
       now: () => this.#world.scheduler.now,
+      monotonic: () => this.#world.scheduler.now,
       random: () => this.#world.random.next(),
       after: (ms, callback) => {
         let cancelled = false;

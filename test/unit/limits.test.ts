@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
-const { podLog, ingest, sync, runs, relay, queue } = defaultLimits;
+const { podLog, ingest, sync, runs, relay, election, queue } = defaultLimits;
 
 it('docs/limits.md lists every limit with its default', () => {
   const rows = [...readFileSync('docs/limits.md', 'utf8').matchAll(/^\| `(\w+\.\w+)` \| (\S+) \|/gm)];
@@ -20,6 +20,9 @@ it('the relations between limits hold', () => {
   expect(podLog.maxAgeMs / 2).toBeGreaterThan(runs.ingestMs);
   expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
   expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
+  expect(election.trustMs).toBeLessThan(election.leaseMs);
+  expect(election.renewMs + election.callMs).toBeLessThan(election.trustMs);
+  expect(election.leaseMs % 1000).toBe(0);
   expect(queue.inflateBytes).toBeGreaterThan(relay.messageBytes);
   expect(queue.inflateBytes).toBeGreaterThan(relay.partTextBytes + relay.entryBytes);
   expect(relay.partTextBytes).toBeGreaterThan(relay.entryBytes);

@@ -128,6 +128,7 @@ export class AwsWorld {
     const header: EventsHeader = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
     const clock = {
       now: () => this.now,
+      monotonic: () => this.now,
       random: () => this.#random.next(),
       after: (ms: number, callback: () => void) => {
         let isCancelled = false;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { OutboxOptions } from '#functions/relay/delivery.ts';
 import { Meter } from '#functions/relay/meter.ts';
-import { Outbox, type OutboxOptions } from '#functions/relay/outbox.ts';
+import { Outbox } from '#functions/relay/outbox.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
@@ -152,7 +153,7 @@ test('a version counts as accepted when everything up to it is', async () => {
   box.put('Pod', 'n/b', entry('b', 12));
   box.put('Pod', 'n/c', entry('c', 13));
   expect(box.accepted('Pod')).toBe('10');
-  expect(box.read('Pod')).toBe('13');
+  expect(box.lane('Pod').read).toBe('13');
   await clock.advance(1000);
   expect(box.accepted('Pod')).toBe('10');
   queue.refuse = false;
@@ -169,7 +170,7 @@ test('a newer state that is accepted does not cover an older one of another obje
   // The first send is backing off; this one, a little later, gets through.
   box.put('Pod', 'n/b', entry('b', 10));
   await clock.advance(250);
-  expect(box.read('Pod')).toBe('10');
+  expect(box.lane('Pod').read).toBe('10');
   expect(box.accepted('Pod')).toBe('1');
   await clock.advance(31_000);
   expect(box.accepted('Pod')).toBe('10');

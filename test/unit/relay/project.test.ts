@@ -42,7 +42,12 @@ describe('an object is bounded in bytes, as the table counts', () => {
 
   test('what cannot be read into an entry is counted once, by its kind', () => {
     const meter = new Meter();
-    const memory = new Memory({ clock: { now: () => 0, after: () => () => {}, random: () => 0 }, log: silent, meter, outputs: 'metadata' });
+    const memory = new Memory({
+      clock: { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 },
+      log: silent,
+      meter,
+      outputs: 'metadata',
+    });
     expect(memory.listed('Service', annotated('語'.repeat(80_000)) as never, '5', false)).toBeUndefined();
     expect(meter.value('relay_unsendable_total', 'Service')).toBe(1);
   });

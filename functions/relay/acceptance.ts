@@ -1,0 +1,38 @@
+import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { Clock } from './clock.ts';
+
+/** The queue, and for how long it has accepted nothing of what was sent: a call without an answer counts from its beginning. */
+export class Acceptance implements MessageQueue {
+  private readonly queue: MessageQueue;
+  private readonly clock: Clock;
+  private underWay = 0;
+  private failingSince: number | undefined;
+  /** Calls accepted so far. */
+  accepted = 0;
+
+  constructor(queue: MessageQueue, clock: Clock) {
+    this.queue = queue;
+    this.clock = clock;
+  }
+
+  get failingMs(): number {
+    return this.failingSince === undefined ? 0 : this.clock.monotonic() - this.failingSince;
+  }
+
+  /** What was sent before counts no more. */
+  begin(): void {
+    this.failingSince = undefined;
+  }
+
+  async send(messages: readonly OutgoingMessage[]): Promise<void> {
+    this.underWay++;
+    this.failingSince ??= this.clock.monotonic();
+    try {
+      await this.queue.send(messages);
+      this.accepted++;
+      this.failingSince = this.underWay > 1 ? this.clock.monotonic() : undefined;
+    } finally {
+      this.underWay--;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { resources } from '#shared/cluster/resources.ts';
+import type { Kind } from '#shared/kube/types.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { type Clock, sleep } from './clock.ts';
+import type { Meter } from './meter.ts';
+import { UnorderedVersions } from './resource-version.ts';
+import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
+
+/** What a reflector is doing. `waiting`: for the queue, or for its turn; not something that it is stuck in. */
+export type Activity = 'listing' | 'watching' | 'sleeping' | 'waiting';
+
+/** `repair` is a list whose time has come, beside the watch. Only the other two and the watch count as the reflector's activity. */
+export type Purpose = 'first' | 'restart' | 'repair';
+
+/** What one kind's lists and watches have in common: how they fail and are tried again, and the sign of life. */
+export class Attempts {
+  private readonly kind: Kind;
+  private readonly deps: { readonly clock: Clock; readonly log: Log; readonly meter: Meter };
+  /** Give up instead of waiting when the API server refuses the first list or watch. */
+  private readonly failFast: boolean;
+  private activity: { readonly what: Activity; readonly since: number };
+
+  constructor(kind: Kind, deps: Attempts['deps'], failFast: boolean) {
+    this.kind = kind;
+    this.deps = deps;
+    this.failFast = failFast;
+    this.activity = { what: 'sleeping', since: deps.clock.now() };
+  }
+
+  /** Ms since the last sign of life, 0 while it waits for the queue or its turn. */
+  idleMs(now: number): number {
+    return this.activity.what === 'waiting' ? 0 : now - this.activity.since;
+  }
+
+  now(what: Activity, purpose?: Purpose): void {
+    if (purpose !== 'repair') this.activity = { what, since: this.deps.clock.now() };
+  }
+
+  /** Logs it and waits before the next try. */
+  async failed(verb: 'list' | 'watch', e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
+    const { plural } = resources[this.kind];
+    const { log, meter } = this.deps;
+    meter.add('relay_watch_errors_total', this.kind);
+    const reason = isRefused(e) ? `not authorised: ${verb} ${plural}` : String(e);
+    log.warn('list or watch failed', { kind: this.kind, verb, resource: plural, attempt, reason, error: e });
+    await this.pause(e, attempt, signal, purpose);
+  }
+
+  /** `begun`: has a list or watch ever succeeded? */
+  rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
+    signal.throwIfAborted();
+    if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;
+    if (this.failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.kind].plural, e);
+  }
+
+  async pause(e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
+    const { clock } = this.deps;
+    const delayMs = retryDelayMs(e, attempt, clock.random());
+    if (purpose === 'repair') await sleep(clock, delayMs, signal);
+    else await this.rest(delayMs, signal);
+  }
+
+  async rest(delayMs: number, signal: AbortSignal): Promise<void> {
+    this.now('sleeping');
+    await sleep(this.deps.clock, delayMs, signal);
+    this.now('sleeping');
+  }
+}

@@ -1,0 +1,175 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { type Clock, sleep } from './clock.ts';
+import { type Accepted, type Lease, nextStep, type Standing } from './lease.ts';
+import type { LeaseStore } from './lease-store.ts';
+import type { Meter } from './meter.ts';
+
+export interface ElectionDeps {
+  readonly store: LeaseStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly limits?: Limits;
+  /** Never another process's. */
+  readonly me: string;
+}
+
+/** The relay, as the election sees it. */
+export interface Candidate {
+  /** It is this relay's turn: asked again and again for as long as it is. */
+  speak(): void;
+  /** It is another's turn. */
+  standBy(): void;
+  /** What to tell the standbys. */
+  accepted(): Accepted | undefined;
+  /** What the speaking relay tells. */
+  heard(accepted: Accepted): void;
+  /** For how long the queue has accepted nothing of what was sent, ms, and how many calls it has accepted so far. */
+  queueState(): { readonly failingMs: number; readonly accepted: number };
+}
+
+/** Holds, renews, takes and gives back the lease, and tells the candidate. What to do is decided in lease.ts. */
+export class Election {
+  private readonly deps: ElectionDeps;
+  private standing: Standing;
+  /** Calls that the queue had accepted when the lease was last given back because of it. */
+  private acceptedBefore: number | undefined;
+
+  constructor(deps: ElectionDeps) {
+    this.deps = deps;
+    const { patienceMs } = limitsOf(deps).election;
+    const never = Number.NEGATIVE_INFINITY;
+    this.standing = { me: deps.me, seen: undefined, mayUntil: undefined, abstainsUntil: never, failingMs: 0, patienceMs };
+  }
+
+  /** Asked just before each message is sent: a process that stood still past its lease must not speak, whatever it was about to do. */
+  get maySpeak(): boolean {
+    const { mayUntil } = this.standing;
+    return mayUntil !== undefined && this.deps.clock.monotonic() < mayUntil;
+  }
+
+  /** Until the signal is aborted; rejects with its reason. */
+  async run(candidate: Candidate, signal: AbortSignal): Promise<void> {
+    const { clock, log, meter } = this.deps;
+    const { renewMs, lookMs } = limitsOf(this.deps).election;
+    for (;;) {
+      signal.throwIfAborted();
+      const from = clock.monotonic();
+      let renewed = false;
+      try {
+        renewed = await this.turn(candidate, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        meter.count('relay_lease_errors_total');
+        log.warn('the lease cannot be read or renewed', { holds: this.maySpeak, error: String(error) });
+      }
+      // Of a holder whose time ran out while the API server did not answer.
+      if (this.standing.mayUntil !== undefined && !this.maySpeak) this.stop(candidate, 'not renewed in time');
+      await sleep(clock, Math.max(100, this.untilNext(renewed ? renewMs : lookMs, clock.monotonic() - from)), signal);
+    }
+  }
+
+  /** So that a standby need not wait for the lease's end. To be called when everything has been sent, or given up. */
+  async giveBack(accepted: Accepted | undefined, signal: AbortSignal): Promise<void> {
+    const { seen, me } = this.standing;
+    this.standing = { ...this.standing, mayUntil: undefined };
+    if (seen?.lease.holder !== me) return;
+    await this.write({ holder: '', lease: seen.lease, accepted, taken: false }, signal);
+  }
+
+  /** True if the lease was taken or renewed. */
+  private async turn(candidate: Candidate, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.deps;
+    const { failingMs, accepted } = candidate.queueState();
+    this.standing = { ...this.standing, failingMs, ...(accepted !== this.acceptedBefore && { patienceMs: limitsOf(this.deps).election.patienceMs }) };
+    let step = nextStep(this.standing, clock.monotonic());
+    if (step === 'lost') this.stop(candidate, 'not renewed in time');
+    if (this.standing.mayUntil === undefined) {
+      this.see(await this.deps.store.read(signal));
+      const { seen, me } = this.standing;
+      if (seen?.lease.accepted && seen.lease.holder !== me) candidate.heard(seen.lease.accepted);
+      step = nextStep(this.standing, clock.monotonic());
+    }
+    if (step === 'give back') await this.handOver(candidate, signal);
+    return step === 'renew' || step === 'take' || step === 'create' ? this.hold(candidate, step, signal) : false;
+  }
+
+  private async hold(candidate: Candidate, step: 'renew' | 'take' | 'create', signal: AbortSignal): Promise<boolean> {
+    const { clock, log, me } = this.deps;
+    const { trustMs } = limitsOf(this.deps).election;
+    const from = clock.monotonic();
+    const former = this.standing.seen?.lease;
+    const held = this.standing.mayUntil !== undefined;
+    // Until this relay speaks nobody knows better than the one before it.
+    const to = { holder: me, accepted: held ? candidate.accepted() : former?.accepted, taken: step !== 'renew' };
+    let written = await this.write({ ...to, lease: former }, signal);
+    if (!written) {
+      // Another was quicker; or this one was, and the answer got lost.
+      this.see(await this.deps.store.read(signal));
+      const { seen } = this.standing;
+      if (seen?.lease.holder === me) written = await this.write({ ...to, lease: seen.lease }, signal);
+    }
+    if (!written) {
+      this.stop(candidate, 'another has written it');
+      return false;
+    }
+    this.standing = { ...this.standing, mayUntil: from + trustMs };
+    if (!held) log.info('lease taken', { former: former?.holder ?? '', transitions: written.transitions });
+    candidate.speak();
+    return true;
+  }
+
+  /** The queue takes nothing from here: another relay may be nearer to it. */
+  private async handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.deps;
+    const { mostPatienceMs, abstainMs } = limitsOf(this.deps).election;
+    const { accepted, failingMs } = candidate.queueState();
+    // Without this two relays that are both cut off would take turns for ever, every few seconds.
+    const patienceMs = Math.min(mostPatienceMs, this.standing.patienceMs * 2);
+    const known = candidate.accepted();
+    this.stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
+    this.acceptedBefore = accepted;
+    this.standing = { ...this.standing, patienceMs, abstainsUntil: clock.monotonic() + abstainMs };
+    log.warn('lease given back', { patienceMs });
+    await this.giveBack(known, signal);
+  }
+
+  private stop(candidate: Candidate, reason: string, fields: object = {}): void {
+    if (this.standing.mayUntil === undefined) return;
+    this.standing = { ...this.standing, mayUntil: undefined };
+    this.deps.log.warn('standing by', { reason, ...fields });
+    candidate.standBy();
+  }
+
+  /** Undefined when the lease is not what it was. */
+  private async write(
+    to: { readonly holder: string; readonly lease: Lease | undefined; readonly accepted: Accepted | undefined; readonly taken: boolean },
+    signal: AbortSignal,
+  ): Promise<Lease | undefined> {
+    const { holder, lease, accepted, taken } = to;
+    const content = {
+      holder,
+      durationMs: limitsOf(this.deps).election.leaseMs,
+      transitions: (lease?.transitions ?? 0) + (taken && lease ? 1 : 0),
+      accepted,
+    };
+    const written = await this.deps.store.write(content, lease, taken, signal);
+    if (written) this.see(written);
+    return written;
+  }
+
+  private see(lease: Lease | undefined): void {
+    const { seen } = this.standing;
+    const same = lease !== undefined && seen?.lease.resourceVersion === lease.resourceVersion;
+    this.standing = { ...this.standing, seen: lease && { lease, since: same ? seen.since : this.deps.clock.monotonic() } };
+  }
+
+  /** A standby looks again just when the lease ends, if that is sooner. */
+  private untilNext(everyMs: number, tookMs: number): number {
+    const { seen, me, mayUntil } = this.standing;
+    const next = everyMs - tookMs;
+    if (mayUntil !== undefined || seen === undefined || seen.lease.holder === me) return next;
+    return Math.min(next, seen.since + seen.lease.durationMs - this.deps.clock.monotonic());
+  }
+}

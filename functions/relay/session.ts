@@ -1,0 +1,117 @@
+import { type Kind, kinds } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
+import type { Changes } from './changes.ts';
+import { sleep, unlessAborted } from './clock.ts';
+import { Continuity } from './continuity.ts';
+import { Gate } from './gate.ts';
+import { type Identity, identify } from './identify.ts';
+import { Memory } from './memory.ts';
+import { Outbox } from './outbox.ts';
+import { Reflector } from './reflector.ts';
+import type { RelayDeps, RelayOptions } from './relay.ts';
+import { isNewer } from './resource-version.ts';
+import { ClusterReplaced } from './retry.ts';
+
+/** A failed heartbeat of a relay that another one could relieve says soon whether the queue can be reached. */
+const beatAgainMs = 1_000;
+
+/**
+ * One view of the cluster. It is told to the hub under a header, by which the hub knows where in the cluster's history it begins: of one relay
+ * alone from its beginning, else each time that it is this relay's turn to speak, under a header of its own.
+ */
+export class Session {
+  readonly identity: Identity;
+  readonly outbox: Outbox;
+  readonly reflectors: readonly Reflector[];
+  private readonly deps: RelayDeps;
+  private readonly options: Required<RelayOptions>;
+  private readonly wentBackAt: number | undefined;
+
+  constructor(deps: RelayDeps, options: Required<RelayOptions>, identity: Identity, wentBackAt: number | undefined) {
+    const { election } = deps;
+    this.deps = deps;
+    this.options = options;
+    this.identity = identity;
+    this.wentBackAt = wentBackAt;
+    this.outbox = new Outbox({ ...deps, ...(election && { maySpeak: () => election.maySpeak }) }, undefined, options.outbox);
+    const { outputs, resyncMs, pageSize, failFast } = options;
+    const memory = new Memory({ ...deps, outputs });
+    const reflectorDeps = { ...deps, outbox: this.outbox, memory, lists: new Gate(), continuity: new Continuity(deps, identity.uid) };
+    this.reflectors = kinds.map((kind) => new Reflector(kind, reflectorDeps, { base: identity.base, resyncMs, pageSize, failFast }));
+  }
+
+  /** Until the signal is aborted or the cluster turns out to be another one. `turns`: told whenever it may be this relay's turn. */
+  async run(turns: Changes, signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.reflectors.map((r) => r.run(signal)), this.speakInTurn(turns, signal)]);
+  }
+
+  /** Up to where the queue is known to have accepted everything. */
+  accepted(): { readonly [K in Kind]?: string } {
+    const speaks = this.outbox.spoken !== undefined;
+    return Object.fromEntries(
+      kinds.flatMap((kind) => {
+        const version = this.outbox.lane(kind).tellable(speaks);
+        return version === undefined ? [] : [[kind, version]];
+      }),
+    );
+  }
+
+  private async speakInTurn(turns: Changes, signal: AbortSignal): Promise<void> {
+    const { election, log, meter } = this.deps;
+    for (let identity: Identity | undefined = election ? undefined : this.identity; ; identity = undefined) {
+      if (election) await turns.until(() => election.maySpeak && this.outbox.spoken === undefined, signal);
+      identity ??= await this.identifyAgain(signal);
+      if (election && !election.maySpeak) continue;
+      const header = this.header(identity);
+      this.outbox.speak(header);
+      meter.count('relay_turns_total');
+      log.info('session begun', { session: header.session, uid: header.uid, base: header.base });
+      try {
+        await this.beat(header, AbortSignal.any([signal, this.outbox.turnEnds]));
+      } catch {
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** A base of now: to the hub one from before what the relay before said looks like a restored cluster. */
+  private async identifyAgain(signal: AbortSignal): Promise<Identity> {
+    const identity = await identify(this.deps, false, signal);
+    if (identity.uid !== this.identity.uid)
+      throw new ClusterReplaced(`kube-system was ${this.identity.uid} and is ${identity.uid}`, { wentBack: false });
+    const read = this.reflectors.find((r) => r.kind === 'Service')?.high;
+    if (read !== undefined && isNewer(read, identity.base))
+      throw new ClusterReplaced(`Service is at ${identity.base} after ${read}`, { wentBack: true });
+    return identity;
+  }
+
+  private header({ uid, base }: Identity): EventsHeader {
+    // If nothing is owed, then the relay before has told of the history that this one has read.
+    const lanes = kinds.map((kind) => this.outbox.lane(kind));
+    const tells = this.wentBackAt !== undefined && lanes.some((lane) => lane.read === undefined || lane.owes !== undefined);
+    const more = tells ? { wentBackAt: this.wentBackAt } : {};
+    return { v: messageVersion, cluster: this.options.cluster, session: this.deps.newId(), uid, base, ...more };
+  }
+
+  /** One heartbeat at a time, and no second try: the next one says more. */
+  private async beat(header: EventsHeader, signal: AbortSignal): Promise<void> {
+    const { queue, clock, meter, election } = this.deps;
+    for (;;) {
+      if (election?.maySpeak === false) this.outbox.standBy();
+      signal.throwIfAborted();
+      const high = Object.fromEntries(this.reflectors.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
+      const message: HeartbeatMessage = { ...header, type: 'heartbeat', high, at: Math.round(clock.now()), waiting: this.outbox.waiting };
+      let again = this.options.heartbeatMs;
+      try {
+        await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
+        meter.count('relay_heartbeats_total');
+      } catch {
+        signal.throwIfAborted();
+        meter.count('relay_queue_errors_total');
+        if (election) again = Math.min(again, beatAgainMs);
+      }
+      await sleep(clock, again, signal);
+    }
+  }
+}

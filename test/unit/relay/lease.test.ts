@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { type Lease, nextStep, type Standing } from '#functions/relay/lease.ts';
+
+const lease = (holder: string, durationMs = 6_000): Lease => ({ holder, durationMs, transitions: 0, resourceVersion: '7', accepted: undefined });
+const seen = (holder: string, since: number) => ({ lease: lease(holder), since });
+const standing = (more: Partial<Standing>): Standing => ({
+  me: 'a',
+  seen: undefined,
+  mayUntil: undefined,
+  abstainsUntil: Number.NEGATIVE_INFINITY,
+  failingMs: 0,
+  patienceMs: 4_000,
+  ...more,
+});
+const now = 100_000;
+
+describe('a relay that stands by', () => {
+  it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
+    ['makes a lease where there is none', {}, 'create'],
+    ['takes one that was given back', { seen: seen('', now) }, 'take'],
+    ['waits while another renews it', { seen: seen('b', now - 1) }, 'wait'],
+    ['waits until just before the duration since it saw the last renewal', { seen: seen('b', now - 5_999) }, 'wait'],
+    ['takes it when it has seen no renewal for the whole duration', { seen: seen('b', now - 6_000) }, 'take'],
+    ['counts the duration that the holder has promised', { seen: { lease: lease('b', 20_000), since: now - 19_999 } }, 'wait'],
+    ['goes on with one that is still its own, as after an answer that got lost', { seen: seen('a', now - 60_000) }, 'renew'],
+    ['leaves a free one to others for a while after it gave it back', { seen: seen('', now - 500), abstainsUntil: now + 1 }, 'wait'],
+    ['takes it after that while if no other relay has', { seen: seen('', now - 3_000), abstainsUntil: now }, 'take'],
+    ['makes none either in that while', { abstainsUntil: now + 1 }, 'wait'],
+  ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
+});
+
+describe('a relay that speaks', () => {
+  it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
+    ['renews', { seen: seen('a', now - 1_500), mayUntil: now + 3_000 }, 'renew'],
+    ['stops when it could not renew in time', { seen: seen('a', now - 4_500), mayUntil: now }, 'lost'],
+    ['stops when it wakes long after the end, whatever it last saw', { seen: seen('a', now - 60_000), mayUntil: now - 55_000 }, 'lost'],
+    ['stops when another holds it', { seen: seen('b', now), mayUntil: now + 3_000 }, 'lost'],
+    ['bears a queue that does not answer for a moment', { seen: seen('a', now), mayUntil: now + 3_000, failingMs: 4_000 }, 'renew'],
+    ['gives it back when the queue takes nothing any more', { seen: seen('a', now), mayUntil: now + 3_000, failingMs: 4_001 }, 'give back'],
+    ['bears it for longer when that has not helped', { seen: seen('a', now), mayUntil: now + 3_000, failingMs: 4_001, patienceMs: 8_000 }, 'renew'],
+  ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
+});
