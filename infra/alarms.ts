@@ -1,43 +1,11 @@
-/** Each way in which it can fail, as data. Every id is a heading of docs/runbook.md. */
-import type { MetricName } from '#shared/contract/metrics.ts';
-import type { Series, Statistic } from './series.ts';
-
-export interface Alarm {
-  readonly id: string;
-  /** `page`: somebody is woken. `ticket`: within working hours. */
-  readonly severity: 'page' | 'ticket';
-  readonly series: Series;
-  readonly is: '>' | '<';
-  readonly threshold: number;
-  readonly periodMinutes: number;
-  /** It rings when `datapoints` of the last `periods` are over the threshold; all of them where nothing else is said. */
-  readonly periods: number;
-  readonly datapoints?: number;
-  readonly missing: 'fine' | 'alarm';
-  /** What is the matter when it rings. */
-  readonly meaning: string;
-}
+/** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster. Every id is a heading of docs/runbook.md. */
+import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
 
 /** What thresholds depend on. */
 export interface FleetSize {
   readonly lambdaConcurrencyLimit: number;
   readonly clusters: number;
 }
-
-type Rest = Pick<Alarm, 'severity' | 'threshold' | 'meaning'> & Partial<Alarm>;
-const usual = { is: '>', periodMinutes: 1, periods: 1, missing: 'fine' } as const;
-const on = (id: string, metric: MetricName, statistic: Statistic, rest: Rest): Alarm => ({ ...usual, id, series: { metric, statistic }, ...rest });
-const onSource = (id: string, series: Series, rest: Rest): Alarm => ({ ...usual, id, series, ...rest });
-const visible = { aws: 'AWS/SQS', name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum' } as const;
-const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum' } as const;
-const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
-const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
-/**
- * A message that fails comes back within seconds or minutes, one whose batch crashed after the visibility timeout of three minutes (cluster-queues.ts). So
- * its failures are never in minutes in a row, but five of fifteen at least.
- */
-const comesBack = { periods: 15, datapoints: 3 } as const;
-const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;
 
 /**
  * What a cluster may be in for a while wakes nobody until more clusters are in it than maintenance explains: more than two, and more than one in twenty.
@@ -146,6 +114,29 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     { ...errors, function: 'sync' },
     { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
   ),
+  // These send a deploy back (rollout.ts), so they ring within the ten minutes that it takes.
+  onSource(
+    'NewIngestFails',
+    { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'ingest', statistic: 'Sum' },
+    {
+      severity: 'ticket',
+      threshold: 0,
+      periods: 5,
+      datapoints: 2,
+      meaning: 'the version of ingest that is being deployed crashes or runs out of time',
+    },
+  ),
+  onSource(
+    'NewSyncFails',
+    { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'sync', statistic: 'Sum' },
+    {
+      severity: 'ticket',
+      threshold: 0,
+      periods: 5,
+      datapoints: 2,
+      meaning: 'the version of sync that is being deployed crashes or runs out of time',
+    },
+  ),
   onSource(
     'SweepSilent',
     { aws: 'AWS/Lambda', name: 'Invocations', function: 'sweep', statistic: 'Sum' },
@@ -202,41 +193,6 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     'TableWritesThrottled',
     { ...tableThrottles, name: 'WriteThrottleEvents' },
     { severity: 'ticket', threshold: 10, periods: 5, meaning: 'DynamoDB refuses writes' },
-  ),
-];
-
-/** For each cluster: they tell which one. Those of its state page too where clusters.yaml says so; of many clusters at once, the hub's do. */
-export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
-  // Not published while the cluster is paused; that sweep publishes nothing is told by SweepSilent.
-  on('RelaySilent', 'RelayHeartbeatAge', 'Maximum', {
-    severity: state,
-    threshold: 90,
-    periods: 5,
-    datapoints: 3,
-    meaning: 'the relay is not heard of',
-  }),
-  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: state, threshold: 0, periods: 5, meaning: 'the cluster can’t be written to' }),
-  on('GateClosed', 'GateClosed', 'Maximum', {
-    severity: state,
-    threshold: 0,
-    periods: 10,
-    meaning: 'the first lists of the cluster do not get complete',
-  }),
-  onSource(
-    'EventsDead',
-    { ...visible, queue: 'dead-events' },
-    { severity: 'ticket', threshold: 0, meaning: 'ingest failed fifty times on a message' },
-  ),
-  onSource('SyncsDead', { ...visible, queue: 'dead-syncs' }, { severity: 'ticket', threshold: 0, meaning: 'sync failed fifty times on a message' }),
-  onSource(
-    'SyncsBacklog',
-    { aws: 'AWS/SQS', name: 'ApproximateAgeOfOldestMessage', queue: 'syncs', statistic: 'Maximum' },
-    {
-      severity: 'ticket',
-      threshold: 120,
-      periods: 5,
-      meaning: 'wake-ups wait longer than they should',
-    },
   ),
 ];
 

@@ -1,13 +1,15 @@
 import { App, Aspects } from 'aws-cdk-lib';
 import { type Config, loadConfig } from './config.ts';
-import { fitToEmulator } from './emulator.ts';
+import { fitToEmulator, forEmulator } from './emulator.ts';
 import { addFleet } from './fleet.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
 // The CDK's own report is a resource that changes with each of its versions: a new one would then be an update of every cluster's stack.
 const app = new App({ analyticsReporting: false });
-addFleet(app, configOrExit(app.node.tryGetContext('clusters') ?? 'clusters.yaml'));
-if (app.node.tryGetContext('emulator')) Aspects.of(app).add(fitToEmulator());
+const config = configOrExit(app.node.tryGetContext('clusters') ?? 'clusters.yaml');
+const isEmulated = Boolean(app.node.tryGetContext('emulator'));
+addFleet(app, isEmulated ? forEmulator(config) : config);
+if (isEmulated) Aspects.of(app).add(fitToEmulator());
 
 /** What is wrong with the file is for the person who wrote it: without a stack trace. */
 function configOrExit(file: string): Config {

@@ -3,7 +3,7 @@ import { type AlarmBase, Alarm as CloudWatchAlarm, ComparisonOperator, TreatMiss
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import type { Alarm } from './alarms.ts';
+import type { Alarm } from './alarm.ts';
 import type { HubConfig } from './config.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 

@@ -1,12 +1,12 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
-import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
-import { clusterAlarms } from './alarms.ts';
 import { bellsOf, makeAlarm } from './bells.ts';
+import { clusterAlarms } from './cluster-alarms.ts';
 import { ClusterQueues } from './cluster-queues.ts';
 import type { ClusterConfig, HubConfig } from './config.ts';
 import type { HubStack } from './hub-stack.ts';
@@ -14,6 +14,7 @@ import { acknowledge } from './nag.ts';
 import { Registration } from './registration.ts';
 import { RelayIdentity } from './relay-identity.ts';
 import { writerGroup } from './relay-names.ts';
+import { liveAlias } from './rollout.ts';
 import type { QueueRole } from './series.ts';
 
 export interface ClusterStackProps extends StackProps {
@@ -72,13 +73,17 @@ export class ClusterStack extends Stack {
       namespace: metricsNamespaceOf(hubConfig.name),
       queueName: (role: QueueRole) => own[role]!.queueName,
       functionName: notHere('functions'),
+      newVersion: notHere('functions'),
       tableName: '',
     };
     for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, bells);
   }
 }
 
-/** Batches are for throughput only, so nothing waits to fill one; what fails returns alone. */
+/**
+ * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is named, and not imported: an export that another stack
+ * uses can be neither changed nor taken away.
+ */
 function consume(scope: Construct, id: string, queue: Queue, target: IFunction, maxConcurrency: number): EventSourceMapping {
   const mapping = new EventSourceMapping(scope, id, {
     target,
@@ -87,6 +92,7 @@ function consume(scope: Construct, id: string, queue: Queue, target: IFunction, 
     reportBatchItemFailures: true,
     maxConcurrency,
   });
+  (mapping.node.defaultChild as CfnEventSourceMapping).functionName = `${target.functionName}:${liveAlias}`;
   acknowledge(
     mapping,
     'Serverless-LambdaEventSourceMappingDestination',

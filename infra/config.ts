@@ -36,6 +36,8 @@ export interface HubConfig {
   readonly reserveConcurrency: boolean;
   readonly vpc?: VpcConfig | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
+  /** How a new version of ingest and sync takes over: in steps of a tenth a minute, sent back by alarms; or at once, whatever rings. */
+  readonly rollout: 'gradual' | 'at-once';
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
 }
@@ -221,6 +223,7 @@ const configShape: Shape<Config> = fields({
         }),
       ),
       alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
+      rollout: withDefault(oneOf('gradual', 'at-once'), 'gradual' as const),
       runbookUrl: optional(webPage),
     }),
   ),

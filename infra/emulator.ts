@@ -1,9 +1,16 @@
 import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
 import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
 import type { IConstruct } from 'constructs';
+import type { Config } from './config.ts';
 
 /** Types that the local cloud refuses; test/infra asserts them on the template instead. */
 export const notOnEmulator: readonly string[] = ['AWS::CloudWatch::CompositeAlarm', 'AWS::EKS::AccessEntry', 'AWS::EKS::PodIdentityAssociation'];
+
+/** It has versions and aliases, and no CodeDeploy to shift from one to the next. */
+export function forEmulator(config: Config): Config {
+  if (config.hub.rollout === 'gradual') console.error('not on the local cloud: rollout gradual, so it is at-once');
+  return { ...config, hub: { ...config.hub, rollout: 'at-once' } };
+}
 
 /** Fits the templates to the local cloud. Nothing may refer to what is left out. */
 export function fitToEmulator(): IAspect {

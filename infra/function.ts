@@ -1,13 +1,14 @@
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Alias, Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { hubEnv } from '#shared/contract/env.ts';
 import type { VpcConfig } from './config.ts';
 import { acknowledge } from './nag.ts';
+import { liveAlias } from './rollout.ts';
 
 export interface HubFunctionProps {
   /** Path of the entry, from the project's root. */
@@ -110,6 +111,11 @@ export class HubFunction extends Construct {
       asynchronous?.why ??
         'a dead-letter target serves asynchronous calls only; the queues that invoke this function have their own dead-letter queues',
     );
+  }
+
+  /** The version of this deploy, under the name by which it is invoked. */
+  makeLive(): Alias {
+    return new Alias(this, 'Live', { aliasName: liveAlias, version: this.fn.currentVersion, description: 'what is invoked' });
   }
 
   /** Read and written by key, and by partition; a scan is only for what sweep clears of clusters that have left. */

@@ -1,4 +1,5 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { Config } from './config.ts';
@@ -7,6 +8,7 @@ import { networkOf } from './function.ts';
 import { Ingest } from './ingest.ts';
 import { Monitoring } from './monitoring.ts';
 import { Register } from './registration.ts';
+import { newVersionOf, Rollout } from './rollout.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Sweep } from './sweep.ts';
 import { Sync } from './sync.ts';
@@ -34,7 +36,12 @@ export class HubStack extends Stack {
     this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, clusters, network });
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot, clusters, network });
     this.register = new Register(this, 'Register', stage);
-    this.monitor(config, snapshot);
+    const { alarms } = this.monitor(config, snapshot);
+    if (hub.rollout === 'gradual') {
+      const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
+      new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
+      new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
+    }
 
     new CfnOutput(this, 'TableName', { value: snapshot.table.tableName });
     new CfnOutput(this, 'ParkedQueueUrl', { value: this.deadLetters.parked.queueUrl });
@@ -43,15 +50,16 @@ export class HubStack extends Stack {
     new CfnOutput(this, 'SweepRoleArn', { value: this.sweep.function.role.roleArn });
   }
 
-  private monitor({ hub, clusters }: Config, { table }: Snapshot): void {
+  private monitor({ hub, clusters }: Config, { table }: Snapshot): Monitoring {
     const { ingest, sync, sweep } = this;
-    new Monitoring(this, 'Monitoring', {
+    return new Monitoring(this, 'Monitoring', {
       hub,
       clusters: clusters.length,
       sources: {
         namespace: metricsNamespaceOf(hub.name),
         tableName: table.tableName,
         functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
+        newVersion: (role) => newVersionOf(this[role].live),
         queueName: (role) => {
           if (role === 'parked' || role === 'quarantine') return this.deadLetters[role].queueName;
           throw new Error(`the hub has no ${role} queue: each cluster has its own`);

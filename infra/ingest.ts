@@ -1,4 +1,4 @@
-import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { ingestTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -10,6 +10,7 @@ import type { StageProps } from './stage.ts';
 /** events → snapshot and wake-ups. It never talks to a cluster, so it has no network and no credentials. */
 export class Ingest extends Construct {
   readonly function: HubFunction;
+  readonly live: Alias;
 
   constructor(scope: Construct, id: string, { hub, table, deadLetters }: StageProps & { readonly deadLetters: DeadLetters }) {
     super(scope, id);
@@ -24,6 +25,7 @@ export class Ingest extends Construct {
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.
       recursiveLoop: RecursiveLoop.ALLOW,
     });
+    this.live = this.function.makeLive();
     const [events, syncs] = [queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')];
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');

@@ -1,12 +1,14 @@
 import type { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { FunctionRole, QueueRole, Series } from './series.ts';
+import type { FunctionRole, LiveFunction, QueueRole, Series } from './series.ts';
 
 /** What the roles of series.ts are called here. */
 export interface MetricSources {
   /** Of our own metrics. */
   readonly namespace: string;
   readonly functionName: (role: FunctionRole) => string;
+  /** Dimensions of its version that is new in this deploy. */
+  readonly newVersion: (role: LiveFunction) => { [dimension: string]: string };
   readonly queueName: (role: QueueRole) => string;
   readonly tableName: string;
   /** Where given, metrics of our own are those of this cluster. */
@@ -30,6 +32,7 @@ function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: Metri
     case 'AWS/SQS':
       return { QueueName: sources.queueName(series.queue) };
     case 'AWS/Lambda':
+      if ('newVersionOf' in series) return sources.newVersion(series.newVersionOf);
       return series.function === 'account' ? {} : { FunctionName: sources.functionName(series.function) };
     case 'AWS/DynamoDB':
       return { TableName: sources.tableName };

@@ -1,4 +1,4 @@
-import { AlarmRule, AlarmState, CompositeAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, AlarmState, CompositeAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
 import { bellsOf, describe, makeAlarm } from './bells.ts';
@@ -15,19 +15,21 @@ export interface MonitoringProps {
 
 /** Dashboards and alarms of the hub. */
 export class Monitoring extends Construct {
+  /** By the alarm's id. */
+  readonly alarms: ReadonlyMap<string, IAlarm>;
+
   constructor(scope: Construct, id: string, { hub, clusters, sources }: MonitoringProps) {
     super(scope, id);
     drawDashboard(this, hub, fleetDashboard, sources);
     drawClusterDashboard(this, hub, sources);
 
     const bells = bellsOf(this, hub);
-    const made = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters }).map((alarm) => ({
-      alarm,
-      rings: makeAlarm(this, alarm, sources, bells),
-    }));
+    const all = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters });
+    const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, bells)] as const));
+    this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
     new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(
-        ...made.filter(({ alarm }) => alarm.severity === 'page').map(({ rings }) => AlarmRule.fromAlarm(rings, AlarmState.ALARM)),
+        ...[...made].filter(([{ severity }]) => severity === 'page').map(([, alarm]) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
       ),
       alarmDescription: describe(bells, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
     });

@@ -6,6 +6,8 @@ export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90
 
 /** Queues by role. The last two are the hub's, the others each cluster has its own of. */
 export type QueueRole = 'events' | 'syncs' | 'dead-events' | 'dead-syncs' | 'parked' | 'quarantine';
+/** Those that have versions. */
+export type LiveFunction = 'ingest' | 'sync';
 export type FunctionRole = 'ingest' | 'sync' | 'sweep';
 
 export type Source =
@@ -13,6 +15,8 @@ export type Source =
   | { readonly upstream: UpstreamMetricName; readonly labels: { readonly [label: string]: string } }
   | { readonly aws: 'AWS/SQS'; readonly name: string; readonly queue: QueueRole }
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly function: FunctionRole | 'account' }
+  /** Of the version that a deploy brings, while it takes over from the one before. */
+  | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly newVersionOf: LiveFunction }
   | { readonly aws: 'AWS/DynamoDB'; readonly name: string };
 
 export type Series = Source & { readonly statistic: Statistic };

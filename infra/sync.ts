@@ -1,4 +1,4 @@
-import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { grantClusterAccess } from './cluster-access.ts';
 import { syncTimeout } from './cluster-queues.ts';
@@ -18,6 +18,7 @@ export interface SyncProps extends StageProps {
 /** wake-ups → both controllers → write-back. */
 export class Sync extends Construct {
   readonly function: HubFunction;
+  readonly live: Alias;
 
   constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, network }: SyncProps) {
     super(scope, id);
@@ -34,6 +35,7 @@ export class Sync extends Construct {
       recursiveLoop: RecursiveLoop.ALLOW,
       network,
     });
+    this.live = this.function.makeLive();
     const syncs = queuesOfAllClusters(this, hub.name, 'Syncs');
     // Deletes: the records of outputs whose service is gone.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');

@@ -1,11 +1,12 @@
 import { Aspects } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, vi } from 'vitest';
-import { fitToEmulator, notOnEmulator } from '#infra/emulator.ts';
+import { parseConfig } from '#infra/config.ts';
+import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/emulator.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 
 const small = `
-hub: { name: Small }
+hub: { name: Small, rollout: at-once }
 clusters:
   - id: eks
     api: { url: "https://eks.example.com", auth: { type: eks, clusterName: eks, accessEntry: true } }
@@ -39,4 +40,11 @@ it('allows batches by the name that the local cloud has for them, and only there
   expect(JSON.stringify(statementsOf(local.hubTemplate, 'IngestRole'))).toContain('Fn::ImportValue');
   expect([sends(local.hubTemplate, 'sqs:SendMessage'), sends(local.hubTemplate, 'sqs:SendMessageBatch')]).toEqual([1, 1]);
   expect(sends(whole.hubTemplate, 'sqs:SendMessageBatch')).toBe(0);
+});
+
+it('takes new versions over at once there, as nothing shifts them', () => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+  expect(forEmulator(parseConfig('clusters.yaml', 'hub: {}')).hub.rollout).toBe('at-once');
+  expect(errors.mock.calls.flat()).toEqual(['not on the local cloud: rollout gradual, so it is at-once']);
+  errors.mockRestore();
 });

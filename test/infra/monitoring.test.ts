@@ -1,8 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { type Alarm, clusterAlarms, compositeAlarm, hubAlarms, pagingShare } from '#infra/alarms.ts';
+import type { Alarm } from '#infra/alarm.ts';
+import { compositeAlarm, hubAlarms, pagingShare } from '#infra/alarms.ts';
 import { runbookAnchor } from '#infra/bells.ts';
+import { clusterAlarms } from '#infra/cluster-alarms.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
 import type { Series } from '#infra/series.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';

@@ -51,6 +51,8 @@ describe('each function may do exactly this', () => {
     ],
     ['RegisterRole', [...table('GetItem', 'PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
+    ['IngestRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
+    ['SyncRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
   ])('%s', (role, actions) => {
     expect(actionsOf(statementsOf(hubTemplate, role))).toEqual([...actions].sort());
   });

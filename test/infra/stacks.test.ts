@@ -114,6 +114,46 @@ describe('the functions', () => {
   });
 });
 
+describe('a new version of ingest and sync', () => {
+  const aliasOf = (template: Template, id: string) =>
+    Object.entries(template.findResources('AWS::Lambda::Alias')).find(([key]) => key.startsWith(id))![1];
+
+  it.each([
+    ['Ingest', 'MonitoringNewIngestFails'],
+    ['Sync', 'MonitoringNewSyncFails'],
+  ])('of %s takes over in steps, and goes back when it crashes or messages fail', (id, crashes) => {
+    const [group, { Properties }] = Object.entries(hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup')).find(([key]) =>
+      key.startsWith(id),
+    )!;
+    expect(aliasOf(hubTemplate, id)).toMatchObject({
+      Properties: { Name: 'live', FunctionVersion: { 'Fn::GetAtt': [expect.stringMatching(`^${id}FunctionCurrentVersion`), 'Version'] } },
+      UpdatePolicy: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: group } } },
+    });
+    expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaLinear10PercentEvery1Minute');
+    expect(Properties.AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM');
+    const alarms = Properties.AlarmConfiguration.Alarms.map((a: { Name: { Ref: string } }) => a.Name.Ref.slice(0, -8));
+    expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
+  });
+
+  it('is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
+    const [alarm] = Object.values(
+      hubTemplate.findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') } }),
+    );
+    const dimensions = Object.fromEntries(
+      alarm!['Properties'].Dimensions.map((d: { Name: string; Value: unknown }) => [d.Name, JSON.stringify(d.Value)]),
+    );
+    expect(Object.keys(dimensions)).toEqual(['ExecutedVersion', 'FunctionName', 'Resource']);
+    expect(dimensions.ExecutedVersion).toContain('SyncFunctionCurrentVersion');
+    expect(dimensions.Resource).toContain(':live');
+  });
+
+  it('takes over at once where the configuration says so, by the same alias', () => {
+    const { hubTemplate: bold } = fleetOf('hub: { rollout: at-once }');
+    bold.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
+    for (const id of ['Ingest', 'Sync']) expect(aliasOf(bold, id)).not.toHaveProperty('UpdatePolicy');
+  });
+});
+
 describe('the queues of a cluster', () => {
   it.each([
     ['Events', 180, 50],
@@ -137,7 +177,8 @@ describe('the queues of a cluster', () => {
       ScalingConfig: { MaximumConcurrency: concurrency },
     });
     expect(mapping['Properties']).not.toHaveProperty('MaximumBatchingWindowInSeconds');
-    expect(JSON.stringify(mapping['Properties'].FunctionName)).toContain(target);
+    // The version that is live, and not the newest.
+    expect(JSON.stringify(mapping['Properties'].FunctionName)).toMatch(new RegExp(`${target}.*":live"\\]\\]`));
   });
 
   it('are encrypted, speak TLS only, and have no order and no name', () => {
@@ -204,8 +245,9 @@ it('has no physical names but those of dashboards, which begin with the hub’s,
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,
     )) {
-      // Names of inline policies are local to their role, and the FunctionName of what calls a function is a reference.
-      if (['AWS::IAM::Policy', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::EventInvokeConfig'].includes(Type)) continue;
+      // Names of inline policies are local to their role, and the FunctionName of what calls a function, or is one of its versions, is a reference.
+      const referring = ['EventSourceMapping', 'EventInvokeConfig', 'Version', 'Alias'].map((t) => `AWS::Lambda::${t}`);
+      if (Type === 'AWS::IAM::Policy' || referring.includes(Type)) continue;
       const named = Object.keys(Properties).filter((p) => names.includes(p));
       // A composite alarm must have one: CloudFormation needs it, and CDK makes it from the stack's own.
       if (Type !== 'AWS::CloudWatch::CompositeAlarm') expect({ id, named }).toEqual({ id, named: [] });

@@ -69,6 +69,8 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
     case 'AWS/SQS':
       return { ...common, where: ({ QueueName = '' }) => isQueue(QueueName, series.queue, cluster) };
     case 'AWS/Lambda':
+      // Nothing is deployed here.
+      if ('newVersionOf' in series) return { ...common, where: () => false };
       return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
     case 'AWS/DynamoDB':
       return common;

@@ -1,4 +1,5 @@
-import { clusterAlarms, hubAlarms } from '#infra/alarms.ts';
+import { hubAlarms } from '#infra/alarms.ts';
+import { clusterAlarms } from '#infra/cluster-alarms.ts';
 import { dashboards } from '#infra/dashboards.ts';
 import { perCluster } from '#shared/contract/metrics.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';

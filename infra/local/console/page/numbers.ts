@@ -1,5 +1,6 @@
 /** A widget of kind `numbers`: each series' newest value, large, and the alarm whose limit it is past. */
-import { clusterAlarms, hubAlarms } from '#infra/alarms.ts';
+import { hubAlarms } from '#infra/alarms.ts';
+import { clusterAlarms } from '#infra/cluster-alarms.ts';
 import type { Widget } from '#infra/dashboards.ts';
 import type { WidgetView } from './chart.ts';
 import { h, setText } from './dom.ts';

@@ -1,0 +1,38 @@
+import type { MetricName } from '#shared/contract/metrics.ts';
+import type { Series, Statistic } from './series.ts';
+
+export interface Alarm {
+  readonly id: string;
+  /** `page`: somebody is woken. `ticket`: within working hours. */
+  readonly severity: 'page' | 'ticket';
+  readonly series: Series;
+  readonly is: '>' | '<';
+  readonly threshold: number;
+  readonly periodMinutes: number;
+  /** It rings when `datapoints` of the last `periods` are over the threshold; all of them where nothing else is said. */
+  readonly periods: number;
+  readonly datapoints?: number;
+  readonly missing: 'fine' | 'alarm';
+  /** What is the matter when it rings. */
+  readonly meaning: string;
+}
+
+type Rest = Pick<Alarm, 'severity' | 'threshold' | 'meaning'> & Partial<Alarm>;
+const usual = { is: '>', periodMinutes: 1, periods: 1, missing: 'fine' } as const;
+export const on = (id: string, metric: MetricName, statistic: Statistic, rest: Rest): Alarm => ({
+  ...usual,
+  id,
+  series: { metric, statistic },
+  ...rest,
+});
+export const onSource = (id: string, series: Series, rest: Rest): Alarm => ({ ...usual, id, series, ...rest });
+export const visible = { aws: 'AWS/SQS', name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum' } as const;
+export const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum' } as const;
+export const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
+export const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
+/**
+ * A message that fails comes back within seconds or minutes, one whose batch crashed after the visibility timeout of three minutes (cluster-queues.ts). So
+ * its failures are never in minutes in a row, but five of fifteen at least.
+ */
+export const comesBack = { periods: 15, datapoints: 3 } as const;
+export const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;
