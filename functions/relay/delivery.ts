@@ -1,6 +1,8 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
-import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Log } from '#shared/telemetry/port.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { EventsMessage } from '#shared/queue/messages.ts';
+import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
+import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep, unlessAborted } from './clock.ts';
 import type { Meter } from './meter.ts';
 import { backoffMs } from './retry.ts';
@@ -41,7 +43,12 @@ export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<
   return { ...defaults, concurrency: 4, gatherMs: 200, gatherOutputsMs: 1_000, ...given };
 }
 
-/** Sends until the queue has accepted all of them. `before` each try; rejects as it does, or with the reason of `stop`. */
+/**
+ * Sends until the queue has accepted all of them. A queue out of reach, one that throttles, and rights that are missing are waited for. What the
+ * queue refuses for what it is would be refused for ever, and hold up all that comes after it: it is counted, named in the log and left out.
+ * A live state that was left out comes again with the next list; a list without one of its parts is never complete, which opens no gate.
+ * `before` each try; rejects as it does, or with the reason of `stop`.
+ */
 export async function deliver(
   deps: OutboxDeps,
   bodies: readonly string[],
@@ -50,8 +57,8 @@ export async function deliver(
   before: () => void,
 ): Promise<void> {
   const { queue, clock, log, meter } = deps;
-  const messages = bodies.map((body) => ({ body }));
-  for (let attempt = 0; ; attempt++) {
+  let messages: readonly OutgoingMessage[] = bodies.map((body) => ({ body }));
+  for (let attempt = 0; messages.length > 0; ) {
     before();
     stop.throwIfAborted();
     try {
@@ -60,10 +67,27 @@ export async function deliver(
       return;
     } catch (error) {
       stop.throwIfAborted();
+      const refused = error instanceof SendError ? error.refused : [];
+      for (const { body } of refused) {
+        meter.count('relay_refused_total');
+        log.error('queue will never take this message: it is left out', { error: String(error), bytes: body.length, ...contentOf(body, deps) });
+      }
+      messages = messages.filter((m) => !refused.includes(m));
+      if (refused.length > 0) continue;
       meter.count('relay_queue_errors_total');
       const delayMs = backoffMs(attempt, 500, clock.random());
       log.warn('queue did not accept', { attempt, delayMs: Math.round(delayMs), waiting: waiting(), error: String(error) });
+      attempt++;
       await sleep(clock, delayMs, stop);
     }
   }
+}
+
+/** Of which objects a message speaks. */
+function contentOf(body: string, deps: OutboxDeps): Fields {
+  const message = decodeMessage(body, limitsOf(deps).queue) as EventsMessage;
+  if (message.type === 'heartbeat') return { type: message.type };
+  const { type, kind, asOf, entries } = message;
+  const keys = entries.slice(0, 20).map((e) => `${e.ns}/${e.name}`);
+  return { type, kind, asOf, entries: entries.length, keys, ...(message.type === 'list' && { from: message.from, to: message.to }) };
 }

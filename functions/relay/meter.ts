@@ -11,6 +11,7 @@ const counters = {
 } as const;
 const plainCounters = {
   relay_messages_total: 'messages that the queue has accepted',
+  relay_refused_total: 'messages left out because the queue will never take them; the log names what was in each',
   relay_queue_errors_total: 'sends that the queue did not accept',
   relay_heartbeats_total: 'heartbeats that the queue has accepted',
   relay_sessions_total: 'views of the cluster begun',

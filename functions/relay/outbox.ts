@@ -10,8 +10,8 @@ import { Lane, type Pending } from './lane.ts';
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
  * comes is gathered for a moment (inputs and outputs each for themselves), so that a busy cluster's messages grow instead of becoming more.
  *
- * Nothing is given up: what the queue does not accept is sent again until it does. Memory is bounded by the readers, who wait for
- * `room` after each object, and by the few sends under way.
+ * What the queue does not accept is sent again until it does; only what it will never take is left out, by name (delivery.ts). Memory is bounded
+ * by the readers, who wait for `room` after each object, and by the few sends under way.
  *
  * In a standby it holds what the relay that speaks may not have told (lane.ts), and when it is full a list of that kind is owed instead.
  */

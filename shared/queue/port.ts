@@ -9,9 +9,23 @@ export interface OutgoingMessage {
 export interface MessageQueue {
   /**
    * Resolves when the queue has accepted every message, whatever the number of calls that takes (at most 10 messages and
-   * 1 MiB a call). Rejects if one was still refused after retries: some of the others may then have been accepted.
+   * 1 MiB a call). Rejects with a SendError if one was still refused after retries: some of the others may then have been accepted.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
+}
+
+/** A message was refused: for good (the sender's fault) or once too often. Some of the others may have been accepted. */
+export class SendError extends Error {
+  override readonly name = 'SendError';
+  readonly code: string;
+  /** Of the messages given to `send`, those that the queue will never take: too large for it, or of characters that it refuses. */
+  readonly refused: readonly OutgoingMessage[];
+
+  constructor(message: string, { code, refused = [] }: { readonly code: string; readonly refused?: readonly OutgoingMessage[] }) {
+    super(message);
+    this.code = code;
+    this.refused = refused;
+  }
 }
 
 /** The queues of one cluster. */

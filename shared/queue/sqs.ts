@@ -1,7 +1,7 @@
 /** A queue on SQS. Standard queues: order means nothing, and what is sent twice is handled twice. */
 import { setTimeout as timer } from 'node:timers/promises';
-import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { MessageQueue, OutgoingMessage } from './port.ts';
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type MessageQueue, type OutgoingMessage, SendError } from './port.ts';
 
 export interface SqsQueueOptions {
   /** Batches under way at once. */
@@ -12,16 +12,8 @@ export interface SqsQueueOptions {
   readonly random?: () => number;
 }
 
-/** A message was refused: for good (the sender's fault) or once too often. */
-export class SendError extends Error {
-  override readonly name = 'SendError';
-  readonly code: string;
-
-  constructor(queueUrl: string, { Code = 'Unknown', Message = '' }: Partial<BatchResultErrorEntry>, attempts: number) {
-    super(`${queueUrl} refused a message ${attempts} times: ${Code} ${Message}`.trimEnd());
-    this.code = Code;
-  }
-}
+/** About the message itself, so that it is refused each time. What else is the sender's fault (rights, keys) may be put right. */
+const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): MessageQueue {
   const { concurrency = 4, attempts = 6, sleep = timer, random = Math.random } = options;
@@ -34,8 +26,13 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
       const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
       const [first] = Failed;
       if (!first) return;
-      const ours = Failed.find((f) => f.SenderFault);
-      if (ours || attempt >= attempts) throw new SendError(queueUrl, ours ?? first, attempt);
+      const forGood = Failed.filter((f) => f.SenderFault && ofTheMessage.test(f.Code ?? ''));
+      const ours = forGood[0] ?? Failed.find((f) => f.SenderFault);
+      if (ours || attempt >= attempts) {
+        const { Code: code = 'Unknown', Message = '' } = ours ?? first;
+        const refused = forGood.map((f) => left[Number(f.Id)] as OutgoingMessage);
+        throw new SendError(`${queueUrl} refused a message ${attempt} times: ${code} ${Message}`.trimEnd(), { code, refused });
+      }
       left = Failed.map((f) => left[Number(f.Id)] as OutgoingMessage);
       await sleep(random() * Math.min(5_000, 50 * 2 ** attempt));
     }

@@ -1,7 +1,8 @@
 /** What only the SQS driver has: partial failures of a batch, which fauxqs never makes. */
 import type { SendMessageBatchCommand, SendMessageBatchCommandOutput, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
-import { SendError, sqsQueue } from '#shared/queue/sqs.ts';
+import { SendError } from '#shared/queue/port.ts';
+import { sqsQueue } from '#shared/queue/sqs.ts';
 
 type Refusal = { readonly code: string; readonly senderFault: boolean };
 
@@ -42,6 +43,20 @@ test("gives up at once on the sender's own fault", async () => {
   const sqs = fakeSqs((body) => (body === 'm1' ? { code: 'InvalidMessageContents', senderFault: true } : undefined));
   await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({ name: 'SendError', code: 'InvalidMessageContents' });
   expect(sqs.sizes).toEqual([3]);
+});
+
+test('says which messages the queue will never take, and none that it would take another time', async () => {
+  const refusals: { readonly [body: string]: Refusal } = {
+    m1: { code: 'InvalidMessageContents', senderFault: true },
+    m2: throttled,
+    m3: { code: 'AWS.SimpleQueueService.InvalidParameterValue', senderFault: true },
+    m4: { code: 'AccessDenied', senderFault: true },
+  };
+  const sqs = fakeSqs((body) => refusals[body]);
+  const error = await sqs.queue.send(messages(6)).catch((e: unknown) => e);
+  expect((error as SendError).refused).toEqual([{ body: 'm1' }, { body: 'm3' }]);
+  const denied = fakeSqs((body) => (body === 'm0' ? refusals['m4'] : undefined));
+  await expect(denied.queue.send(messages(2))).rejects.toMatchObject({ code: 'AccessDenied', refused: [] });
 });
 
 test('gives up on a message that is refused again and again', async () => {

@@ -4,11 +4,13 @@ import { Meter } from '#functions/relay/meter.ts';
 import { Outbox } from '#functions/relay/outbox.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { Log } from '#shared/telemetry/port.ts';
+import { SendError } from '#shared/queue/port.ts';
+import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { manualClock } from '#test/relay/manual-clock.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
-const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
+const logged: Fields[] = [];
+const quiet: Log = { info() {}, warn() {}, error: (message, fields) => void logged.push({ message, ...fields }), with: () => quiet };
 const never = new AbortController().signal;
 
 function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
@@ -19,11 +21,14 @@ function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
   const calls: number[] = [];
   const queue = {
     refuse: false,
+    never: (_: LiveMessage): boolean => false,
     async send(messages: readonly { readonly body: string }[]) {
       calls.push(messages.length);
       await new Promise<void>((resolve) => clock.after(options.sendMs ?? 10, resolve));
       if (queue.refuse) throw new Error('out of reach');
-      sent.push(...messages.map((m) => decodeMessage(m.body) as LiveMessage));
+      const refused = messages.filter((m) => queue.never(decodeMessage(m.body) as LiveMessage));
+      sent.push(...messages.filter((m) => !refused.includes(m)).map((m) => decodeMessage(m.body) as LiveMessage));
+      if (refused.length > 0) throw new SendError('refused', { code: 'InvalidParameterValue', refused: refused.slice(0, 1) });
     },
   };
   const box = new Outbox({ queue, clock, log: quiet, meter }, header, options);
@@ -236,6 +241,37 @@ test('is quiet when nothing of the kind waits any more, though a send may be und
   expect(isQuiet).toBe(false);
   await clock.advance(1);
   expect(isQuiet).toBe(true);
+});
+
+test('a message that the queue will never take is named and left out, and what comes after it is sent', async () => {
+  const { box, clock, meter, queue, sent } = outbox();
+  logged.length = 0;
+  queue.never = (m) => m.entries.some((e) => e.name.startsWith('bad'));
+  box.put('Service', 'n/bad', entry('bad', 2));
+  box.put('Pod', 'n/bad-too', entry('bad-too', 2));
+  box.put('EndpointSlice', 'n/s', slice(2, 'a'));
+  await clock.advance(250);
+  box.put('Pod', 'n/good', entry('good', 3));
+  await clock.advance(250);
+  expect(new Set(sent.flatMap((m) => names(m) ?? []))).toEqual(new Set(['s@2', 'good@3']));
+  expect(logged.map(({ message: _, ...l }) => l)).toMatchObject([
+    { type: 'live', kind: 'Service', entries: 1, keys: ['n/bad'] },
+    { type: 'live', kind: 'Pod', entries: 1, keys: ['n/bad-too'] },
+  ]);
+  expect(meter.value('relay_refused_total')).toBe(2);
+  expect(meter.value('relay_queue_errors_total')).toBe(0);
+  expect(box.accepted('Pod')).toBe('3');
+});
+
+test('a part of a list that the queue will never take does not hold up the list’s other parts', async () => {
+  const { box, clock, meter, queue, sent } = outbox();
+  queue.never = (m) => m.entries.some((e) => e.name === 'bad');
+  const part = (name: string) => JSON.stringify({ ...header, type: 'list', kind: 'Pod', asOf: '9', from: '', to: '', entries: [entry(name, 2)] });
+  const delivered = box.deliver(['a', 'bad', 'b'].map(part));
+  await clock.advance(100);
+  await delivered;
+  expect(new Set(sent.flatMap((m) => m.entries.map((e) => e.name)))).toEqual(new Set(['a', 'b']));
+  expect(meter.value('relay_refused_total')).toBe(1);
 });
 
 test('closed, it sends nothing more and keeps nobody waiting', async () => {
