@@ -86,6 +86,8 @@ export type AuthConfig =
 
 export interface RelayConfig {
   readonly namespace: string;
+  /** One speaks, the others stand by. */
+  readonly replicas: number;
   readonly resyncSeconds: number;
   readonly identity: RelayIdentityConfig;
 }
@@ -186,6 +188,7 @@ const cluster: Shape<ClusterConfig> = checked(
     relay: required(
       fields({
         namespace: withDefault(dnsLabel, 'fleet-endpoints'),
+        replicas: withDefault(integer(1, 3), 2),
         resyncSeconds: withDefault(integer(60, 86_400), 1800),
         identity: required(identity),
       }),

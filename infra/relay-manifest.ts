@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
-import { relayServiceAccount } from './relay-names.ts';
+import { relayLease, relayServiceAccount } from './relay-names.ts';
 import { relayRbac } from './relay-rbac.ts';
 import { writerLimits } from './writer-limits.ts';
 
@@ -19,6 +19,7 @@ export interface RelayInstall {
   readonly region: string;
   /** `full` lets shadow compare without credentials for the cluster; `metadata` is enough once active. */
   readonly outputs: 'full' | 'metadata';
+  readonly replicas: number;
   readonly resyncSeconds: string;
   /** Of the relay's ServiceAccount, where it gets its AWS identity by IRSA. */
   readonly roleArn?: string;
@@ -33,6 +34,8 @@ const port = 8080;
 const name = 'relay';
 const labels = { 'app.kubernetes.io/name': 'relay', 'app.kubernetes.io/part-of': 'fleet-endpoints' };
 
+const matchLabels = { 'app.kubernetes.io/name': name };
+
 /** Everything that a cluster needs, in the order in which it can be applied. */
 export function relayManifest(install: RelayInstall): readonly Manifest[] {
   const { namespace, program } = install;
@@ -46,6 +49,13 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
     ...writerLimits(namespace),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name, namespace, labels },
+      // Of one pod alone it allows the eviction.
+      spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels } },
+    },
   ];
 }
 
@@ -57,20 +67,21 @@ const bundleMap = (namespace: string, bundle: string): Manifest => ({
 });
 
 /**
- * One pod: two would be harmless and cost double. It is let go early from a node that does not answer, as endpoints stand still without it.
- * No limit on CPU: the first lists are a burst. Memory as measured with 20,000 pods; more pods need more.
+ * One pod speaks, the other one stands by on another node (docs/decisions/0013-the-relay-survives-its-node.md). They are let go early from a node that
+ * does not answer. No limit on CPU: the first lists are a burst. Memory as measured with 20,000 pods; more pods need more.
  */
 function deployment(install: RelayInstall): Manifest {
-  const { namespace, program } = install;
+  const { namespace, program, replicas } = install;
   const bundle = 'bundle' in program ? program.bundle : undefined;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name, namespace, labels },
     spec: {
-      replicas: 1,
-      strategy: { type: 'Recreate' },
-      selector: { matchLabels: { 'app.kubernetes.io/name': name } },
+      replicas,
+      // A new pod stands by, and is ready, before an old one goes; which of them speaks is the Lease's to say.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels },
       template: {
         metadata: {
           labels,
@@ -85,6 +96,11 @@ function deployment(install: RelayInstall): Manifest {
             effect: 'NoExecute',
             tolerationSeconds: 15,
           })),
+          topologySpreadConstraints: [
+            // A node that is gone does not count, or the pod that replaces its own could not be placed.
+            spread('kubernetes.io/hostname', { whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor' }),
+            spread('topology.kubernetes.io/zone', { whenUnsatisfiable: 'ScheduleAnyway' }),
+          ],
           terminationGracePeriodSeconds: 30,
           securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
@@ -114,16 +130,27 @@ function deployment(install: RelayInstall): Manifest {
   };
 }
 
-function environment({ cluster, eventsQueueUrl, region, outputs, resyncSeconds }: RelayInstall): object[] {
+/** Pods of one revision apart from those of the next, which take their places. */
+const spread = (topologyKey: string, more: object): object => ({
+  maxSkew: 1,
+  topologyKey,
+  labelSelector: { matchLabels },
+  matchLabelKeys: ['pod-template-hash'],
+  ...more,
+});
+
+function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resyncSeconds }: RelayInstall): object[] {
   const values = {
     [relayEnv.clusterId]: cluster,
     [relayEnv.eventsQueueUrl]: eventsQueueUrl,
     [relayEnv.outputs]: outputs,
     [relayEnv.resyncSeconds]: resyncSeconds,
     [relayEnv.port]: String(port),
+    [relayEnv.lease]: `${namespace}/${relayLease}`,
     AWS_REGION: region,
     // Halves the memory under bursts of events, for a few per cent of CPU.
     NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',
   };
-  return Object.entries(values).map(([key, value]) => ({ name: key, value }));
+  const revision = { name: relayEnv.revision, valueFrom: { fieldRef: { fieldPath: "metadata.labels['pod-template-hash']" } } };
+  return [...Object.entries(values).map(([key, value]) => ({ name: key, value })), revision];
 }

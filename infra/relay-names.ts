@@ -1,5 +1,7 @@
 /** Names that the relay's manifest, IAM and the clusters' access entries share. */
 export const relayServiceAccount = 'relay';
+/** The Lease by which the relays of a cluster agree on which of them speaks. */
+export const relayLease = 'relay';
 /** Group that the hub's functions have in a cluster; the writer's ClusterRole is bound to it. */
 export const writerGroup = 'fleet-endpoints:writers';
 /** For clusters that let the hub in with a token of a service account. */

@@ -1,8 +1,9 @@
 import type { Manifest } from './relay-manifest.ts';
-import { relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
+import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay';
+const leaseRole = 'fleet-endpoints-relay-lease';
 const writerRole = 'fleet-endpoints-writer';
 
 /** The cluster's identity is the UID of this namespace. */
@@ -28,6 +29,23 @@ export const relayRbac = (namespace: string, roleArn: string | undefined): reado
     ],
   },
   binding(relayRole, [{ kind: 'ServiceAccount', name: relayServiceAccount, namespace }]),
+  // All that the relay may write. To make an object cannot be allowed by its name.
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'Role',
+    metadata: { name: leaseRole, namespace },
+    rules: [
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [relayLease], verbs: ['get', 'update'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    ],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: leaseRole, namespace },
+    roleRef: { apiGroup: rbac, kind: 'Role', name: leaseRole },
+    subjects: [{ kind: 'ServiceAccount', name: relayServiceAccount, namespace }],
+  },
   {
     apiVersion: `${rbac}/v1`,
     kind: 'ClusterRole',

@@ -58,6 +58,7 @@ function installOf(clusterId: string): Parameters<typeof relayManifest>[0] {
     eventsQueueUrl: deployed.eventsQueueUrl,
     region,
     outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
+    replicas: cluster.relay.replicas,
     resyncSeconds: String(cluster.relay.resyncSeconds),
     ...(cluster.relay.identity.type === 'irsa' && deployed.roleArn && { roleArn: deployed.roleArn }),
     program: program(),

@@ -27,7 +27,7 @@ describe('the clusters file', () => {
   it('fills in what is left out with what the hub itself takes for granted', () => {
     const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${relay} }`).clusters;
     expect(cluster!.settings).toEqual(defaultSettings);
-    expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', resyncSeconds: 1800 });
+    expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 
   it('has the shapes that are registered', () => {

@@ -23,6 +23,7 @@ const install: RelayInstall = {
   eventsQueueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/events',
   region: 'eu-central-1',
   outputs: 'full',
+  replicas: 2,
   resyncSeconds: '1800',
   roleArn: 'arn:aws:iam::111122223333:role/relay',
   program: { image: 'registry.example.com/relay@sha256:0' },
@@ -68,6 +69,36 @@ describe('the relay’s pod', () => {
   });
 });
 
+describe('two relays', () => {
+  const spec = (install_: Partial<RelayInstall> = {}) => find('Deployment', 'relay', relayManifest({ ...install, ...install_ })).spec;
+
+  it('are on two nodes, if there are two, and in two zones where that can be', () => {
+    expect(spec().replicas).toBe(2);
+    expect(podOf().topologySpreadConstraints).toMatchObject([
+      { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor', matchLabelKeys: ['pod-template-hash'] },
+      { topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+    ]);
+    for (const { labelSelector } of podOf().topologySpreadConstraints) expect(labelSelector).toEqual(spec().selector);
+  });
+
+  it('are not evicted together, and one that is not ready stops no drain', () => {
+    expect(find('PodDisruptionBudget', 'relay').spec).toEqual({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: spec().selector,
+    });
+  });
+
+  it('agree by one Lease, and say which revision they are', () => {
+    const { env } = podOf().containers[0];
+    expect(env).toContainEqual({ name: relayEnv.lease, value: 'relays/relay' });
+    expect(env).toContainEqual({ name: relayEnv.revision, valueFrom: { fieldRef: { fieldPath: "metadata.labels['pod-template-hash']" } } });
+    expect(spec().strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+  });
+
+  it('can be one', () => expect(spec({ replicas: 1 }).replicas).toBe(1));
+});
+
 describe('rights in the cluster', () => {
   const rulesOf = (name: string): string[] =>
     find('ClusterRole', name).rules.flatMap((r: { resources: string[]; verbs: string[]; resourceNames?: string[] }) =>
@@ -83,6 +114,24 @@ describe('rights in the cluster', () => {
       'endpointslices: list watch',
       'namespaces/kube-system: get',
     ]);
+  });
+
+  it('the relay writes one Lease in its own namespace, and nothing else', () => {
+    const written = manifests.filter((m) => m.kind === 'Role');
+    expect(written).toMatchObject([
+      {
+        metadata: { namespace: 'relays' },
+        rules: [
+          { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: ['relay'], verbs: ['get', 'update'] },
+          { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+        ],
+      },
+    ]);
+    expect(find('RoleBinding', 'fleet-endpoints-relay-lease')).toMatchObject({
+      metadata: { namespace: 'relays' },
+      roleRef: { kind: 'Role', name: 'fleet-endpoints-relay-lease' },
+      subjects: [{ kind: 'ServiceAccount', name: 'relay', namespace: 'relays' }],
+    });
   });
 
   it('the writer writes two kinds and Events, and reads what it must confirm', () => {

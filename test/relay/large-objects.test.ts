@@ -19,6 +19,7 @@ const install = {
   eventsQueueUrl: 'u',
   region: 'r',
   outputs: 'full',
+  replicas: 2,
   resyncSeconds: '1800',
   program: { image: 'i' },
 } as const;

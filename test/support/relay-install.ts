@@ -15,6 +15,7 @@ export async function applyAccess(controlPlane: ControlPlane): Promise<void> {
     eventsQueueUrl: 'https://sqs.example.com/events',
     region: 'eu-central-1',
     outputs: 'metadata',
+    replicas: 2,
     resyncSeconds: '1800',
     program: { image: 'any' },
   });
