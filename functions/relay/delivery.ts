@@ -4,6 +4,7 @@ import type { EventsMessage } from '#shared/queue/messages.ts';
 import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
 import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep, unlessAborted } from './clock.ts';
+import type { GatherWindow } from './gather-window.ts';
 import type { Meter } from './meter.ts';
 import { backoffMs } from './retry.ts';
 
@@ -32,7 +33,7 @@ export interface OutboxOptions {
   /** Sends under way at once. */
   readonly concurrency?: number;
   /** After a send what comes is gathered for as long, even if the queue is quick: every message costs ingest and the queue as much as its entries. */
-  readonly gatherMs?: number;
+  readonly gatherMs?: GatherWindow;
   /** The same for Endpoints and slices: they say what sync has written, as a rule, so nobody waits for them. */
   readonly gatherOutputsMs?: number;
 }
@@ -40,7 +41,7 @@ export interface OutboxOptions {
 export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<OutboxOptions> {
   const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
   const defaults = { maxWaiting: mostWaiting, maxWaitingBytes: mostWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
-  return { ...defaults, concurrency: 4, gatherMs: 200, gatherOutputsMs: 1_000, ...given };
+  return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, ...given };
 }
 
 /**

@@ -4,11 +4,13 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { Changes } from './changes.ts';
 import { deliver, type OutboxDeps, type OutboxOptions, outboxOptions, StandingBy } from './delivery.ts';
+import { ChangeRate } from './gather-window.ts';
 import { Lane, type Pending } from './lane.ts';
 
 /**
  * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
- * comes is gathered for a moment (inputs and outputs each for themselves), so that a busy cluster's messages grow instead of becoming more.
+ * comes is gathered for a window that grows with the rate of changes (outputs: always for a second), so that a busy cluster's messages grow instead
+ * of becoming more.
  *
  * What the queue does not accept is sent again until it does; only what it will never take is left out, by name (delivery.ts). Memory is bounded
  * by the readers, who wait for `room` after each object, and by the few sends under way.
@@ -30,6 +32,7 @@ export class Outbox {
   private isAlone = false;
   private sends = 0;
   private timer: { readonly at: number; readonly cancel: () => void } | undefined;
+  private readonly rate = new ChangeRate();
   private readonly sentAt = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
   /** Without a header it stands by. */
@@ -101,6 +104,7 @@ export class Outbox {
   put(kind: Kind, key: string, entry: Entry): void {
     const lane = this.lane(kind);
     lane.put(key, entry, this.header === undefined);
+    if (lane.group === 'inputs') this.rate.count(this.deps.clock.now());
     if (this.header) this.pump();
     else if (this.isFull) lane.owe(entry.rv);
   }
@@ -189,7 +193,7 @@ export class Outbox {
     const sentAt = this.sentAt[lane.group];
     // A clock that was set back must not hold up anything.
     if (lane.waiting.size >= maxEntries || lane.bytes >= maxBytes || sentAt > this.deps.clock.now()) return Number.NEGATIVE_INFINITY;
-    return sentAt + (lane.group === 'inputs' ? gatherMs : gatherOutputsMs);
+    return sentAt + (lane.group === 'inputs' ? this.rate.windowMs(sentAt, gatherMs) : gatherOutputsMs);
   }
 
   /** One message of each kind that has something, in the groups in which something is due: a busy kind takes the others along. */

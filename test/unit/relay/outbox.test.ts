@@ -58,16 +58,38 @@ test('after a quiet time what comes is sent at once, and what came in one go is 
   }
 });
 
-test('gathers after a send, however quick the queue is, and sends what came as one message', async () => {
+test('the outbox gathers for 20 ms after a send where little comes, however quick the queue is', async () => {
   const { box, clock, sent } = outbox({ sendMs: 1 });
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(1);
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < 4; i++) {
     box.put('Pod', `n/p${i}`, entry(`p${i}`, 3 + i));
-    await clock.advance(1);
+    await clock.advance(4);
   }
-  await clock.advance(200);
-  expect(sent.map((m) => m.entries.length)).toEqual([1, 30]);
+  await clock.advance(20);
+  expect(sent.map((m) => m.entries.length)).toEqual([1, 4]);
+});
+
+/** Messages a second and changes a message, once the rate has been the same for some seconds. */
+async function steady(changesASecond: number): Promise<{ readonly messages: number; readonly filled: number }> {
+  const { box, clock, sent } = outbox({ sendMs: 1 });
+  let before = 0;
+  for (let i = 0; i < changesASecond * 8; i++) {
+    box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i));
+    await clock.advance(1000 / changesASecond);
+    if (i === changesASecond * 4) before = sent.length;
+  }
+  const messages = sent.slice(before);
+  return { messages: messages.length / 4, filled: messages.reduce((sum, m) => sum + m.entries.length, 0) / messages.length };
+}
+
+test('the window for which the outbox gathers grows with the rate of changes, so that messages are filled and do not become more', async () => {
+  const [at20, at100, at500] = [await steady(20), await steady(100), await steady(500)];
+  expect(at20.filled).toBe(1);
+  expect(at100.messages).toBeLessThan(16);
+  expect(at100.filled).toBeGreaterThan(6);
+  expect(at500.messages).toBeLessThan(6);
+  expect(at500.filled).toBeGreaterThan(90);
 });
 
 test('what sync has written is gathered for longer, and holds back nothing else', async () => {
@@ -79,7 +101,7 @@ test('what sync has written is gathered for longer, and holds back nothing else'
     box.put('Pod', 'n/a', entry('a', 3 + i));
     await clock.advance(100);
   }
-  expect(sent.map((m) => m.kind)).toEqual(['EndpointSlice', 'Pod', 'Pod', 'Pod', 'Pod', 'Pod']);
+  expect(sent.map((m) => m.kind)).toEqual(['EndpointSlice', ...Array.from({ length: 9 }, () => 'Pod')]);
   await clock.advance(200);
   expect(sent.filter((m) => m.kind === 'EndpointSlice').map(names)).toEqual([['s@2'], ['s@11']]);
 });
@@ -111,7 +133,7 @@ test('a slow send does not hold back what comes after it', async () => {
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(1);
   box.put('Pod', 'n/b', entry('b', 3));
-  await clock.advance(198);
+  await clock.advance(18);
   expect(calls).toHaveLength(1);
   await clock.advance(2);
   expect(calls).toHaveLength(2);
