@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
+import { UsageError } from '#infra/usage-error.ts';
 import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
-import { UsageError } from './options.ts';
 
 export interface KubeconfigCluster {
   readonly context: string;

@@ -1,4 +1,6 @@
-import { parseOptions, UsageError } from './options.ts';
+import { printable } from '#infra/operate/printable.ts';
+import { UsageError } from '#infra/usage-error.ts';
+import { parseOptions } from './options.ts';
 import { run } from './run.ts';
 import { terminal } from './terminal.ts';
 
@@ -11,7 +13,9 @@ export async function main(): Promise<never> {
     await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
   } catch (e) {
     if (!stopping.signal.aborted) {
-      console.error(e instanceof UsageError ? `error: ${e.message}` : e);
+      // What a server said is in many a message.
+      const lines = e instanceof UsageError ? [`error: ${e.message}`] : String(e instanceof Error ? (e.stack ?? e) : e).split('\n');
+      for (const line of lines) console.error(printable(line));
       process.exit(1);
     }
   }

@@ -1,5 +1,6 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
+import { UsageError } from '#infra/usage-error.ts';
 import type { ClusterSettings } from '#shared/snapshot/meta.ts';
 
 export interface Options {
@@ -14,13 +15,8 @@ export interface Options {
   readonly port: number;
 }
 
-/** Its message is for the person who typed the command: one line, no stack. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 const allowed =
-  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --batch-period SECONDS, --max-endpoints-per-slice N';
+  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --batch-period SECONDS, --max-endpoints-per-slice N, --controllers endpoints|slices|both';
 
 export function parseOptions(args: readonly string[], env: { readonly [name: string]: string | undefined }): Options {
   const { values } = parse(args);
@@ -40,6 +36,7 @@ export function parseOptions(args: readonly string[], env: { readonly [name: str
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     dataDir: values.data,
     settings: {
+      ...controllers(values.controllers),
       ...(batchPeriodSeconds !== undefined && { batchPeriodSeconds }),
       ...(maxEndpointsPerSlice !== undefined && { maxEndpointsPerSlice }),
     },
@@ -57,6 +54,7 @@ function parse(args: readonly string[]) {
     mode: string,
     'batch-period': string,
     'max-endpoints-per-slice': string,
+    controllers: string,
   };
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false });
@@ -64,6 +62,13 @@ function parse(args: readonly string[]) {
     // The first sentence says what is wrong; the others advise on syntax that is not used here.
     throw new UsageError(`${(e as Error).message.split(/\. |\n/)[0]?.replace(/\.$/, '')}. Allowed: ${allowed}`);
   }
+}
+
+/** Which of the two a run is of: the settings `endpoints` and `slices` of clusters.yaml. */
+function controllers(chosen: string | undefined): Partial<ClusterSettings> {
+  if (chosen === undefined) return {};
+  if (chosen !== 'endpoints' && chosen !== 'slices' && chosen !== 'both') throw new UsageError(`--controllers ${chosen}: endpoints, slices or both`);
+  return { endpoints: chosen !== 'slices', slices: chosen !== 'endpoints' };
 }
 
 function number(name: string, text: string | undefined, least: number, most: number): number | undefined {

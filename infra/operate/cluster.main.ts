@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
+import { UsageError } from '#infra/usage-error.ts';
 import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
@@ -18,7 +19,7 @@ import { countDifferences } from '#shared/snapshot/differences.ts';
 import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, mayWrite, noteReady, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
-import { chosenClusters, command, connectHub, type Hub, UsageError } from './hub.ts';
+import { chosenClusters, command, connectHub, type Hub } from './hub.ts';
 import {
   accessFindings,
   controllersOff,
@@ -31,6 +32,7 @@ import {
   vouchedFor,
   wasReady,
 } from './preflight.ts';
+import { say } from './printable.ts';
 
 const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
 /** No lease of a worker that still believes the old mode is alive after this. */
@@ -71,7 +73,7 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
   return metas.filter((meta) => {
     const why = impossible(meta, mode);
     if (why && !all) throw new UsageError(`${meta.id} ${why}`);
-    if (why && !hasLeft(meta)) console.log(`${meta.id}  passed over: ${why}`);
+    if (why && !hasLeft(meta)) say(`${meta.id}  passed over: ${why}`);
     return !why;
   });
 }
@@ -87,7 +89,7 @@ function impossible(meta: ClusterMeta, mode: ChosenMode): string | undefined {
 async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
   if (mayWrite(meta)) return;
   const findings = await preflight(hub, meta, quietMs, namespace, vouched);
-  for (const { check, ok, detail } of findings) console.log(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
   if (!wasReady(meta, Date.now())) await noteReady(hub.table, meta.id, Date.now());
@@ -114,9 +116,9 @@ async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: Chosen
   for (const meta of switched) {
     if (!meta) continue;
     // A pause wakes nothing: there is nothing to do, and the switch back wakes all.
-    console.log(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
+    say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
     if (meta.mode === 'active' && mode !== 'active')
-      console.log(
+      say(
         `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
       );
   }
@@ -199,11 +201,11 @@ async function list(hub: Hub): Promise<void> {
   }
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-  for (const text of [...rows.map(line), ...left]) console.log(text.trimEnd());
+  for (const text of [...rows.map(line), ...left]) say(text.trimEnd());
 }
 
 async function audit(hub: Hub, clusters: readonly string[]): Promise<void> {
-  for (const id of clusters) for (const { at, who, what } of await listAudit(hub.table, id)) console.log(`${at}  ${id}  ${who}  ${what}`);
+  for (const id of clusters) for (const { at, who, what } of await listAudit(hub.table, id)) say(`${at}  ${id}  ${who}  ${what}`);
 }
 
 function seconds(text: string): number {

@@ -1,4 +1,5 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
+import { UsageError } from '#infra/usage-error.ts';
 import { type ExplainInput, explainService, type KnownPod } from '#shared/explain/explain.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -11,7 +12,6 @@ import { readOutputs } from '#shared/snapshot/outputs.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { readTriggers } from '#shared/snapshot/triggers.ts';
 import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
-import { UsageError } from './hub.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
 export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {

@@ -1,12 +1,12 @@
-/** An explanation as text for a terminal. */
+/** An explanation as lines for a terminal. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
 
-export function explanationText({ cluster, namespace, name, summary, groups, pods, differences }: Explanation): string {
+export function explanationLines({ cluster, namespace, name, summary, groups, pods, differences }: Explanation): readonly string[] {
   const heading = `${cluster} ${namespace}/${name}: ${summary}`;
   const facts = groups.flatMap(({ title, facts }) => ['', title, ...table(facts.map(({ label, text }) => [label, text]))]);
   const lines = pods.flatMap((pod) => ['', ...podLines(pod)]);
   const differing = differences.length > 0 ? ['', 'Differences', ...differences.map((d) => `  ${d}`)] : [];
-  return [heading, ...facts, ...differing, ...lines].join('\n');
+  return [heading, ...facts, ...differing, ...lines];
 }
 
 const relations = { selected: '', left: ' (no longer selected)', near: ' (not selected)' } as const;

@@ -1,8 +1,10 @@
 /** `npm run explain -- CLUSTER NAMESPACE/SERVICE [POD]`: why a service has the endpoints that it has. */
+import { UsageError } from '#infra/usage-error.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import { explain } from './explain-service.ts';
-import { explanationText } from './explain-text.ts';
-import { chosenClusters, command, connectHub, UsageError } from './hub.ts';
+import { explanationLines } from './explain-text.ts';
+import { chosenClusters, command, connectHub } from './hub.ts';
+import { say } from './printable.ts';
 
 const usage = 'usage: npm run explain -- CLUSTER NAMESPACE/SERVICE [POD]';
 
@@ -13,5 +15,5 @@ await command(async () => {
   if (chosen === undefined) throw new UsageError(`${usage}; clusters: ${(await listClusters(table)).join(', ') || 'none'}`);
   const [cluster = ''] = await chosenClusters(table, chosen, false);
   if (!namespace || !name || rest.length > 0) throw new UsageError(usage);
-  console.log(explanationText(await explain(table, { cluster, namespace, name }, Date.now(), pod)));
+  say(...explanationLines(await explain(table, { cluster, namespace, name }, Date.now(), pod)));
 });

@@ -2,17 +2,19 @@
  * The hub that a command is for: the deployed one, named by TABLE_NAME and the usual AWS credentials, or else the local run, which leaves its
  * addresses in a file while it runs.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { UsageError } from '#infra/usage-error.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { type QueueDirectory, queueDirectory } from '#shared/queue/directory.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
+import { printable } from './printable.ts';
 
 /** What a local run leaves in its file. */
 export interface LocalAddresses {
@@ -33,7 +35,22 @@ export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.
 /** Only this user may read them. */
 export async function leaveAddresses(addresses: LocalAddresses): Promise<void> {
   await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
+  checkOurs(runsFolder());
   await writeFile(localHubFile(process.pid), JSON.stringify(addresses), { mode: 0o600 });
+}
+
+/** The temporary directory is everybody's: another user who makes the folder first could send our commands to a table of his own. */
+function checkOurs(folder: string): void {
+  const found = lstatSync(folder);
+  const rights = found.mode & 0o777;
+  const wrong = !found.isDirectory()
+    ? 'is not a folder'
+    : found.uid !== userInfo().uid
+      ? `belongs to user ${found.uid}`
+      : (rights & 0o077) !== 0
+        ? `is open to others (0${rights.toString(8)}, 0700 is needed)`
+        : undefined;
+  if (wrong) throw new UsageError(`${folder} ${wrong}: what it says of local runs is not believed; remove it, and start the runs again`);
 }
 
 export interface Hub {
@@ -43,11 +60,6 @@ export interface Hub {
   readonly dynamodb: DynamoDBClient;
   readonly directory: QueueDirectory;
   readonly connectionsFile: string | undefined;
-}
-
-/** A mistake of the caller's, to be told in one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 export function connectHub(env: { readonly [name: string]: string | undefined }): Hub {
@@ -80,6 +92,7 @@ function readLocal(chosen: string | undefined): LocalAddresses {
 
 function localRuns(): number[] {
   if (!existsSync(runsFolder())) return [];
+  checkOurs(runsFolder());
   return readdirSync(runsFolder())
     .map((file) => Number.parseInt(file, 10))
     .filter(isRunning);
@@ -108,7 +121,7 @@ export async function command(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(printable(error instanceof Error ? error.message : String(error)));
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }

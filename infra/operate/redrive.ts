@@ -1,8 +1,11 @@
 /**
  * What no worker will take up again by itself, and how it is taken up: never by copying an old message back, which a worker may rightly drop, but by
  * raising the service's generation and sending anew. Twice is harmless.
+ *
+ * Who sends to a cluster's queue speaks for that cluster alone, and what died there was never checked: a message of a dead-letter queue is its
+ * cluster's, or it stays.
  */
-import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { QueueDirectory } from '#shared/queue/directory.ts';
@@ -10,12 +13,16 @@ import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
 import { hasLeft, type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import { defaultLook, type LookLimits, receiveAll, release } from './receive-all.ts';
 
 export interface RedriveDeps {
   readonly table: Table;
   readonly sqs: SQSClient;
   readonly directory: QueueDirectory;
   readonly now: () => number;
+  readonly look?: LookLimits;
+  /** How far a look has come that takes long. */
+  readonly onProgress?: (queue: string, count: number) => void;
 }
 
 /** A message that was set aside: which queue it is in, what it was for, and why it is there. */
@@ -30,13 +37,20 @@ export interface SetAside {
   readonly redrive: () => Promise<boolean>;
 }
 
-/** Long enough to look at a queue whole, short enough that what was only looked at is soon back. */
-const visibilitySeconds = 30;
+export interface Look {
+  readonly found: readonly SetAside[];
+  /** There was more than fits into one look. */
+  readonly more: boolean;
+  /** Lets whatever was not taken up be received again. To be called once, when all is done. */
+  readonly release: () => Promise<void>;
+}
+
 /** Older events are not applied again: the next list tells the truth of those objects. */
 const longestEventAgeMs = 24 * 3_600_000;
 
-/** Everything that was set aside for these clusters. Messages that are not redriven come back to their queue within 30 s. */
-export async function setAside(deps: RedriveDeps, clusters: readonly string[]): Promise<readonly SetAside[]> {
+/** What was set aside for these clusters. */
+export async function lookAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
+  const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
     const meta = await readMeta(deps.table, cluster);
     const urls = meta?.queues;
@@ -46,10 +60,22 @@ export async function setAside(deps: RedriveDeps, clusters: readonly string[]): 
   });
   // Some may be shared by clusters.
   const distinct = new Map(queues.flat().map((q) => [q.url, q]));
-  const found = await concurrently(16, [...distinct.values()], async ({ queue, url, cluster }) =>
-    (await receiveAll(deps.sqs, url)).map((message) => describe(deps, queue, url, message, cluster)),
-  );
-  return found.flat().filter((s) => clusters.includes(s.cluster));
+  const room = { bytes: look.bytes };
+  const looks = await concurrently(16, [...distinct.values()], async ({ queue, url, cluster }) => {
+    const onProgress = (count: number): void => deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${cluster}` : queue, count);
+    const { messages, more } = await receiveAll(deps.sqs, url, look, room, deps.now, onProgress);
+    const left = new Set(messages);
+    const found = messages.map((message): SetAside => {
+      const aside = describe(deps, queue, url, message, cluster);
+      return { ...aside, redrive: async () => (await aside.redrive()) && (left.delete(message) || true) };
+    });
+    return { found, more, release: () => release(deps.sqs, url, [...left]) };
+  });
+  return {
+    found: looks.flatMap((l) => l.found).filter((s) => clusters.includes(s.cluster)),
+    more: looks.some((l) => l.more),
+    release: async () => void (await concurrently(16, looks, (l) => l.release().catch(() => {}))),
+  };
 }
 
 async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly { readonly queue: SetAside['queue']; readonly url: string }[]> {
@@ -69,25 +95,10 @@ async function deadLetterUrl(sqs: SQSClient, url: string): Promise<string> {
   return `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`;
 }
 
-async function receiveAll(sqs: SQSClient, url: string): Promise<readonly Message[]> {
-  const messages = new Map<string, Message>();
-  for (;;) {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl: url,
-        MaxNumberOfMessages: 10,
-        // A long poll asks every server, so one that comes back empty says that there is no more.
-        WaitTimeSeconds: 1,
-        VisibilityTimeout: visibilitySeconds,
-        MessageSystemAttributeNames: ['All'],
-      }),
-    );
-    if (Messages.length === 0) return [...messages.values()];
-    for (const m of Messages) messages.set(m.MessageId ?? '', m);
-  }
-}
+const never = async (): Promise<boolean> => false;
 
-function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, message: Message, fallback: string): SetAside {
+/** `owner`: the cluster whose queue it is, or one of those that share it. */
+function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, message: Message, owner: string): SetAside {
   const sentAt = Number(message.Attributes?.['SentTimestamp'] ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
@@ -102,46 +113,32 @@ function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, mess
     await remove();
     return true;
   };
+  /** Of a queue that is one cluster's own. */
+  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAside['redrive']): SetAside =>
+    speaksFor === owner
+      ? { queue, cluster: owner, subject, why, sentAt, redrive }
+      : { queue, cluster: owner, subject, why: `it speaks for cluster ${speaksFor} in the queue of ${owner}: not believed`, sentAt, redrive: never };
   try {
     if (queue === 'dead events') {
       const m = parseEventsMessage(body);
-      return { queue, cluster: m.cluster, subject: subjectOf(m), why: 'ingest failed with it fifty times', sentAt, redrive: resend(m.cluster, body) };
+      return dead(m.cluster, subjectOf(m), 'ingest failed with it fifty times', resend(owner, body));
     }
     if (queue === 'dead syncs') {
       const m = parseSyncMessage(body);
-      return {
-        queue,
-        cluster: m.cluster,
-        subject: `${m.ns}/${m.service}`,
-        why: 'no worker finished with it in fifty deliveries',
-        sentAt,
-        redrive: wake(m.cluster, m.ns, m.service),
-      };
+      return dead(m.cluster, `${m.ns}/${m.service}`, 'no worker finished with it in fifty deliveries', wake(owner, m.ns, m.service));
     }
     const m = decodeMessage(body) as { readonly [field: string]: string };
-    const cluster = m['cluster'] ?? fallback;
+    const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
       const { ns = '', service = '', part = '', error = '' } = m;
-      return {
-        queue,
-        cluster,
-        subject: `${ns}/${service} ${part === 'ep' ? 'Endpoints' : 'EndpointSlices'}`,
-        why: error,
-        sentAt,
-        redrive: wake(cluster, ns, service),
-      };
+      const subject = `${ns}/${service} ${part === 'ep' ? 'Endpoints' : 'EndpointSlices'}`;
+      return { queue, cluster, subject, why: error, sentAt, redrive: wake(cluster, ns, service) };
     }
     const original = m['body'] ?? '';
-    return {
-      queue,
-      cluster,
-      subject: `${m['from']} message ${original.slice(0, 60)}`,
-      why: m['reason'] ?? '',
-      sentAt,
-      redrive: readable(m['from'], original, cluster),
-    };
+    const subject = `${m['from']} message ${original.slice(0, 60)}`;
+    return { queue, cluster, subject, why: m['reason'] ?? '', sentAt, redrive: readable(m['from'], original, cluster) };
   } catch (error) {
-    return { queue, cluster: fallback, subject: body.slice(0, 80), why: `unreadable: ${String(error)}`, sentAt, redrive: async () => false };
+    return { queue, cluster: owner, subject: body.slice(0, 80), why: `unreadable: ${String(error)}`, sentAt, redrive: never };
   }
 
   /** A message that could not be read then may be readable now, by a newer version. */
@@ -149,11 +146,11 @@ function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, mess
     try {
       if (from !== 'events') {
         const m = parseSyncMessage(original);
-        return m.cluster === cluster ? wake(cluster, m.ns, m.service) : async () => false;
+        return m.cluster === cluster ? wake(cluster, m.ns, m.service) : never;
       }
-      return parseEventsMessage(original).cluster === cluster ? resend(cluster, original) : async () => false;
+      return parseEventsMessage(original).cluster === cluster ? resend(cluster, original) : never;
     } catch {
-      return async () => false;
+      return never;
     }
   }
 }

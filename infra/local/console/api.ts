@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dashboards } from '#infra/dashboards.ts';
 import { explain, listServices } from '#infra/operate/explain-service.ts';
-import { UsageError } from '#infra/operate/hub.ts';
+import { UsageError } from '#infra/usage-error.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';

@@ -3,7 +3,7 @@ import { apiRoutes } from '#infra/local/console/api.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';
-import { explanationText } from '#infra/operate/explain-text.ts';
+import { explanationLines } from '#infra/operate/explain-text.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
@@ -92,7 +92,7 @@ describe('the console’s API', () => {
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
     ]);
     expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is owed.');
-    expect(explanationText(explanation)).toContain(
+    expect(explanationLines(explanation).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );
     const asked = (await get('/api/explain?cluster=a&namespace=ns&service=foo&pod=pod0002')).body as Explanation;

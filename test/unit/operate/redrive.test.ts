@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type SetAside, setAside } from '#infra/operate/redrive.ts';
+import { lookAside, type SetAside } from '#infra/operate/redrive.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { claim, raise, readWork, settleClean } from '#shared/snapshot/work.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const look = (cluster: string, now = Date.now): Promise<readonly SetAside[]> => setAside({ ...hub, now }, [cluster]);
+const look = async (cluster: string, now = Date.now): Promise<readonly SetAside[]> => (await lookAside({ ...hub, now }, [cluster])).found;
 
 /** A service whose work was given up: generation 1 is done. */
 async function givenUp(cluster: string, name: string) {
@@ -80,12 +80,20 @@ it('taken up twice it is done once more and nothing else', async () => {
   expect(await look(cluster)).toEqual([]);
 });
 
-it('looking takes nothing away', async () => {
+it('looking takes nothing away', { timeout: 20_000 }, async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
   await hub.put(cluster, 'parked', encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'ep', gen: 1, error: 'e', parkedAt: 1 }));
-  expect((await look(cluster)).map((s) => s.queue).sort()).toEqual(['dead events', 'dead syncs', 'parked']);
+  const queues = async (): Promise<readonly string[]> => {
+    const { found, more, release } = await lookAside({ ...hub, now: Date.now }, [cluster]);
+    expect(more).toBe(false);
+    await release();
+    return found.map((s) => s.queue).sort();
+  };
+  expect(await queues()).toEqual(['dead events', 'dead syncs', 'parked']);
+  // They are back a second later.
+  await expect.poll(queues, { timeout: 10_000 }).toEqual(['dead events', 'dead syncs', 'parked']);
   for (const queue of ['deadSyncs', 'deadEvents', 'parked'] as const) expect(await hub.depth(cluster, queue)).toBe(1);
   expect(await hub.take(cluster, 'syncs')).toEqual([]);
 });
@@ -128,5 +136,24 @@ it('each cluster is shown its own', async () => {
   await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(one, 'web')));
   await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
   expect((await look(one)).map((s) => s.cluster)).toEqual([one]);
-  expect((await setAside({ ...hub, now: Date.now }, [one, other])).map((s) => s.cluster)).toContain(other);
+  await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'api')));
+  expect((await lookAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
+});
+
+it('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
+  const [one, other] = [await newCluster(), await newCluster()];
+  await hub.put(one, 'deadEvents', encodeMessage(live(other)));
+  await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
+
+  const { found, release } = await lookAside({ ...hub, now: Date.now }, [one, other]);
+  const why = `it speaks for cluster ${other} in the queue of ${one}: not believed`;
+  expect(found).toMatchObject([
+    { queue: 'dead events', cluster: one, why },
+    { queue: 'dead syncs', cluster: one, why },
+  ]);
+  expect(await Promise.all(found.map((s) => s.redrive()))).toEqual([false, false]);
+  await release();
+  for (const queue of ['events', 'syncs'] as const) for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
+  for (const queue of ['deadEvents', 'deadSyncs'] as const) expect(await hub.depth(one, queue)).toBe(1);
+  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', name: 'web' })).gen).toBe(0);
 });

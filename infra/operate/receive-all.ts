@@ -1,0 +1,67 @@
+/** What is in a queue, for people: every message once, or as many as fit into a look. */
+import { ChangeMessageVisibilityBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+
+export interface LookLimits {
+  readonly messages: number;
+  readonly ms: number;
+  /** Of bodies, of all queues of one look. */
+  readonly bytes: number;
+}
+
+export const defaultLook: LookLimits = { messages: 1_000, ms: 20_000, bytes: 64 << 20 };
+
+/** Longer than a look and what is then done with it: who comes back earlier would be received twice. */
+const visibilitySeconds = 300;
+
+export interface Received {
+  readonly messages: readonly Message[];
+  /** There may be more. */
+  readonly more: boolean;
+}
+
+/** `room`: bytes that are left of this look, counted down. `now`: ms. `onProgress` hears of how many there are so far, now and then. */
+export async function receiveAll(
+  sqs: SQSClient,
+  url: string,
+  { messages: most, ms }: LookLimits,
+  room: { bytes: number },
+  now: () => number,
+  onProgress: (count: number) => void,
+): Promise<Received> {
+  const messages = new Map<string, Message>();
+  const end = now() + ms;
+  let told = now();
+  for (;;) {
+    if (messages.size >= most || room.bytes <= 0 || now() >= end) return { messages: [...messages.values()], more: true };
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: url,
+        MaxNumberOfMessages: Math.min(10, most - messages.size),
+        // A long poll asks every server, so one that comes back empty says that there is no more.
+        WaitTimeSeconds: 1,
+        VisibilityTimeout: visibilitySeconds,
+        MessageSystemAttributeNames: ['All'],
+      }),
+    );
+    // One that was received before has come back: all that can be seen now was seen.
+    if (Messages.length === 0 || Messages.some((m) => messages.has(m.MessageId ?? ''))) return { messages: [...messages.values()], more: false };
+    for (const m of Messages) {
+      messages.set(m.MessageId ?? '', m);
+      room.bytes -= m.Body?.length ?? 0;
+    }
+    if (now() - told < 5_000) continue;
+    told = now();
+    onProgress(messages.size);
+  }
+}
+
+/** Not 0: the queues of a local run lose a message that is given back like that. */
+const releaseSeconds = 1;
+
+/** What was only looked at can be received again a moment later. Without the right to do that, when its time is over. */
+export async function release(sqs: SQSClient, url: string, messages: readonly Message[]): Promise<void> {
+  for (let i = 0; i < messages.length; i += 10) {
+    const Entries = messages.slice(i, i + 10).map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: releaseSeconds }));
+    await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
+  }
+}
