@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
+import { UsageError } from '#infra/usage-error.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import type { Table } from '#shared/snapshot/table.ts';
@@ -14,8 +15,9 @@ import { apiRoutes, onlookersTable } from './console/api.ts';
 import { metricsStore } from './console/metrics-store.ts';
 import { pageRoutes } from './console/page.ts';
 import { startConsole } from './console/server.ts';
+import { lockData } from './data-lock.ts';
 import { type LocalHub, prepareHub } from './hub.ts';
-import { type Options, UsageError } from './options.ts';
+import type { Options } from './options.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './processes.ts';
 import { scheduleAsBatch } from './scheduling.ts';
 import { summary } from './summary.ts';
@@ -59,11 +61,13 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     '/healthz': () => ({ type: 'application/json', body: `${JSON.stringify(health(ready, children))}\n` }),
     '/metrics': () => ({ type: 'text/plain; version=0.0.4; charset=utf-8', body: store.prometheus() }),
   });
+  let unlock = async (): Promise<void> => {};
   const own = await mkdtemp(join(tmpdir(), 'fleet-endpoints-'));
 
   async function begin(): Promise<void> {
     const source = options.kubeconfig ? await clusterOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters);
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
+    unlock = await lockData(dataDir);
     await scheduleAsBatch();
     terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
     const [table, queues, connections] = await Promise.all([
@@ -96,6 +100,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     terminal.live('');
     await stopAll(children);
     console.close();
+    await unlock();
     await rm(localHubFile(process.pid), { force: true });
     await rm(own, { recursive: true, force: true });
   }

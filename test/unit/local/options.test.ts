@@ -22,6 +22,14 @@ test('reads sizes, settings, the data folder and the port', () => {
 });
 
 test.each([
+  ['endpoints', { endpoints: true, slices: false }],
+  ['slices', { endpoints: false, slices: true }],
+  ['both', { endpoints: true, slices: true }],
+])('--controllers %s runs these and no other', (chosen, settings) => {
+  expect(options(`--controllers ${chosen}`).settings).toEqual(settings);
+});
+
+test.each([
   ['--cluster 3', /^Unknown option '--cluster'\. Allowed: --clusters N, --data DIR,/],
   ['three', /^Unexpected argument 'three'.* Allowed: /],
   ['--data', /^Option '--data <value>' argument missing\. Allowed: /],
@@ -31,6 +39,7 @@ test.each([
   ['--context a', /^--context needs --kubeconfig FILE$/],
   ['--kubeconfig k --clusters 2', /^--clusters is for embedded clusters/],
   ['--kubeconfig k --mode paused', /^--mode paused: shadow or active$/],
+  ['--controllers slice', /^--controllers slice: endpoints, slices or both$/],
   ['--batch-period 901', /^--batch-period 901: a whole number from 0 to 900$/],
 ])('says in one line what is wrong with "%s"', (line, message) => {
   expect(() => options(line)).toThrow(message);

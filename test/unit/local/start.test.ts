@@ -7,6 +7,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { lockData } from '#infra/local/data-lock.ts';
 
 interface Started {
   readonly process: ChildProcess;
@@ -84,23 +85,28 @@ test.each([
   60_000,
 );
 
-test('a missing kubeconfig, an unknown context, an unknown option and a port in use are one line each and exit code 1', async () => {
+test('a missing kubeconfig, an unknown context, an unknown option, a port and a data folder in use are one line each and exit code 1', async () => {
   const busy = createTcpServer().listen(0, '127.0.0.1');
   await once(busy, 'listening');
   cleanUps.push(() => busy.close());
   const port = String((busy.address() as AddressInfo).port);
   const file = await kubeconfig('http://127.0.0.1:1');
+  const data = join(file, '..');
+  const unlock = await lockData(data);
   const runs = [
     start(['--kubeconfig', '/does/not/exist']),
     start(['--kubeconfig', file, '--context', 'prod']),
     start(['--fast']),
     start([], { PORT: port }),
+    start(['--data', data]),
   ];
-  expect(await Promise.all(runs.map((r) => r.ended))).toEqual([1, 1, 1, 1]);
+  expect(await Promise.all(runs.map((r) => r.ended))).toEqual([1, 1, 1, 1, 1]);
+  await unlock();
   expect(runs.map((r) => r.out())).toEqual([
     expect.stringMatching(/^error: cannot read kubeconfig \/does\/not\/exist: no such file\n$/),
     expect.stringMatching(/^error: kubeconfig \S+ has no context prod; it has dev\n$/),
     expect.stringMatching(/^error: Unknown option '--fast'\. Allowed: .*\n$/),
     expect.stringMatching(new RegExp(`^error: port ${port} is in use: .*\n$`)),
+    `error: --data ${data} is in use by another run (process ${process.pid}): end it, or give another folder\n`,
   ]);
 }, 60_000);
