@@ -123,6 +123,18 @@ export class HubFunction extends Construct {
     this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
   }
 
+  /** Which clusters there are, whose each queue is, and where each API is: register's business. Whoever can change that is sent all clusters' tokens. */
+  denyIdentity(tableArn: string): void {
+    this.role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+        resources: [tableArn],
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...identityKeys] } },
+      }),
+    );
+  }
+
   allow(resources: readonly string[], ...actions: readonly string[]): void {
     this.role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
   }
@@ -144,5 +156,8 @@ export class HubFunction extends Construct {
     );
   }
 }
+
+/** Partition keys of the records that only register writes (shared/snapshot/keys.ts). */
+export const identityKeys = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'] as const;
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';

@@ -29,6 +29,7 @@ export class Ingest extends Construct {
     const [events, syncs] = [queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')];
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    this.function.denyIdentity(table.tableArn);
     this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
     this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
     for (const queue of ['Events', 'Syncs'] as const) {

@@ -4,10 +4,10 @@ import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { registrationProperty } from '#shared/contract/registration.ts';
+import { registrationProperty, registrationVersion } from '#shared/contract/registration.ts';
 import type { ClusterQueues } from './cluster-queues.ts';
 import type { ClusterConfig } from './config.ts';
-import { HubFunction } from './function.ts';
+import { HubFunction, identityKeys } from './function.ts';
 import type { StageProps } from './stage.ts';
 
 /** The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's environment holds 4 KB. */
@@ -40,9 +40,9 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
   fn.role.addToPolicy(
     new PolicyStatement({
       effect: Effect.ALLOW,
-      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
       resources: [table.tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*'] } },
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', ...identityKeys] } },
     }),
   );
 }
@@ -75,7 +75,7 @@ export class Registration extends Construct {
       resourceType: 'Custom::FleetEndpointsCluster',
       serviceTimeout: Duration.minutes(2),
       // One text: CloudFormation turns the numbers and flags of properties into text.
-      properties: { [registrationProperty]: scope.toJsonString(registration) },
+      properties: { [registrationProperty]: scope.toJsonString(registration), [registrationVersion.property]: registrationVersion.value },
     });
   }
 }

@@ -48,6 +48,7 @@ export class Sweep extends Construct {
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
     // What is left of clusters that have left, wherever it is.
     this.function.grantTable(table.tableArn, 'Scan', 'DeleteItem');
+    this.function.denyIdentity(table.tableArn);
     this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
     // Lists of its own are applied as the relay's are: by ingest, from the events queue.
     this.function.allow([queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');

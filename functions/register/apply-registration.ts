@@ -3,7 +3,7 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import { recordAudit } from '#shared/snapshot/audit.ts';
 import { drainCluster, type Mode } from '#shared/snapshot/meta.ts';
-import { BeingCleared, type Registration, registerCluster } from '#shared/snapshot/registration.ts';
+import { BeingCleared, giveUpAccess, type Registration, registerCluster } from '#shared/snapshot/registration.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 
 /** A run of sweep that clears what was known of the former cluster is over by then. */
@@ -24,6 +24,7 @@ export async function applyRegistration(
   if (event.RequestType === 'Delete') {
     const id = event.PhysicalResourceId;
     if (await drainCluster(table, id)) await audit(id, 'taken out: draining, its endpoints stay as they are');
+    await giveUpAccess(table, id);
     return id;
   }
   const registration = JSON.parse(String(event.ResourceProperties[registrationProperty])) as Registration;

@@ -10,6 +10,8 @@ const safe = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent
 const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE' } as const;
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
+/** Where the cluster's API and queues are, and what shows us there: written by register alone, and infra denies it to all others. */
+export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${safe(cluster)}`, sk: 'ACCESS' });
 export const auditKey = (cluster: string, at: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: `AUDIT#${at}` });
 export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
@@ -63,13 +65,11 @@ export const triggersOf = perService('TRIGGER');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 
-/** The cluster whose snapshot the key is of; undefined for what is kept of clusters as such: their records, audits and queues, and which there are. */
+/** The cluster whose snapshot the key is of; undefined for what is kept of clusters as such: their records, access, audits and queues, and which there are. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
-  return rest.length === 0 || cluster === 'CLUSTER' || cluster === 'QUEUE' ? undefined : cluster;
+  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE'].includes(cluster) ? undefined : cluster;
 }
-
-export const isQueueKey = ({ pk }: Key): boolean => pk.startsWith('QUEUE#');
 
 /** Cluster, namespace and service of a work item's partition key. */
 export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {

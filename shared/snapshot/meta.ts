@@ -1,5 +1,5 @@
 import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
-import { metaKey, queueKey } from './keys.ts';
+import { accessKey, metaKey, queueKey } from './keys.ts';
 import type { Condition, Item, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -124,13 +124,18 @@ export const isSynced = (meta: ClusterMeta): boolean =>
   kinds.every((k) => meta.synced[k] === meta.incarnation) && (meta.suspect === undefined || meta.mode === 'shadow');
 
 export async function readMeta(table: Table, cluster: string): Promise<ClusterMeta | undefined> {
-  const item = await table.get(metaKey(cluster));
-  return item && decodeMeta(cluster, item);
+  const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
+  return item && decodeMeta(cluster, item, access);
 }
 
-export function decodeMeta(id: string, item: Item): ClusterMeta {
-  const json = <T>(attribute: string): T | undefined =>
-    typeof item[attribute] === 'string' ? (JSON.parse(item[attribute] as string) as T) : undefined;
+/**
+ * `access`: what register wrote. Without it, as the version before left a cluster until its stack is deployed again, addresses and credentials
+ * are in the record itself; where it is, nothing that anybody else can write leads the functions to another server.
+ */
+export function decodeMeta(id: string, item: Item, access: Item = item): ClusterMeta {
+  const text = <T>(of: Item, attribute: string): T | undefined =>
+    typeof of[attribute] === 'string' ? (JSON.parse(of[attribute] as string) as T) : undefined;
+  const json = <T>(attribute: string): T | undefined => text(item, attribute);
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const perKind = <T>(prefix: string, none: T) =>
     Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
@@ -145,8 +150,8 @@ export function decodeMeta(id: string, item: Item): ClusterMeta {
     incarnationSince: number('incSince'),
     uid: (item['uid'] as string | undefined) ?? '',
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
-    queues: json('queues'),
-    api: json('api'),
+    queues: text(access, 'queues'),
+    api: text(access, 'api'),
     // In the other modes no run asks the API, so a circuit would stay as it was for ever.
     circuit: json(foreignWrites.conflict) ?? (mode === 'active' ? json('circuit') : undefined),
     recoveredAt: number('recoveredAt'),

@@ -1,5 +1,5 @@
 /** How a cluster becomes known: by a deploy, or by a local run. */
-import { clusterIndexKey, metaKey, queueKey } from './keys.ts';
+import { accessKey, clusterIndexKey, metaKey, queueKey } from './keys.ts';
 import { type ApiAccess, type ClusterSettings, clearedUntil, isHere, isMode, type Mode, type QueueUrls } from './meta.ts';
 import type { Table, Value } from './table.ts';
 
@@ -31,9 +31,9 @@ export async function registerCluster(table: Table, cluster: Registration, now =
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }
   const settings = JSON.stringify(cluster.settings ?? {});
-  const set: { [attribute: string]: Value } = { settings };
-  if (cluster.queues) set['queues'] = JSON.stringify(cluster.queues);
-  if (cluster.api) set['api'] = JSON.stringify(cluster.api);
+  const access = { ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }), ...(cluster.api && { api: JSON.stringify(cluster.api) }) };
+  // In the record itself for the version before, which may still run, or run again.
+  const set: { readonly [attribute: string]: Value } = { settings, ...access };
   const former = (await table.get(metaKey(cluster.id)))?.['settings'];
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
   const changes = former !== undefined && former !== settings;
@@ -48,11 +48,28 @@ export async function registerCluster(table: Table, cluster: Registration, now =
     { any: [{ absent: 'mode' }, isHere] },
   );
   const left = known ? undefined : await comeBack(table, cluster, set, now);
-  for (const arn of [cluster.eventsArn, cluster.syncsArn]) {
-    if (arn) await table.put({ ...queueKey(arn), cluster: cluster.id });
-  }
+  await ownQueues(table, cluster, access);
   await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
   return left;
+}
+
+/** Queues that were replaced may still hold messages, so they stay the cluster's until it leaves. */
+async function ownQueues(table: Table, { id, eventsArn, syncsArn }: Registration, access: { readonly [attribute: string]: string }): Promise<void> {
+  const present = [eventsArn, syncsArn].filter((arn) => arn !== undefined);
+  const arns = new Set([...(await ownedQueues(table, id)), ...present]);
+  await table.put({ ...accessKey(id), ...access, ...(arns.size > 0 && { queueArns: JSON.stringify([...arns]) }) });
+  for (const arn of present) await table.put({ ...queueKey(arn), cluster: id });
+}
+
+async function ownedQueues(table: Table, cluster: string): Promise<readonly string[]> {
+  const text = (await table.get(accessKey(cluster)))?.['queueArns'];
+  return typeof text === 'string' ? (JSON.parse(text) as string[]) : [];
+}
+
+/** Of a cluster that has left: where its API is, and whose its queues were. Nobody else may delete these records. */
+export async function giveUpAccess(table: Table, cluster: string): Promise<void> {
+  for (const arn of await ownedQueues(table, cluster)) await table.delete(queueKey(arn), { attribute: 'cluster', is: '=', value: cluster });
+  await table.delete(accessKey(cluster));
 }
 
 /** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */

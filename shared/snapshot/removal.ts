@@ -2,7 +2,7 @@
  * What becomes of a cluster whose stack was deleted (docs/decisions/0011): it drains, its records are cleared, and then it is `removed`: an entry in
  * the list of clusters, its audit records, and the numbers from which it would go on if it came back.
  */
-import { clusterOfKey, isQueueKey, metaKey } from './keys.ts';
+import { clusterOfKey, metaKey } from './keys.ts';
 import { type ClusterMeta, clearedUntil } from './meta.ts';
 import type { Key, Table } from './table.ts';
 
@@ -20,7 +20,7 @@ export async function mayClear(table: Table, { id, modeSince }: ClusterMeta, now
 
 /**
  * The keys of the cluster in the table's next page, wherever they are: services that went long ago have left work behind that no index leads to.
- * Its own record and its audit records are not among them.
+ * Its own record, its audit records and those that register gives up (registration.ts) are not among them.
  */
 export async function nextToClear(
   table: Table,
@@ -28,10 +28,7 @@ export async function nextToClear(
   after: Key | undefined,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> {
   const { keys, next } = await table.scanKeys(after);
-  const own = await Promise.all(
-    keys.map(async (key) => clusterOfKey(key) === cluster || (isQueueKey(key) && (await table.get(key))?.['cluster'] === cluster)),
-  );
-  return { keys: keys.filter((_, i) => own[i]), next };
+  return { keys: keys.filter((key) => clusterOfKey(key) === cluster), next };
 }
 
 /** Where a round of clearing that ran out of time has got to. */

@@ -61,6 +61,7 @@ export interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: unknown;
   readonly Condition?: unknown;
+  readonly Effect?: 'Allow' | 'Deny';
 }
 
 export const actionsOf = (statements: readonly Statement[]): string[] => [...new Set(statements.flatMap((s) => s.Action))].sort();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config.ts';
 import { HubStack } from '#infra/hub-stack.ts';
 import { SnapshotStack } from '#infra/snapshot-stack.ts';
+import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/snapshot/keys.ts';
 import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
@@ -49,7 +50,7 @@ describe('each function may do exactly this', () => {
         ...clusters,
       ],
     ],
-    ['RegisterRole', [...table('GetItem', 'PutItem', 'UpdateItem'), ...log]],
+    ['RegisterRole', [...table('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
     ['IngestRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
     ['SyncRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
@@ -83,7 +84,24 @@ describe('and on exactly these', () => {
 
   it('registers clusters without touching what they have told', () => {
     const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
-    expect(statement!.Condition).toEqual({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*'] } });
+    expect(statement!.Condition).toEqual({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*', 'ACCESS#*'] } });
+  });
+
+  it.each(['IngestRole', 'SyncRole', 'SweepRole'])('keeps %s from the records that say where clusters are and whose queues are', (role) => {
+    const keys = [clusterIndexKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
+    const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny');
+    const patterns = denied.flatMap(
+      (s) => (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAnyValue:StringLike']['dynamodb:LeadingKeys'],
+    );
+    const matches = (key: string) => patterns.some((p) => (p.endsWith('*') ? key.startsWith(p.slice(0, -1)) : key === p));
+    expect(actionsOf(denied)).toEqual(table('DeleteItem', 'PutItem', 'UpdateItem'));
+    expect(keys.map(matches)).toEqual([true, true, true]);
+    expect([metaKey('c'), auditKey('c', 'now'), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('grants nothing by a managed policy, and no action by a star', () => {

@@ -7,7 +7,7 @@ import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import { listAudit } from '#shared/snapshot/audit.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
+import { accessKey, metaKey, queueKey } from '#shared/snapshot/keys.ts';
 import { clearedUntil, clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -41,6 +41,40 @@ describe('registering a cluster', () => {
     expect(await readMeta(table, 'shop')).toMatchObject({ id, mode, settings, queues, api });
     expect(await listClusters(table)).toEqual(['shop']);
     expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
+  });
+
+  it('has addresses and credentials believed from its own record alone, whatever the one says that ingest writes', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:stolen' } };
+    await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen), queues: JSON.stringify({ events: 'https://attacker' }) } });
+    expect(await readMeta(table, 'shop')).toMatchObject({ api: registration.api, queues: registration.queues });
+    const { api: _, ...watched } = registration;
+    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(watched) } }));
+    await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen) } });
+    expect((await readMeta(table, 'shop'))?.api).toBeUndefined();
+  });
+
+  it('is read from the record of the former version until it registers itself again, and read by the former version', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    const { queues, api } = registration;
+    expect(await table.get(metaKey('shop'))).toMatchObject({ queues: JSON.stringify(queues), api: JSON.stringify(api) });
+    await table.delete(accessKey('shop'));
+    expect(await readMeta(table, 'shop')).toMatchObject({ queues, api });
+  });
+
+  it('gives up every queue that was ever its own when it is taken out, and none of another cluster', async () => {
+    const table = memoryTable();
+    await applyRegistration(table, event('Create'));
+    const replaced = { ...registration, eventsArn: 'arn:named-events', syncsArn: 'arn:named-syncs' };
+    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(replaced) } }));
+    for (const arn of ['arn:events', 'arn:named-events']) expect(await clusterOfQueue(table, arn)).toBe('shop');
+    await table.put({ ...queueKey('arn:syncs'), cluster: 'another' });
+    await applyRegistration(table, event('Delete'));
+    for (const arn of ['arn:events', 'arn:named-events', 'arn:named-syncs']) expect(await clusterOfQueue(table, arn)).toBeUndefined();
+    expect(await clusterOfQueue(table, 'arn:syncs')).toBe('another');
+    expect(await table.get(accessKey('shop'))).toBeUndefined();
   });
 
   it('again, with other settings, leaves the mode as it was switched by hand', async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/operate/hub.ts';
 import { listAudit } from '#shared/snapshot/audit.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
+import { accessKey, metaKey } from '#shared/snapshot/keys.ts';
 import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { putObject } from '#shared/snapshot/objects.ts';
 import { registerCluster } from '#shared/snapshot/registration.ts';
@@ -103,7 +103,7 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
 it.concurrent('a cluster whose own controllers cannot be switched off is never active, whatever is said', { timeout: 60_000 }, async () => {
   await hub.register('on-eks');
   await switchMode(hub.table, 'on-eks', 'shadow');
-  await hub.table.update(metaKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
+  await hub.table.update(accessKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
   expect(await cluster('active', 'on-eks', '--override')).toMatchObject({ code: 2, output: expect.stringContaining("on-eks can't be active: EKS") });
   expect(await modeOf('on-eks')).toBe('shadow');
 });

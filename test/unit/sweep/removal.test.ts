@@ -3,18 +3,17 @@ import { expect, it } from 'vitest';
 import { listAudit } from '#shared/snapshot/audit.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { clearedUntil, drainCluster, listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { giveUpAccess, registerCluster } from '#shared/snapshot/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
 
-const queue = { pk: 'QUEUE#arn:events', sk: 'CLUSTER' };
+const queue = { pk: 'QUEUE#arn:other', sk: 'CLUSTER' };
 
 async function left() {
   const small = await smallCluster([aService({}, 'svc-0'), aService({}, 'svc-1'), ...pods(4)]);
   const { world, pass } = small;
-  await world.table.put({ ...queue, cluster });
-  await world.table.put({ ...queue, pk: 'QUEUE#arn:other', cluster: 'other' });
+  await world.table.put({ ...queue, cluster: 'other' });
   await world.table.put({ pk: `${cluster}c#WORK#default/svc-0`, sk: 'work', gen: 1 });
   await pass(8);
   world.store.remove('Service', 'default', 'svc-1');
@@ -22,6 +21,7 @@ async function left() {
   expect(differences(world.store, 100)).toEqual([]);
   small.calls.length = 0;
   await drainCluster(world.table, cluster, world.now);
+  await giveUpAccess(world.table, cluster);
   return small;
 }
 
