@@ -25,18 +25,6 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periods: 5,
     meaning: 'a service has been waiting for more than a minute',
   }),
-  on('SyncsSlow', 'SyncLatency', 'p99', {
-    severity: 'ticket',
-    threshold: 2000,
-    periods: 15,
-    meaning: 'more than one change in a hundred takes over two seconds',
-  }),
-  on('SyncsVerySlow', 'SyncLatency', 'p99', {
-    severity: 'page',
-    threshold: 10_000,
-    periods: 5,
-    meaning: 'more than one change in a hundred takes over ten seconds',
-  }),
   on('ManyRelaysSilent', 'SilentRelays', 'Average', {
     severity: 'page',
     threshold: pagingShare(clusters),

@@ -1,9 +1,10 @@
 import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
+import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
 import type { IConstruct } from 'constructs';
 import type { Config } from './config.ts';
 
-/** Types that the local cloud refuses; test/infra asserts them on the template instead. */
+/** Types that the local cloud refuses, besides alarms with metric math; test/infra asserts them on the template instead. */
 export const notOnEmulator: readonly string[] = ['AWS::CloudWatch::CompositeAlarm', 'AWS::EKS::AccessEntry', 'AWS::EKS::PodIdentityAssociation'];
 
 /** It has versions and aliases, and no CodeDeploy to shift from one to the next. */
@@ -17,14 +18,15 @@ export function fitToEmulator(): IAspect {
   return {
     visit(node) {
       if (node instanceof CfnPolicy) allowBatches(node);
+      else if (node instanceof CfnAlarm && node.metrics !== undefined) leaveOut(node, 'with metric math');
       else if (CfnResource.isCfnResource(node) && notOnEmulator.includes(node.cfnResourceType)) leaveOut(node);
     },
   };
 }
 
-function leaveOut(node: CfnResource): void {
+function leaveOut(node: CfnResource, kind = ''): void {
   (node.node.scope as IConstruct).node.tryRemoveChild(node.node.id);
-  console.error(`not on the local cloud: ${node.cfnResourceType} ${node.node.path}`);
+  console.error(['not on the local cloud:', node.cfnResourceType, kind, node.node.path].filter(Boolean).join(' '));
 }
 
 /** On AWS the right to send is the right to send ten at a time; the local cloud wants it by a name of its own. */

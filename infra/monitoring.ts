@@ -6,6 +6,7 @@ import type { HubConfig } from './config.ts';
 import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
 import { fleetDashboard } from './dashboards.ts';
 import type { MetricSources } from './metric-sources.ts';
+import { burnRates, makeBurnAlarm } from './objective.ts';
 
 export interface MonitoringProps {
   readonly hub: HubConfig;
@@ -27,10 +28,10 @@ export class Monitoring extends Construct {
     const all = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters });
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, bells)] as const));
     this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
+    const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, bells) }));
+    const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...burns].filter(({ severity }) => severity === 'page');
     new CompositeAlarm(this, compositeAlarm, {
-      alarmRule: AlarmRule.anyOf(
-        ...[...made].filter(([{ severity }]) => severity === 'page').map(([, alarm]) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
-      ),
+      alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       alarmDescription: describe(bells, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
     });
   }

@@ -15,6 +15,7 @@ const notTriedHere: readonly string[] = [
   ...notOnEmulator,
   'deletion protection and point-in-time recovery of the table',
   'metrics from log lines: alarms and dashboards are there, without data',
+  'alarms with metric math, the windows of the objective’s',
   'new versions of ingest and sync in steps (CodeDeploy): they take over at once here, by the same alias',
   'sqs:SendMessage as the right to send batches (it wants sqs:SendMessageBatch)',
 ];

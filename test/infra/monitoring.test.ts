@@ -6,6 +6,7 @@ import { compositeAlarm, hubAlarms, pagingShare } from '#infra/alarms.ts';
 import { runbookAnchor } from '#infra/bells.ts';
 import { clusterAlarms } from '#infra/cluster-alarms.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
+import { burnRates } from '#infra/objective.ts';
 import type { Series } from '#infra/series.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
@@ -96,7 +97,9 @@ it('two hubs in one account emit, watch and draw metrics of a namespace each', (
   for (const [name, templates] of Object.entries(hubs)) {
     const own = `FleetEndpoints/${name}`;
     const of = (type: string) => templates.flatMap((t) => Object.values(t.findResources(type)).map((r) => r['Properties']));
-    const watched = of('AWS::CloudWatch::Alarm').map((a) => a.Namespace as string);
+    const metricsOf = (a: { Namespace?: string; Metrics?: { MetricStat?: { Metric: { Namespace: string } } }[] }): string[] =>
+      [a.Namespace, ...(a.Metrics ?? []).map((m) => m.MetricStat?.Metric.Namespace)].flatMap((n) => n ?? []);
+    const watched = of('AWS::CloudWatch::Alarm').flatMap(metricsOf);
     expect(new Set(watched.filter((n) => !n.startsWith('AWS/')))).toEqual(new Set([own]));
     const drawn = of('AWS::CloudWatch::Dashboard').flatMap((d) => JSON.stringify(d).match(/FleetEndpoints(?!\/)|FleetEndpoints\/\w+/g) ?? []);
     expect(new Set(drawn)).toEqual(new Set([own]));
@@ -104,6 +107,9 @@ it('two hubs in one account emit, watch and draw metrics of a namespace each', (
     expect(new Set(emitted)).toEqual(new Set([own]));
   }
 });
+
+const compositeOf = (id: string) =>
+  Object.entries(hubTemplate.findResources('AWS::CloudWatch::CompositeAlarm')).find(([key]) => key.startsWith(`Monitoring${id}`))?.[1];
 
 describe('alarms', () => {
   it('each have a heading in the runbook that says what it means, where to look and what to do', () => {
@@ -113,7 +119,7 @@ describe('alarms', () => {
         .slice(1)
         .map((section) => [section.slice(0, section.indexOf('\n')), section]),
     );
-    for (const id of [...alarms.map((a) => a.id), compositeAlarm]) {
+    for (const { id } of [...alarms, ...burnRates, { id: compositeAlarm }]) {
       const section = sections.get(id) ?? '';
       const parts = ['**Means**', '**Look**', '**Do**'].filter((part) => section.includes(part));
       expect({ id, parts }).toEqual({ id, parts: ['**Means**', '**Look**', '**Do**'] });
@@ -124,7 +130,7 @@ describe('alarms', () => {
     const descriptions = [hubTemplate, clusterTemplate('eks')].flatMap((t) =>
       Object.values(t.findResources('AWS::CloudWatch::Alarm')).map((a) => a['Properties'].AlarmDescription),
     );
-    expect(descriptions).toHaveLength(alarms.length);
+    expect(descriptions).toHaveLength(alarms.length + burnRates.flatMap((b) => b.windows).length);
     for (const { id } of alarms)
       expect(descriptions).toContainEqual(expect.stringMatching(new RegExp(`${runbookAnchor('https://wiki.example.com/runbook', id)}$`)));
   });
@@ -177,10 +183,11 @@ describe('alarms', () => {
   });
 
   it('that page are seen together in one view, which calls nobody itself', () => {
-    const [composite] = Object.values(hubTemplate.findResources('AWS::CloudWatch::CompositeAlarm'));
+    const composite = compositeOf(compositeAlarm);
     expect(composite!['Properties']).not.toHaveProperty('AlarmActions');
     const rule = JSON.stringify(composite!['Properties'].AlarmRule);
-    for (const { id, severity } of ofHub) expect({ id, seen: rule.includes(`Monitoring${id}`) }).toEqual({ id, seen: severity === 'page' });
+    for (const { id, severity } of [...ofHub, ...burnRates])
+      expect({ id, seen: rule.includes(`Monitoring${id}`) }).toEqual({ id, seen: severity === 'page' });
   });
 
   it.each([
@@ -215,4 +222,39 @@ describe('alarms', () => {
   it('of what is put aside ring for what arrives, so that what still lies there silences nothing', () => {
     for (const { id, series } of ofHub) if ('aws' in series) expect({ id, depth: series.aws === 'AWS/SQS' }).toEqual({ id, depth: false });
   });
+
+  it.each([
+    ['SyncsLate', 'page', 0.144, [3_600, 300]],
+    ['SyncsOftenLate', 'ticket', 0.06, [21_600, 1_800]],
+  ])('%s rings (%s) when more than %d of the syncs of both its windows were late', (id, severity, threshold, periods) => {
+    const windows = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) => key.startsWith(`Monitoring${id}In`));
+    expect(windows.map(([, w]) => w['Properties'].Threshold)).toEqual(periods.map(() => expect.closeTo(threshold, 9)));
+    expect(windows.map(([, w]) => w['Properties'].Metrics.flatMap((m: { MetricStat?: { Period: number } }) => m.MetricStat?.Period ?? []))).toEqual(
+      periods.map((p) => [p, p]),
+    );
+    for (const [, w] of windows) expect(w['Properties']).not.toHaveProperty('AlarmActions');
+    const both = compositeOf(id)!['Properties'];
+    expect(both).toMatchObject({ AlarmActions: topic(severity), OKActions: topic(severity) });
+    for (const [key] of windows) expect(JSON.stringify(both.AlarmRule)).toContain(key);
+    expect(JSON.stringify(both.AlarmRule)).toContain(' AND ');
+  });
+
+  it.each(burnRates.flatMap(({ id, rate, windows }) => windows.map((w) => [id, w.minutes, rate, w.least] as const)))(
+    '%s says nothing of %i minutes with fewer syncs than are worth an alarm',
+    (id, minutes, rate, least) => {
+      const [alarm] = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) =>
+        key.startsWith(`Monitoring${id}In${minutes}M`),
+      );
+      const { Expression } = alarm![1]['Properties'].Metrics.find((m: { Expression?: string }) => m.Expression);
+      // CloudWatch's IF is a ternary.
+      const share = new Function('due', 'onTime', `const IF = (c, a, b) => (c ? a : b); return ${Expression}`) as (
+        due: number,
+        onTime: number,
+      ) => number;
+      const rings = (due: number, onTime: number): boolean => share(due, onTime) > alarm![1]['Properties'].Threshold;
+      expect([rings(least - 1, 0), rings(least, 0), rings(0, 0)]).toEqual([false, true, false]);
+      const late = Math.floor((least * 10 * rate) / 100);
+      expect([rings(least * 10, least * 10 - late), rings(least * 10, least * 10 - late - 1)]).toEqual([false, true]);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { hubAlarms } from '#infra/alarms.ts';
 import { clusterAlarms } from '#infra/cluster-alarms.ts';
 import { dashboards } from '#infra/dashboards.ts';
+import { burnRates } from '#infra/objective.ts';
 import { perCluster } from '#shared/contract/metrics.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { clusterObjects } from './cluster-objects.ts';
@@ -55,7 +56,11 @@ const gauges = Object.values(upstreamMetrics).filter(({ type }) => type === 'gau
 const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clusters * (perCluster.length + gauges));
 /** One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of clusters: not a line of its own. */
 const hubOwn =
-  hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 100 }).length * price.alarm + price.compositeAlarm + dashboards.length * price.dashboard;
+  hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 100 }).length * price.alarm +
+  // A window is an alarm on two metrics, and each of them is billed.
+  burnRates.flatMap(({ windows }) => windows).length * 2 * price.alarm +
+  (burnRates.length + 1) * price.compositeAlarm +
+  dashboards.length * price.dashboard;
 
 async function idleLines(): Promise<readonly Line[]> {
   const metered = await MeteredWorld.start(cluster);

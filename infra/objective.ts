@@ -1,0 +1,82 @@
+/**
+ * The objective: of the syncs of 30 days, 99 in 100 are written within 2 s of being due (shared/contract/metrics.ts). What may be late is a budget, and an
+ * alarm rings for how fast it is used, over a long window, so that a moment rings for nothing, and over a short one, so that it ends when the matter does
+ * (Google's SRE workbook, "Alerting on SLOs"). By counts: percentiles of the four syncs of a quiet night would say as much as those of a storm.
+ */
+import { Duration } from 'aws-cdk-lib';
+import {
+  AlarmRule,
+  AlarmState,
+  Alarm as CloudWatchAlarm,
+  CompositeAlarm,
+  type IAlarm,
+  MathExpression,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import type { MetricName } from '#shared/contract/metrics.ts';
+import type { Alarm } from './alarm.ts';
+import { type Bells, describe, ring } from './bells.ts';
+import { type MetricSources, metricOf } from './metric-sources.ts';
+
+const percentThatMayBeLate = 1;
+
+export interface BurnRate {
+  /** A heading of docs/runbook.md. */
+  readonly id: string;
+  readonly severity: Alarm['severity'];
+  /** How many times as fast as would use the budget up in 30 days. */
+  readonly rate: number;
+  /** `least`: syncs in the window, below which it says nothing. */
+  readonly windows: readonly { readonly minutes: number; readonly least: number }[];
+  readonly meaning: string;
+}
+
+export const burnRates: readonly BurnRate[] = [
+  {
+    id: 'SyncsLate',
+    severity: 'page',
+    rate: 14.4,
+    windows: [
+      { minutes: 60, least: 100 },
+      { minutes: 5, least: 10 },
+    ],
+    meaning: 'one sync in seven is late: an hour of it uses a fiftieth of what may be late in a month',
+  },
+  {
+    id: 'SyncsOftenLate',
+    severity: 'ticket',
+    rate: 6,
+    windows: [
+      { minutes: 360, least: 200 },
+      { minutes: 30, least: 20 },
+    ],
+    meaning: 'one sync in seventeen is late: six hours of it use a twentieth of what may be late in a month',
+  },
+];
+
+/** Rings when all of its windows do. */
+export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, bells: Bells): IAlarm {
+  const windows = burn.windows.map(({ minutes, least }) => {
+    const period = Duration.minutes(minutes);
+    const count = (metric: MetricName) => metricOf({ metric, statistic: 'Sum' }, sources, period);
+    return new CloudWatchAlarm(scope, `${burn.id}In${minutes}Minutes`, {
+      metric: new MathExpression({
+        expression: `IF(due >= ${least}, (due - onTime) / due, 0)`,
+        usingMetrics: { due: count('SyncsDue'), onTime: count('SyncsOnTime') },
+        label: 'share of late syncs',
+        period,
+      }),
+      threshold: (burn.rate * percentThatMayBeLate) / 100,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: describe(bells, burn.id, `${burn.meaning} (the last ${minutes} minutes)`),
+    });
+  });
+  const all = new CompositeAlarm(scope, burn.id, {
+    alarmRule: AlarmRule.allOf(...windows.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+    alarmDescription: describe(bells, burn.id, burn.meaning),
+  });
+  ring(all, bells.topics[burn.severity]);
+  return all;
+}
