@@ -5,7 +5,12 @@ import type { IConstruct } from 'constructs';
 import type { Config } from './config.ts';
 
 /** Types that the local cloud refuses, besides alarms with metric math; test/infra asserts them on the template instead. */
-export const notOnEmulator: readonly string[] = ['AWS::CloudWatch::CompositeAlarm', 'AWS::EKS::AccessEntry', 'AWS::EKS::PodIdentityAssociation'];
+export const notOnEmulator: readonly string[] = [
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::EKS::AccessEntry',
+  'AWS::EKS::PodIdentityAssociation',
+  'AWS::Logs::QueryDefinition',
+];
 
 /** It has versions and aliases, and no CodeDeploy to shift from one to the next. */
 export function forEmulator(config: Config): Config {

@@ -7,6 +7,7 @@ import { DeadLetters } from './dead-letters.ts';
 import { networkOf } from './function.ts';
 import { Ingest } from './ingest.ts';
 import { Monitoring } from './monitoring.ts';
+import { saveQueries } from './queries.ts';
 import { Register } from './registration.ts';
 import { newVersionOf, Rollout } from './rollout.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -42,6 +43,8 @@ export class HubStack extends Stack {
       new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
       new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
     }
+
+    saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
 
     new CfnOutput(this, 'TableName', { value: snapshot.table.tableName });
     new CfnOutput(this, 'ParkedQueueUrl', { value: this.deadLetters.parked.queueUrl });

@@ -14,6 +14,7 @@ import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { sweep } from './sweep.ts';
 
@@ -32,18 +33,23 @@ const registry = clusterRegistry({
   now: Date.now,
   timeoutMs: defaultLimits.sweep.apiMs,
 });
+const invocation = invocations();
 const deps = {
   table,
   queues: directory.queues,
   cluster: async (meta: ClusterMeta) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
   metrics,
   flush: () => metrics.flush(),
-  log: jsonLog(writeLine, Date.now, { stage: 'sweep' }),
+  log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),
   now: Date.now,
   newId: randomUUID,
 };
 
-export async function handler(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> {
+type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
+
+export const handler = (_event: unknown, context: Invocation): Promise<void> => invocation.run(context, () => handle(context));
+
+async function handle(context: Invocation): Promise<void> {
   try {
     await sweep({ ...deps, deadline: Date.now() + context.getRemainingTimeInMillis() });
   } finally {

@@ -1,4 +1,5 @@
 /** The scheduled function: in AWS every minute, here more often, so that what it heals is seen to heal. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handler } from '#functions/sweep/sweep.handler.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
@@ -16,7 +17,7 @@ async function run(): Promise<void> {
   while (!stopping.signal.aborted) {
     const start = performance.now();
     const getRemainingTimeInMillis = (): number => timeoutMs - (performance.now() - start);
-    const error = await handler({}, { getRemainingTimeInMillis }).then(
+    const error = await handler({}, { awsRequestId: randomUUID(), getRemainingTimeInMillis }).then(
       () => undefined,
       (e: unknown) => e ?? new Error('rejected with nothing'),
     );

@@ -3,6 +3,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, vi } from 'vitest';
 import { parseConfig } from '#infra/config.ts';
 import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/emulator.ts';
+import { queries } from '#infra/queries.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 
 const small = `
@@ -36,6 +37,7 @@ it('leaves out for the local cloud what it refuses, and says so', () => {
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Monitoring/SyncsOftenLateIn30Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Monitoring/SyncsOftenLate/Resource',
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Monitoring/FleetUnhealthy/Resource',
+    ...queries.map((_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Query${i + 1}`),
     'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Relay/Association',
     'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/SyncAccess',
     'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/SweepAccess',

@@ -1,0 +1,73 @@
+/** Saved queries of CloudWatch Logs Insights, under the hub's name: what is asked first when something is wrong. Names in capitals are to be filled in. */
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { FunctionRole } from './series.ts';
+
+export interface Query {
+  readonly name: string;
+  /** Whose logs. */
+  readonly of: readonly FunctionRole[];
+  readonly text: readonly string[];
+}
+
+const all = ['ingest', 'sync', 'sweep'] as const;
+/** A line of metrics holds a value, or up to 100 of them. */
+const calls = ['ApiLatency', ...Array.from({ length: 10 }, (_, i) => `ApiLatency.${i}`)];
+
+export const queries: readonly Query[] = [
+  {
+    name: 'what is said of one service',
+    of: all,
+    text: [
+      'fields @timestamp, level, message, coalesce(error, reason, differences) as why, requestId',
+      "filter cluster = 'CLUSTER' and namespace = 'NAMESPACE' and (name = 'SERVICE' or service = 'SERVICE')",
+      'sort @timestamp desc',
+      'limit 200',
+    ],
+  },
+  {
+    name: 'failures by cluster',
+    of: all,
+    text: [
+      "filter level in ['warn', 'error']",
+      'stats count(*) as lines, max(@timestamp) as newest by cluster, stage, message',
+      'sort lines desc',
+      'limit 100',
+    ],
+  },
+  {
+    name: 'lists that wait or are put aside',
+    of: ['ingest', 'sweep'],
+    text: [
+      'fields @timestamp, cluster, message, kind, reason',
+      "filter message in ['list would take away too much: not applied until it is confirmed', 'list confirmed by our own', 'events message quarantined']",
+      'sort @timestamp desc',
+      'limit 200',
+    ],
+  },
+  {
+    name: 'slow calls of clusters',
+    of: ['sync', 'sweep'],
+    text: [
+      `filter ${calls.map((field) => `${field} > 1000`).join(' or ')}`,
+      'stats count(*) as runs, max(@timestamp) as newest by cluster, bin(5m)',
+      'sort runs desc',
+      'limit 100',
+    ],
+  },
+  {
+    name: 'messages that come back',
+    of: ['ingest', 'sync'],
+    text: [
+      'fields @timestamp, cluster, message, namespace, service, messageId, error, requestId',
+      "filter message in ['events message failed', 'events message takes more than one run', 'wake-up failed', 'wake-ups failed'] or type = 'platform.report'",
+      'sort @timestamp desc',
+      'limit 200',
+    ],
+  },
+];
+
+export function saveQueries(scope: Construct, hub: string, logGroupOf: (role: FunctionRole) => string): void {
+  for (const [i, { name, of, text }] of queries.entries())
+    new CfnQueryDefinition(scope, `Query${i + 1}`, { name: `${hub}/${name}`, logGroupNames: of.map(logGroupOf), queryString: text.join('\n| ') });
+}
