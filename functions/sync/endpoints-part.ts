@@ -3,7 +3,7 @@ import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#share
 import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
-import type { Endpoints } from '#shared/kube/types.ts';
+import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { confirmedPods, doneWith } from './brake.ts';
 import { faultOf } from './circuit.ts';
 import { endpointsIn } from './load.ts';
@@ -16,19 +16,19 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   const isKnown = inputs.outputs.some((o) => o.kind === 'Endpoints');
   const readLive = run.live || work.live > work.parts.ep.done || work.parts.ep.tries > 0 || !isKnown || !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
+  const { namespace, name } = run.key;
+  const planWith = (pods: readonly Pod[]): EndpointsPlan =>
+    decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.ep });
+  const after = (pods: readonly Pod[]): readonly string[] => {
+    const { write } = planWith(pods);
+    return podsIn(write ? ('object' in write ? write.object : undefined) : current);
+  };
   let pods = inputs.pods;
   for (let attempt = 1; ; attempt++) {
-    const plan = decideEndpoints({
-      namespace: run.key.namespace,
-      name: run.key.name,
-      service: inputs.service,
-      pods,
-      current,
-      triggerTimes: inputs.triggers.triggers.ep,
-    });
+    const plan = planWith(pods);
     run.next.triggers = { ...run.next.triggers, ep: plan.triggerTimes };
     if (!plan.write) return doneWith(run, pods);
-    const confirmed = await confirmedPods(run, addressCount(current), addressCount('object' in plan.write ? plan.write.object : undefined), pods);
+    const confirmed = await confirmedPods(run, podsIn(current).length, pods, after);
     if (confirmed) {
       pods = confirmed;
       continue;
@@ -96,5 +96,6 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
   return fault ?? { kind: 'failed', error: error.message };
 }
 
-const addressCount = (e: Endpoints | undefined): number =>
-  (e?.subsets ?? []).reduce((n, s) => n + (s.addresses?.length ?? 0) + (s.notReadyAddresses?.length ?? 0), 0);
+/** By uid, one for each address. */
+const podsIn = (e: Endpoints | undefined): readonly string[] =>
+  (e?.subsets ?? []).flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])]).map((a) => a.targetRef?.uid ?? '');

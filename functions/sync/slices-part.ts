@@ -1,7 +1,7 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
@@ -29,9 +29,8 @@ export async function runSlices(run: Run): Promise<Outcome> {
   }
   const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
-  let pods = inputs.pods;
-  for (let attempt = 1; ; attempt++) {
-    const plan = decideSlices({
+  const planWith = (pods: readonly Pod[]): SlicesPlan =>
+    decideSlices({
       namespace: key.namespace,
       name: key.name,
       service: inputs.service,
@@ -43,10 +42,14 @@ export async function runSlices(run: Run): Promise<Outcome> {
       hints: inputs.hints,
       maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
     });
+  const after = (pods: readonly Pod[]): readonly string[] => podsAfter(slices, planWith(pods));
+  let pods = inputs.pods;
+  for (let attempt = 1; ; attempt++) {
+    const plan = planWith(pods);
     run.next.triggers = { ...run.next.triggers, sl: plan.triggerTimes };
     run.next.hints = plan.hints;
     run.next.counts = countsAfter(plan, run.counts);
-    const confirmed = await confirmedPods(run, countOf(slices), endpointsAfter(slices, plan), pods);
+    const confirmed = await confirmedPods(run, podsIn(slices).length, pods, after);
     if (confirmed) {
       pods = confirmed;
       continue;
@@ -214,13 +217,14 @@ const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['s
 const isOurs = (name: string) => (slice: EndpointSlice) =>
   slice.metadata.labels?.[labelServiceName] === name && slice.metadata.labels?.[labelSliceManagedBy] === slicesManagedBy;
 
-const countOf = (slices: readonly EndpointSlice[]): number => slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+/** By uid, one for each endpoint. */
+const podsIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((s) => s.endpoints ?? []).map((e) => e.targetRef?.uid ?? '');
 
-/** How many endpoints there will be once the plan is carried out. */
-function endpointsAfter(slices: readonly EndpointSlice[], plan: SlicesPlan): number {
+/** Of the endpoints that there will be once the plan is carried out. */
+function podsAfter(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly string[] {
   const changed = [...plan.unsupported, ...plan.addressTypes.flatMap((t) => [...t.update, ...t.delete])];
   const names = new Set(changed.map((s) => s.metadata.name));
   const kept = slices.filter((s) => !names.has(s.metadata.name));
-  const written = plan.addressTypes.flatMap((t) => [...t.create, ...t.update]);
-  return countOf(kept) + written.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+  return podsIn([...kept, ...plan.addressTypes.flatMap((t) => [...t.create, ...t.update])]);
 }

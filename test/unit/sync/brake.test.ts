@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
+import { deletedInput, inputEntry } from '#functions/relay/project.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/snapshot/keys.ts';
 import { raiseLive } from '#shared/snapshot/work.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
-import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
+import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/parity/small-cluster.ts';
 
 const addresses = ({ store }: World): number =>
   ((store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
@@ -31,6 +33,60 @@ it('nothing is taken away where more than half of ten endpoints would go on the 
   expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
   expect(world.metrics.get('Braked')).toBeGreaterThan(0);
   expect(world.metrics.get('Drift')).toBeGreaterThan(0);
+});
+
+it.each<readonly [string, (pod: RawObject) => object]>([
+  ['to have failed', (pod) => ({ ...pod, status: { ...pod.status, phase: 'Failed' } })],
+  ['to have no address', (pod) => ({ ...pod, status: { ...pod.status, podIP: undefined, podIPs: [] } })],
+  ['to be on their way out', (pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } })],
+  ['to have no such port', (pod) => ({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', image: 'i' }] } })],
+])('a relay that says all pods %s, which in the cluster are well, takes no address away', async (_, lie) => {
+  const ports = [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }];
+  const containers = [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }];
+  const well = pods(12).map((pod) => ({ ...pod, spec: { ...pod.spec, containers } }) as RawObject);
+  const { world, pass } = await smallCluster([aService({ ports }), ...well]);
+  await pass(8);
+  expect(addresses(world)).toBe(12);
+  const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
+  const rv = (i: number) => String(world.store.resourceVersion + 1000 + i);
+  const entries = well.map((pod, i) => inputEntry('Pod', lie(pod) as never, rv(i)));
+  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Pod', asOf: rv(99), entries };
+  await world.queues.events.send([{ body: encodeMessage(message) }]);
+  await pass(1);
+  // Some of these changes wake no service by themselves.
+  const service = aService({ ports });
+  world.store.apply({ ...service, metadata: { ...service.metadata, labels: { touched: 'yes' } } });
+  await pass(600);
+  expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
+  expect(world.metrics.get('Drift')).toBeGreaterThan(0);
+});
+
+it.each<readonly [string, (service: RawObject, rv: string) => object]>([
+  ['is gone', (service, rv) => deletedInput(service as never, rv, startAt)],
+  ['selects other pods', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, selector: { app: 'b' } } } as never, rv)],
+])('a relay that says that the Service %s takes no address away', async (_, lie) => {
+  const { world, pass } = await smallCluster([aService(), ...pods(12)]);
+  await pass(8);
+  const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
+  const asOf = String(world.store.resourceVersion + 1000);
+  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Service', asOf, entries: [lie(aService(), asOf)] };
+  await world.queues.events.send([{ body: encodeMessage(message) }]);
+  await pass(600);
+  expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
+});
+
+it('a Service that is really gone, or selects others, takes all its addresses along', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(12)]);
+  await pass(8);
+  world.store.apply(aService({ selector: { app: 'b' } }));
+  await pass(8);
+  expect([addresses(world), inSlices(world)]).toEqual([0, 0]);
+  world.store.apply(aService());
+  await pass(8);
+  expect(addresses(world)).toBe(12);
+  world.store.remove('Service', 'default', 'svc');
+  await pass(8);
+  expect(world.store.find('Endpoints', 'default', 'svc')).toBeUndefined();
 });
 
 it('what is really gone is taken away, however much it is', async () => {
