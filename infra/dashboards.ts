@@ -89,7 +89,12 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'What comes in, what goes out',
       widgets: [
-        lines('Events', 'Count', [of('EventsIn', 'Sum', 'objects'), of('EventsStale', 'Sum', 'stale'), of('EventsSuspect', 'Sum', 'suspect')]),
+        lines('Events', 'Count', [
+          of('EventsIn', 'Sum', 'objects'),
+          of('EventsStale', 'Sum', 'stale'),
+          of('EventsSuspect', 'Sum', 'suspect'),
+          of('ObjectsTooLarge', 'Sum', 'too large'),
+        ]),
         lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a live lease'), of('SweepResends', 'Sum', 'by sweep')]),
         lines('Runs', 'Count', [
           of('SyncsWritten', 'Sum', 'written'),

@@ -9,7 +9,16 @@ import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
 import { readFence } from '#shared/snapshot/lists.ts';
-import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, putObject, readObject } from '#shared/snapshot/objects.ts';
+import {
+  decodeObjectOf,
+  isAlive,
+  type Labels,
+  noteNamespace,
+  type ObjectRecord,
+  objectSize,
+  putObject,
+  readObject,
+} from '#shared/snapshot/objects.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 import type { IngestDeps } from './deps.ts';
 import type { Written } from './written.ts';
@@ -64,17 +73,13 @@ export async function announce(
     }
     const change = changeOf(kind, before, entry);
     const owesNothing = change === 'same' && before?.past === undefined;
-    const past = owesNothing ? undefined : pastOf(kind, before, entry, limitsOf(deps).ingest.mostPast);
-    const record: ObjectRecord = {
-      namespace: entry.namespace,
-      name: entry.name,
-      version,
-      projection: entry.projection,
-      // A list's entry is not delivered again once its part is noted, so what it owes is written down even if it is no label set.
-      past: past?.length === 0 && !entry.listed ? undefined : past,
-      ...(kind === 'Pod' && { logged: await written.begin(entry.namespace) }),
-      at: deps.now(),
-    };
+    const past = owesNothing ? undefined : pastOf(kind, before, entry);
+    const { namespace, name, projection } = entry;
+    // A list's entry is not delivered again once its part is noted, so what it owes is written down even if it is no label set.
+    const kept = past?.length === 0 && !entry.listed ? undefined : past;
+    const fitting = withinItem(deps, cluster, kind, { namespace, name, version, projection, past: kept, at: deps.now() });
+    if (!fitting) return undefined;
+    const record: ObjectRecord = { ...fitting, ...(kind === 'Pod' && { logged: await written.begin(namespace) }) };
     await rememberNamespace(deps, cluster, entry.namespace);
     // Before it is known whether it has been: an answer may get lost.
     written.note(kind, entry.namespace, entry.name);
@@ -116,15 +121,31 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
 }
 
 /** What was owed before stays owed, and so is the label set that this write takes out of sight. */
-function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, mostPast: number): readonly Labels[] {
+function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
   const owed = before?.past ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return owed;
   const labels = labelsOfProjectedPod(before.projection);
   const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
   if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return owed;
-  const past = owed.some(same) ? owed : [...owed, labels];
-  // An item that grew too large would hold up its message for ever. Whom the oldest set concerned finds out with its next run.
-  return JSON.stringify(past).length > mostPast ? past.slice(1) : past;
+  return owed.some(same) ? owed : [...owed, labels];
+}
+
+/**
+ * The record as the table takes it: one that is too large would be refused for ever, and hold up its message with all that is in it. First the oldest
+ * label sets go (whom they concerned finds out with its next run); an object that is too large by itself is left out, and what was known of it stays.
+ */
+function withinItem(deps: IngestDeps, cluster: string, kind: InputKind, record: ObjectRecord): ObjectRecord | undefined {
+  const { mostPast, mostItemBytes } = limitsOf(deps).ingest;
+  let { past } = record;
+  while (past && past.length > 0 && (JSON.stringify(past).length > mostPast || objectSize(cluster, kind, { ...record, past }) > mostItemBytes)) {
+    past = past.slice(1);
+  }
+  const bytes = objectSize(cluster, kind, { ...record, past });
+  if (bytes <= mostItemBytes) return { ...record, past };
+  deps.metrics.put('ObjectsTooLarge', 1, { cluster });
+  const { namespace, name } = record;
+  deps.log.error('object is too large to be stored: what was known of it stays', { cluster, kind, namespace, name, bytes, most: mostItemBytes });
+  return undefined;
 }
 
 async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {

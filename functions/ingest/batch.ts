@@ -15,7 +15,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type OutputKind } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
-import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
+import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { EventsMessage, HeartbeatMessage, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
@@ -29,20 +29,15 @@ import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { forgetFormer } from './former.ts';
-import { applyInputPart, applyOutputPart, type Note, type Progress } from './list-part.ts';
+import { applyInputPart, applyOutputPart, type Note } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
+import { type EventsRecord, type Progress, quarantine, sendAgain, waitForSweep } from './put-off.ts';
 import { byOurClock, relayClockAfter } from './relay-clock.ts';
+import { Room } from './room.ts';
 import { servicesOf } from './selectors.ts';
 import { incarnationOfSession } from './session.ts';
 import { OutOfTime, timeLimit } from './time-limit.ts';
 import { Written } from './written.ts';
-
-export interface EventsRecord {
-  readonly messageId: string;
-  readonly body: string;
-  /** When the queue took it, ms since the epoch. */
-  readonly sentAt?: number;
-}
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
@@ -70,16 +65,25 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   const limits = limitsOf(deps);
   const written = new Written(deps.table, cluster, deps.now, limits.podLog);
   const limit = timeLimit(deps.table, deps.now, deadline, limits.ingest.writingShare);
+  const room = new Room(limits.ingest.memoryAtOnce);
   const notes = await concurrently(10, records, async (record): Promise<Note | undefined> => {
-    const progress: Progress = {};
     try {
-      return await applyMessage({ ...deps, table: limit.table }, meta, record, wakeUps, written, owed, progress);
+      return await room.whileIn(memoryOf(record.body, limits.queue), async () => {
+        const progress: Progress = {};
+        try {
+          limit.check();
+          progress.begun = true;
+          return await applyMessage({ ...deps, table: limit.table }, meta, record, wakeUps, written, owed, progress);
+        } catch (error) {
+          if (error instanceof OutOfTime && (await sendAgain(deps, meta, record, progress))) return undefined;
+          throw error;
+        }
+      });
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, meta, record, error.message);
         return undefined;
       }
-      if (error instanceof OutOfTime && (await sendAgain(deps, meta, record, progress))) return undefined;
       deps.log.error('events message failed', { cluster, messageId: record.messageId, error: String(error) });
       failed.push(record.messageId);
       return undefined;
@@ -102,26 +106,6 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
   return failed;
 }
 
-/** Not after the visibility timeout: being large is no reason to come near the dead-letter queue, nor to wait. */
-async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, progress: Progress): Promise<boolean> {
-  try {
-    const message = parseEventsMessage(record.body, limitsOf(deps).queue);
-    const { mostRuns } = limitsOf(deps).ingest;
-    // A part that says how far it has got comes to its end. What input kinds write, none of their messages says.
-    const runs = progress.value ? 1 : (message.runs ?? 1) + 1;
-    if (runs > mostRuns) {
-      await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
-      return true;
-    }
-    const again = { ...message, runs, ...(progress.value && { progress: progress.value }) };
-    await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage(again) }]);
-    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId: record.messageId, runs, ...progress.value });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function applyMessage(
   deps: IngestDeps,
   meta: ClusterMeta,
@@ -135,10 +119,7 @@ async function applyMessage(
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
   const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.sessions);
   if (incarnation === undefined) {
-    if (message.type !== 'heartbeat') {
-      const delaySeconds = limitsOf(deps).ingest.suspectDelaySeconds;
-      await deps.queues(meta.id, meta.queues).events.send([{ body, delaySeconds }]);
-    }
+    if (message.type !== 'heartbeat') await waitForSweep(deps, meta, message);
     return undefined;
   }
   switch (message.type) {
@@ -233,12 +214,4 @@ async function addOverloaded(deps: IngestDeps, cluster: string, wakeUps: WakeUps
   for (const { namespace, name, hints } of hinted) {
     if (isOverloaded(hints, ratios)) wakeUps.add({ namespace, service: name, delaySeconds: 0, live: false, seen: undefined });
   }
-}
-
-async function quarantine(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, reason: string): Promise<void> {
-  deps.metrics.put('Quarantined', 1, { cluster: meta.id });
-  deps.log.warn('events message quarantined', { cluster: meta.id, messageId: record.messageId, reason });
-  await deps
-    .queues(meta.id, meta.queues)
-    .quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: meta.id, body: record.body.slice(0, 200_000) }) }]);
 }

@@ -6,7 +6,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
-import type { InputEntry, ListPartMessage, OutputEntry, PartProgress } from '#shared/queue/messages.ts';
+import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
@@ -17,6 +17,7 @@ import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { rangeWithin } from './key-range.ts';
 import { applyOutputs } from './outputs.ts';
+import type { Progress } from './put-off.ts';
 import { type OutputPart, unlistedOutputs } from './unlisted-outputs.ts';
 import type { Written } from './written.ts';
 
@@ -74,11 +75,6 @@ export async function applyInputPart(
   }
   await purge(deps, meta, part.kind, notListed, version);
   return () => note(deps, meta, incarnation, part, version);
-}
-
-/** How far a part has got in a run. Filled in as it goes on, so that it is there too if the run's time is up. */
-export interface Progress {
-  value?: PartProgress;
 }
 
 /**

@@ -9,6 +9,8 @@ export class OutOfTime extends Error {
 export interface TimeLimit {
   /** Every call rejects with OutOfTime once the time is up. */
   readonly table: Table;
+  /** Throws OutOfTime once the time is up. */
+  check(): void;
   /** What was written is told of now, however long it takes. */
   lift(): void;
 }
@@ -19,10 +21,13 @@ export interface TimeLimit {
  */
 export function timeLimit(table: Table, now: () => number, deadline: number, writingShare: number = defaultLimits.ingest.writingShare): TimeLimit {
   let until = now() + (deadline - now()) * writingShare;
+  const check = (): void => {
+    if (now() > until) throw new OutOfTime('too little time left to write more');
+  };
   const inTime =
     <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (now() > until) throw new OutOfTime('too little time left to write more');
+      check();
       return call(...args);
     };
   return {
@@ -34,6 +39,7 @@ export function timeLimit(table: Table, now: () => number, deadline: number, wri
       update: inTime(table.update),
       delete: inTime(table.delete),
     },
+    check,
     lift: () => {
       until = Number.POSITIVE_INFINITY;
     },

@@ -26,8 +26,9 @@ export interface IngestLimits {
   /** After so many entries, or services, a part of an output kind notes how far it has got. */
   readonly entriesPerStep: number;
   readonly servicesPerStep: number;
-  /** How long messages of a session wait that does not fit the cluster, s. */
+  /** How long messages of a session wait that does not fit the cluster, s: twice as long each time, up to the second. */
   readonly suspectDelaySeconds: number;
+  readonly mostSuspectDelaySeconds: number;
   /** A list that would take away more than this many objects of a kind, and more than this share, waits to be confirmed by sweep. */
   readonly suspiciousCount: number;
   readonly suspiciousShare: number;
@@ -37,6 +38,10 @@ export interface IngestLimits {
   readonly listTtlSeconds: number;
   /** A namespace without pods is noted as such after this, ms: longer than a run of ingest, which takes a number before it writes a pod. */
   readonly emptyAfterMs: number;
+  /** Bytes of an object's item; DynamoDB takes 400 KB, and its own count of numbers may differ from ours. */
+  readonly mostItemBytes: number;
+  /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
+  readonly memoryAtOnce: number;
   /** Characters of an item of 400 KB that go to the label sets that a pod had before. */
   readonly mostPast: number;
 }
@@ -56,10 +61,13 @@ export const ingestDefaults: IngestLimits = {
   entriesPerStep: 100,
   servicesPerStep: 100,
   suspectDelaySeconds: 30,
+  mostSuspectDelaySeconds: 900,
   suspiciousCount: 20,
   suspiciousShare: 0.2,
   tombstoneMs: 15 * 60_000,
   listTtlSeconds: 3600,
   emptyAfterMs: 15 * 60_000,
+  mostItemBytes: 399 * 1024,
+  memoryAtOnce: 192 << 20,
   mostPast: 128 * 1024,
 };

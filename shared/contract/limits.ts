@@ -107,6 +107,8 @@ export interface QueueLimits {
   readonly plainBytes: number;
   /** What a compressed body may unfold to, bytes: a body is at most 1 MiB, which deflate could unfold to a gigabyte. */
   readonly inflateBytes: number;
+  /** Brackets and commas of a message's JSON: three characters of text become an object of 72 bytes. Whole slices have some 12 characters for each. */
+  readonly mostValues: number;
 }
 
 /** Of the functions and their queues (infra/cluster-queues.ts). */
@@ -198,6 +200,7 @@ export const defaultLimits: Limits = {
   queue: {
     plainBytes: 4096,
     inflateBytes: 16 * 1024 * 1024,
+    mostValues: 1_000_000,
   },
   runs: {
     ingestMs: 30_000,

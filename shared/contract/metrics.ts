@@ -21,6 +21,7 @@ export const metrics = {
   EventsIn: { unit: 'Count', help: 'objects that reached ingest in events messages' },
   EventsStale: { unit: 'Count', help: 'entries that were older than what the snapshot holds' },
   EventsSuspect: { unit: 'Count', help: 'entries refused because a newer list does not know them' },
+  ObjectsTooLarge: { unit: 'Count', help: 'entries left out because their object does not fit an item of the table' },
   Quarantined: { unit: 'Count', help: 'messages put aside because they could not be read or believed' },
   MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed, and which come back' },
   WakeUps: { unit: 'Count', help: 'wake-ups sent' },

@@ -19,7 +19,9 @@ export function encodeMessage(message: object, { plainBytes }: QueueLimits = def
 
 /** The JSON value that the body holds, of whatever shape: to be checked by who reads it. Throws UnreadableMessage. */
 export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.queue): unknown {
-  const text = body.startsWith(prefix) ? inflate(body.slice(prefix.length), limits.inflateBytes) : body;
+  const bytes = unfold(body, limits);
+  checkValues(bytes, limits);
+  const text = textOf(bytes);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -27,21 +29,57 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   }
 }
 
+/** About the memory that the message takes when it is decoded, bytes, of which a compressed body tells nothing. Throws UnreadableMessage. */
+export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {
+  const bytes = unfold(body, limits);
+  return 2 * bytes.byteLength + bytesPerValue * checkValues(bytes, limits);
+}
+
+/** An empty object and where it is listed take twice as much, and count twice: by its bracket and by its comma. */
+const bytesPerValue = 36;
+
 /** Never to be tried again: the same body will not become readable. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
-function inflate(base64: string, maxOutputLength: number): string {
+function unfold(body: string, { inflateBytes }: QueueLimits): Uint8Array {
+  if (!body.startsWith(prefix)) return Buffer.from(body);
+  const base64 = body.slice(prefix.length);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new UnreadableMessage(`compressed message is not base64: ${excerpt(base64)}`);
   try {
-    const bytes = inflateRawSync(Buffer.from(base64, 'base64'), { maxOutputLength, finishFlush: constants.Z_FINISH });
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return inflateRawSync(Buffer.from(base64, 'base64'), { maxOutputLength: inflateBytes, finishFlush: constants.Z_FINISH });
   } catch (cause) {
-    const why =
-      (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? `holds more than ${maxOutputLength} bytes` : 'does not inflate to text';
+    const why = (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? `holds more than ${inflateBytes} bytes` : 'does not inflate to text';
     throw new UnreadableMessage(`compressed message ${why}`, { cause });
   }
 }
 
-const excerpt = (text: string): string => JSON.stringify(text.slice(0, 80));
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UnreadableMessage('compressed message does not inflate to text', { cause });
+  }
+}
+
+/** How many values the JSON has, by what stands before each of them outside of strings: counted before they are made. */
+function checkValues(json: Uint8Array, { mostValues }: QueueLimits): number {
+  let values = 0;
+  let inText = false;
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === quote) inText = !inText;
+    else if (byte === backslash) i++;
+    else if (!inText && (byte === comma || byte === bracket || byte === brace)) values++;
+  }
+  if (values > mostValues) throw new UnreadableMessage(`message has ${values} values: at most ${mostValues} are allowed`);
+  return values;
+}
+const [quote, backslash, comma, bracket, brace] = [...'"\\,[{'].map((c) => c.charCodeAt(0));
+
+const excerpt = (text: string): string => printable(text.slice(0, 80));
+
+/** As JSON in one line, which no terminal takes for commands: JSON itself escapes only the lower half of the control characters. */
+export const printable = (value: unknown): string =>
+  (JSON.stringify(value) ?? typeof value).replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);

@@ -23,6 +23,8 @@ export interface EventsHeader {
   readonly wentBackAt?: number;
   /** Which run of ingest it is for, where one did not suffice; the relay never sets it. */
   readonly runs?: number;
+  /** How often it was put off because its session is in doubt; the relay never sets it. */
+  readonly waits?: number;
 }
 
 /** Characters of a projection that ingest takes, at most. */

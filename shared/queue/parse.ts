@@ -2,13 +2,15 @@
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
-import { decodeMessage, UnreadableMessage } from './codec.ts';
+import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
 import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
 /** Kubernetes allows no longer name, SQS no message with more entries than this. */
 const longestName = 253;
 const longestKey = 2 * longestName + 1;
 const mostEntries = 20_000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
 
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
@@ -16,8 +18,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   checkVersion(m);
   for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
   version(m, 'base');
-  if (m['wentBackAt'] !== undefined) number(m, 'wentBackAt');
-  if (m['runs'] !== undefined) number(m, 'runs');
+  for (const field of ['runs', 'waits', 'wentBackAt'] as const) if (m[field] !== undefined) number(m, field);
   switch (m['type']) {
     case 'heartbeat': {
       const high = object(m['high'], 'high');
@@ -60,9 +61,10 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     text(e, 'uid', 128, true);
     text(e, 'svc', longestName, true);
     if (e['oldSvc'] !== undefined) text(e, 'oldSvc', longestName, true);
+    if (e['by'] !== undefined) text(e, 'by', longestName, true);
     if (e['gen'] !== undefined) number(e, 'gen');
   } else if (e['o'] !== undefined) {
-    text(e, 'o', longestProjection);
+    projection(e['o']);
     try {
       decodeProjection(kind, e['ns'] as string, e['name'] as string, e['o'] as string);
     } catch (cause) {
@@ -103,6 +105,14 @@ function text(fields: Fields, field: string, longest = longestName, mayBeEmpty =
   if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
   }
+  // Kubernetes allows none in what is checked here, and people's terminals obey them.
+  if (controlCharacter.test(value)) throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters is needed`);
+}
+
+/** Also of tenants' annotations, so of any characters. */
+function projection(value: unknown): void {
+  if (typeof value !== 'string' || value === '' || value.length > longestProjection)
+    throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longestProjection} characters is needed`);
 }
 
 function number(fields: Fields, field: string): void {
@@ -123,4 +133,4 @@ function oneOf<T extends string>(value: unknown, allowed: readonly T[], what: st
   return value as T;
 }
 
-const show = (value: unknown): string => (value === undefined ? 'missing' : (JSON.stringify(value) ?? typeof value).slice(0, 60));
+const show = (value: unknown): string => (value === undefined ? 'missing' : printable(value).slice(0, 60));

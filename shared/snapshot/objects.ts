@@ -2,6 +2,7 @@
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
+import { itemSize } from './item-size.ts';
 import { metaKey, namespaceKey, namespacesOf, objectKey, objectsOf } from './keys.ts';
 import type { Condition, Item, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
@@ -43,16 +44,20 @@ export async function readObjects(
 
 /** Writes the record if the object is still as it was read (`before`; undefined: absent). */
 export function putObject(table: Table, cluster: string, kind: InputKind, record: ObjectRecord, before: ObjectRecord | undefined): Promise<boolean> {
-  const item = {
-    ...objectKey(cluster, kind, record.namespace, record.name),
-    v: record.version,
-    // Only a tombstone's age is ever asked for.
-    ...(record.projection !== undefined ? { o: record.projection } : { at: record.at }),
-    ...(record.past && { past: JSON.stringify(record.past) }),
-    ...(record.logged !== undefined && { w: record.logged }),
-  };
-  return table.put(item, unchanged(before));
+  return table.put(itemOf(cluster, kind, record), unchanged(before));
 }
+
+/** Bytes of the record's item, of which DynamoDB takes 400 KB. */
+export const objectSize = (cluster: string, kind: InputKind, record: ObjectRecord): number => itemSize(itemOf(cluster, kind, record));
+
+const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item => ({
+  ...objectKey(cluster, kind, record.namespace, record.name),
+  v: record.version,
+  // Only a tombstone's age is ever asked for.
+  ...(record.projection !== undefined ? { o: record.projection } : { at: record.at }),
+  ...(record.past && { past: JSON.stringify(record.past) }),
+  ...(record.logged !== undefined && { w: record.logged }),
+});
 
 /** What was owed has been sent: true unless a newer version has come in meanwhile, which owes it all again. */
 export async function clearPast(table: Table, cluster: string, kind: InputKind, record: ObjectRecord): Promise<boolean> {

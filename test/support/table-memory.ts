@@ -2,8 +2,10 @@
  * The table in memory, deterministic. A call takes effect when it is made and resolves in a later microtask, so a wrapper
  * that delays the call or its answer makes every order that DynamoDB could. It refuses what DynamoDB would refuse.
  */
+
+import { itemSize } from '#shared/snapshot/item-size.ts';
 import type { Change, Condition, Item, Key, Table, Value } from '#shared/snapshot/table.ts';
-import { compareBytes, itemSize } from './table-memory-values.ts';
+import { compareBytes } from './table-memory-values.ts';
 
 export interface MemoryTable extends Table {
   /** All items by partition, then sort key. */

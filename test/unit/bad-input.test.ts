@@ -1,4 +1,5 @@
 /** Messages that nobody should send, and objects that nobody should make, end to end: what can't be read is set aside, and all else goes on. */
+import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
@@ -26,6 +27,7 @@ const unreadable: readonly (readonly [what: string, body: string])[] = [
   ['a mebibyte of wide characters', mebibyte('\u{1F600}')],
   ['a mebibyte of brackets', mebibyte('[')],
   ['what is not deflated', 'z:AAAA'],
+  ['a list of a million objects in a few bytes', `z:${deflateRawSync(`[${'{},'.repeat(1_000_000)}{}]`).toString('base64')}`],
   ['what is not base64', 'z:***'],
   ['a version that is not known', JSON.stringify({ ...wakeUp, ...live({}), v: 2 })],
   ['no version', '{}'],
@@ -35,6 +37,11 @@ const unreadableEvents: readonly (readonly [what: string, message: object])[] = 
   ["another cluster's", { ...live({ ns: 'default', name: 'x', rv: '1' }), cluster: 'other' }],
   ['a kind that is not known', live({ ns: 'default', name: 'x', rv: '1' }, '__proto__')],
   ['a name of 254 characters', live({ ns: 'default', name: 'x'.repeat(254), rv: '1' })],
+  ['a name with an escape sequence', live({ ns: 'default', name: '\u001b]0;owned\u0007x', rv: '1' })],
+  ['a namespace with a control character of the upper half', live({ ns: 'a\u009b2Jb', name: 'x', rv: '1' })],
+  ['a session with a line end', { ...live({ ns: 'default', name: 'x', rv: '1' }), session: 's\n1' }],
+  ['a service of a slice with an escape sequence', live({ ns: 'default', name: 'x', rv: '1', uid: 'u', svc: 'a\u001b[2J' }, 'EndpointSlice')],
+  ['a manager of a slice with an escape sequence', live({ ns: 'default', name: 'x', rv: '1', uid: 'u', svc: 'a', by: '\u001b[2J' }, 'EndpointSlice')],
   ['no name', live({ ns: 'default', name: '', rv: '1' })],
   ['a name that is a number', live({ ns: 'default', name: 7, rv: '1' })],
   ['a resourceVersion that is no number', live({ ns: 'default', name: 'x', rv: '1e9' })],
@@ -48,6 +55,7 @@ const unreadableWakeUps: readonly (readonly [what: string, message: object])[] =
   ['a generation below nothing', { ...wakeUp, gen: -1 }],
   ['a part that is not known', { ...wakeUp, seq: { __proto__: null, constructor: 1 } }],
   ['no service', { ...wakeUp, service: undefined }],
+  ['a service with an escape sequence', { ...wakeUp, service: 'a\u001b[2J' }],
 ];
 
 async function started() {

@@ -1,6 +1,7 @@
 /** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
-import { type EventsRecord, ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/batch.ts';
 import type { IngestDeps } from '#functions/ingest/deps.ts';
+import type { EventsRecord } from '#functions/ingest/put-off.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';

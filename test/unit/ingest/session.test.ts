@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { fixSession } from '#shared/snapshot/lists.ts';
@@ -61,4 +62,19 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
   await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
   await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
   expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
+});
+
+it('a message of a session in doubt waits twice as long each time, up to a quarter of an hour', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  await hub.queues.events.send([{ body: encodeMessage({ ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), session: 's2', uid: 'another' }) }]);
+  const delays: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const [message, ...others] = hub.queues.events.waiting();
+    expect(others).toEqual([]);
+    hub.queues.events.purge();
+    await hub.ingest(message?.body ?? '');
+    delays.push((hub.queues.events.waiting()[0]?.visibleAt ?? 0) - hub.clock.now);
+  }
+  expect(delays).toEqual([30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1000));
 });

@@ -1,0 +1,61 @@
+/** Messages that are not done with in this batch, and do not come back by themselves after the visibility timeout either. */
+import { limitsOf } from '#shared/contract/limits.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import type { EventsMessage, PartProgress } from '#shared/queue/messages.ts';
+import { parseEventsMessage } from '#shared/queue/parse.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { IngestDeps } from './deps.ts';
+
+export interface EventsRecord {
+  readonly messageId: string;
+  readonly body: string;
+  /** When the queue accepted it, ms since the epoch by the queue's clock. */
+  readonly sentAt?: number;
+}
+
+/** How far a message has got in a run. Filled in as it goes on, so that it is there too if the run's time is up. */
+export interface Progress {
+  /** Its turn came before the time was up. */
+  begun?: boolean;
+  /** Of a list part of an output kind. */
+  value?: PartProgress;
+}
+
+/** What the run had no time for. At once: being large is no reason to come near the dead-letter queue, nor to wait. False: it could not be sent. */
+export async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, progress: Progress): Promise<boolean> {
+  try {
+    const message = parseEventsMessage(record.body, limitsOf(deps).queue);
+    const { mostRuns } = limitsOf(deps).ingest;
+    // A part that says how far it has got comes to its end. What input kinds write, none of their messages says.
+    const runs = progress.value ? 1 : (message.runs ?? 1) + (progress.begun ? 1 : 0);
+    if (runs > mostRuns) {
+      await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
+      return true;
+    }
+    const again = { ...message, runs, ...(progress.value && { progress: progress.value }) };
+    await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage(again) }]);
+    deps.log.warn('events message takes more than one run', { cluster: meta.id, messageId: record.messageId, runs, ...progress.value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A message of a session that does not fit the cluster waits until sweep has looked: twice as long each time, for while sweep can't ask the cluster
+ * everything that the relay says waits here.
+ */
+export async function waitForSweep(deps: IngestDeps, meta: ClusterMeta, message: EventsMessage): Promise<void> {
+  const { suspectDelaySeconds, mostSuspectDelaySeconds } = limitsOf(deps).ingest;
+  const waits = Math.min(message.waits ?? 0, 30);
+  const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);
+  await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
+}
+
+export async function quarantine(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, reason: string): Promise<void> {
+  deps.metrics.put('Quarantined', 1, { cluster: meta.id });
+  deps.log.warn('events message quarantined', { cluster: meta.id, messageId: record.messageId, reason });
+  await deps
+    .queues(meta.id, meta.queues)
+    .quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: meta.id, body: record.body.slice(0, 200_000) }) }]);
+}

@@ -1,0 +1,108 @@
+/** What a tenant makes, or a relay sends, that is larger than the table or a worker can take. */
+import { deflateRawSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { kinds, type Service } from '#shared/kube/types.ts';
+import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { isAlive, readObject } from '#shared/snapshot/objects.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { pod, service } from '../kube/objects.ts';
+import { entry, ingestHub, silent } from './hub.ts';
+
+/** As a relay of the version before sends it: below 256 K characters, and above 400 KB. */
+const large: Service = {
+  ...service(),
+  metadata: {
+    name: 'large',
+    namespace: 'ns',
+    uid: 'u',
+    labels: Object.fromEntries(Array.from({ length: 2_440 }, (_, i) => [`l${i}`, 'v'.repeat(63)])),
+    annotations: { 'service.kubernetes.io/topology-mode': '\u8a9e'.repeat(80_000) },
+  },
+};
+
+it('an object that does not fit an item of the table is left out, counted and named, and its neighbours are applied', async () => {
+  const hub = await ingestHub();
+  const errors: unknown[] = [];
+  const log = { ...silent, error: (text: string, fields: object = {}) => void errors.push({ text, ...fields }) };
+  for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
+  const part = hub.list('Service', 10, entry('Service', 4, service()), entry('Service', 5, large));
+  expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', body: JSON.stringify(part) }])).toEqual([]);
+  expect(isAlive(await readObject(hub.table, 'c', 'Service', 'ns', 'svc'))).toBe(true);
+  expect(await readObject(hub.table, 'c', 'Service', 'ns', 'large')).toBeUndefined();
+  expect(hub.metrics.get('ObjectsTooLarge')).toBe(1);
+  expect(errors).toMatchObject([{ cluster: 'c', kind: 'Service', namespace: 'ns', name: 'large', bytes: expect.any(Number) }]);
+  const meta = await readMeta(hub.table, 'c');
+  expect(meta && isSynced(meta)).toBe(true);
+});
+
+it('what was known of an object that has become too large stays, and no list takes it away', async () => {
+  const hub = await ingestHub();
+  const small = { ...large, metadata: { ...large.metadata, annotations: {} } };
+  await hub.ingest(hub.live('Service', 5, entry('Service', 5, small)));
+  await hub.ingest(hub.live('Service', 6, entry('Service', 6, large)), hub.list('Service', 10, entry('Service', 6, large)));
+  const known = await readObject(hub.table, 'c', 'Service', 'ns', 'large');
+  expect(known).toMatchObject({ projection: entry('Service', 5, small).o });
+});
+
+it('a pod keeps as many of its former label sets as fit its item', async () => {
+  const hub = await ingestHub();
+  const labelled = (i: number) => pod('p', { labels: { app: String(i), wide: '\u8a9e'.repeat(20_000) } });
+  // What is owed is never told.
+  const table: Table = {
+    ...hub.table,
+    async update(key, change, condition) {
+      if (key.sk === 'p' && change.remove) throw new Error('died');
+      return hub.table.update(key, change, condition);
+    },
+  };
+  for (let i = 0; i < 12; i++) {
+    const body = JSON.stringify(hub.live('Pod', 10 + i, entry('Pod', 10 + i, labelled(i))));
+    await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
+  }
+  const record = await readObject(hub.table, 'c', 'Pod', 'ns', 'p');
+  expect(record?.projection).toContain('"app":"11"');
+  expect(record?.past?.at(-1)).toMatchObject({ app: '10' });
+});
+
+it('messages that inflate to much are worked on one after the other', async () => {
+  const hub = await ingestHub();
+  await hub.emptyLists(1);
+  let atOnce = 0;
+  let most = 0;
+  const table: Table = {
+    ...hub.table,
+    async put(item, condition) {
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => setImmediate(resolve));
+      atOnce--;
+      return hub.table.put(item, condition);
+    },
+  };
+  const bomb = (i: number) => {
+    const text = JSON.stringify({ ...hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`))), x: '0'.repeat(200_000) });
+    return { messageId: `m${i}`, body: `z:${deflateRawSync(text).toString('base64')}` };
+  };
+  const records = Array.from({ length: 5 }, (_, i) => bomb(i));
+  const ingest = { ...defaultLimits.ingest, memoryAtOnce: 500_000 };
+  expect(await ingestBatch({ ...hub.deps, table, limits: { ...defaultLimits, ingest } }, 'c', records)).toEqual([]);
+  expect(most).toBe(1);
+  for (let i = 0; i < 5; i++) expect(isAlive(await readObject(hub.table, 'c', 'Pod', 'ns', `p${i}`))).toBe(true);
+});
+
+it('a message whose turn does not come in a run is sent again, and that is no run of it', async () => {
+  const hub = await ingestHub();
+  await hub.emptyLists(1);
+  const limits = { ...defaultLimits, ingest: { ...defaultLimits.ingest, memoryAtOnce: 1 } };
+  const table: Table = {
+    ...hub.table,
+    async put(item, condition) {
+      hub.clock.now += 20_000;
+      return hub.table.put(item, condition);
+    },
+  };
+  const records = [1, 2].map((i) => ({ messageId: `m${i}`, body: JSON.stringify(hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`)))) }));
+  expect(await ingestBatch({ ...hub.deps, table, limits }, 'c', records, hub.clock.now + 30_000)).toEqual([]);
+  expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([{ runs: 1, entries: [{ name: 'p2' }] }]);
+});
