@@ -36,6 +36,9 @@ export interface HubConfig {
   readonly reserveConcurrency: boolean;
   readonly vpc?: VpcConfig | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
+  readonly tracing: boolean;
+  /** Of the whole account, in US dollars. */
+  readonly monthlyBudget?: number | undefined;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, sent back by alarms; or at once, whatever rings. */
   readonly rollout: 'gradual' | 'at-once';
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
@@ -204,31 +207,39 @@ const cluster: Shape<ClusterConfig> = checked(
 
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
+const toldOfBudget = ({ monthlyBudget, alarms }: Pick<HubConfig, 'monthlyBudget' | 'alarms'>): string | undefined =>
+  monthlyBudget !== undefined && !alarms.ticketTopicArn ? 'monthlyBudget is given, but no alarms.ticketTopicArn to tell it to' : undefined;
+
 const configShape: Shape<Config> = fields({
   hub: required(
-    fields({
-      name: withDefault(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/), 'FleetEndpoints'),
-      account: optional(matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/)),
-      region: optional(awsRegion),
-      logRetentionDays: withDefault(
-        checked(integer(1, 3653), (days) =>
-          retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+    checked(
+      fields({
+        name: withDefault(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/), 'FleetEndpoints'),
+        account: optional(matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/)),
+        region: optional(awsRegion),
+        logRetentionDays: withDefault(
+          checked(integer(1, 3653), (days) =>
+            retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+          ),
+          14,
         ),
-        14,
-      ),
-      lambdaConcurrencyLimit: withDefault(integer(10, 1_000_000), 1000),
-      reserveConcurrency: withDefault(flag, false),
-      vpc: optional(
-        fields({
-          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/)),
-          subnetIds: required(list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/))),
-          securityGroupIds: required(list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/))),
-        }),
-      ),
-      alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
-      rollout: withDefault(oneOf('gradual', 'at-once'), 'gradual' as const),
-      runbookUrl: optional(webPage),
-    }),
+        lambdaConcurrencyLimit: withDefault(integer(10, 1_000_000), 1000),
+        reserveConcurrency: withDefault(flag, false),
+        vpc: optional(
+          fields({
+            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/)),
+            subnetIds: required(list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/))),
+            securityGroupIds: required(list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/))),
+          }),
+        ),
+        alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
+        tracing: withDefault(flag, false),
+        monthlyBudget: optional(integer(1, 10_000_000)),
+        rollout: withDefault(oneOf('gradual', 'at-once'), 'gradual' as const),
+        runbookUrl: optional(webPage),
+      }),
+      toldOfBudget,
+    ),
   ),
   clusters: withDefault(
     unique(list(cluster), 'id', (c) => c.id),

@@ -19,6 +19,7 @@ export interface HubFunctionProps {
   readonly memoryMiB: number;
   readonly timeout: Duration;
   readonly logRetentionDays: RetentionDays;
+  readonly tracing: boolean;
   readonly recursiveLoop?: RecursiveLoop;
   /** Called without anybody who waits for the outcome: `why` no dead letter is kept, and what Lambda's own tries are limited to. */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
@@ -70,8 +71,7 @@ export class HubFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       // Of an invocation that went well Lambda writes nothing: its duration and errors are metrics, and each line would be paid for.
       systemLogLevelV2: SystemLogLevel.WARN,
-      // Hop by hop latency is in the metrics, where every change counts and none is sampled.
-      tracing: Tracing.DISABLED,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMiB,
@@ -95,11 +95,14 @@ export class HubFunction extends Construct {
         banner: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
     });
-    acknowledge(
-      this.fn,
-      'Serverless-LambdaTracing',
-      'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
-    );
+    if (props.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');
+    else {
+      acknowledge(
+        this.fn,
+        'Serverless-LambdaTracing',
+        'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
+      );
+    }
     const { asynchronous } = props;
     if (asynchronous?.retries !== undefined) {
       this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.mostAge && { maxEventAge: asynchronous.mostAge }) });

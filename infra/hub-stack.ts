@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import { watchBudget } from './budget.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { networkOf } from './function.ts';
@@ -44,6 +45,7 @@ export class HubStack extends Stack {
       new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
     }
 
+    watchBudget(this, hub);
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
 
     new CfnOutput(this, 'TableName', { value: snapshot.table.tableName });

@@ -22,6 +22,7 @@ export class Ingest extends Construct {
       memoryMiB: 1024,
       timeout: ingestTimeout,
       logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.
       recursiveLoop: RecursiveLoop.ALLOW,
     });

@@ -25,6 +25,7 @@ export class Register extends Construct {
       // It may have to wait for a run of sweep that clears what was known of a former cluster.
       timeout: Duration.seconds(90),
       logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
       asynchronous: {
         why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
       },

@@ -31,6 +31,7 @@ export class Sync extends Construct {
       memoryMiB: 1769,
       timeout: syncTimeout,
       logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
       // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       network,

@@ -1,10 +1,17 @@
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { expect, it } from 'vitest';
-import { fleetOf } from './fleet.ts';
+import { everything, fleetOf } from './fleet.ts';
 
-it('has no finding of cdk-nag that is not acknowledged beside its resource', () => {
-  const { app } = fleetOf();
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
-  expect(() => app.synth({ force: true })).not.toThrow();
-}, 60_000);
+it.each([
+  ['', everything],
+  [' with tracing, and without steps', 'hub: { tracing: true, rollout: at-once }'],
+])(
+  'has no finding of cdk-nag that is not acknowledged beside its resource%s',
+  (_, yaml) => {
+    const { app } = fleetOf(yaml);
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+    expect(() => app.synth({ force: true })).not.toThrow();
+  },
+  60_000,
+);
