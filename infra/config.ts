@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { arn, eksName, matches, roleArn } from './config-values.ts';
+import { type RelayConfig, relay } from './relay-config.ts';
 import {
   byType,
   checked,
@@ -87,19 +89,6 @@ export type AuthConfig =
   | { readonly type: 'web-identity'; readonly audience: string }
   | { readonly type: 'secret'; readonly secretArn: string };
 
-export interface RelayConfig {
-  readonly namespace: string;
-  /** One speaks, the others stand by. */
-  readonly replicas: number;
-  readonly resyncSeconds: number;
-  readonly identity: RelayIdentityConfig;
-}
-
-export type RelayIdentityConfig =
-  | { readonly type: 'pod-identity'; readonly clusterName: string; readonly association: boolean }
-  | { readonly type: 'irsa'; readonly oidcProviderArn: string }
-  | { readonly type: 'existing-role'; readonly roleArn: string };
-
 export function loadConfig(file: string): Config {
   let yaml: string;
   try {
@@ -114,14 +103,8 @@ export function loadConfig(file: string): Config {
 
 export const parseConfig = (file: string, yaml: string): Config => readYaml(file, yaml, configShape);
 
-const matches = (allowed: string, pattern: RegExp): Shape<string> => text(allowed, (v) => pattern.test(v));
-const arn = (service: string, what: string): Shape<string> =>
-  matches(`the ARN of ${what}, arn:aws:${service}:…`, new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]*:[0-9]{12}:.+$`));
-const roleArn = arn('iam', 'a role');
-const dnsLabel = matches('1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
 /** CloudFormation puts the id into names of stacks and queues, and cuts those at 80 characters. */
 const clusterId = matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/);
-const eksName = matches('the name of an EKS cluster', /^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/);
 const awsRegion = matches('a region such as eu-central-1', /^[a-z]{2}(-[a-z]+)+-[0-9]$/);
 
 const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) => {
@@ -160,12 +143,6 @@ const auth = byType({
   secret: fields({ type: required(literal('secret')), secretArn: required(arn('secretsmanager', 'a secret')) }),
 }) as Shape<AuthConfig>;
 
-const identity = byType({
-  'pod-identity': fields({ type: required(literal('pod-identity')), clusterName: required(eksName), association: withDefault(flag, true) }),
-  irsa: fields({ type: required(literal('irsa')), oidcProviderArn: required(arn('iam', 'an OIDC provider')) }),
-  'existing-role': fields({ type: required(literal('existing-role')), roleArn: required(roleArn) }),
-}) as Shape<RelayIdentityConfig>;
-
 const settingsDefault = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
 const concurrencyDefault = { ingest: 10, sync: 20 };
 
@@ -188,14 +165,7 @@ const cluster: Shape<ClusterConfig> = checked(
     ),
     alarms: withDefault(oneOf('page', 'ticket'), 'ticket' as const),
     api: optional(fields({ url: required(apiUrl), ca: optional(certificates), auth: required(auth) })),
-    relay: required(
-      fields({
-        namespace: withDefault(dnsLabel, 'fleet-endpoints'),
-        replicas: withDefault(integer(1, 3), 2),
-        resyncSeconds: withDefault(integer(60, 86_400), 1800),
-        identity: required(identity),
-      }),
-    ),
+    relay: required(relay),
   }),
   ({ mode, api }) => {
     if (mode !== 'active') return undefined;

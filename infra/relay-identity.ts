@@ -12,8 +12,8 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { RelayConfig } from './config.ts';
-import { relayServiceAccount } from './relay-names.ts';
+import type { RelayConfig } from './relay-config.ts';
+import { relayServiceAccount, relayTokenAudience } from './relay-names.ts';
 
 /** Who the relay is in AWS: it may send to its cluster's events queue, and that is all. The queue is how the hub knows the cluster. */
 export class RelayIdentity extends Construct {
@@ -62,7 +62,7 @@ function trusted({ namespace, identity }: RelayConfig): IPrincipal {
     const issuer = Arn.split(identity.oidcProviderArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName;
     return new FederatedPrincipal(
       identity.oidcProviderArn,
-      { StringEquals: { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: 'sts.amazonaws.com' } },
+      { StringEquals: { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience } },
       'sts:AssumeRoleWithWebIdentity',
     );
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
 import { relayLease, relayServiceAccount } from './relay-names.ts';
+import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, webIdentity } from './relay-pod.ts';
 import { relayRbac } from './relay-rbac.ts';
 import { writerLimits } from './writer-limits.ts';
 
@@ -21,8 +22,11 @@ export interface RelayInstall {
   readonly outputs: 'full' | 'metadata';
   readonly replicas: number;
   readonly resyncSeconds: string;
-  /** Of the relay's ServiceAccount, where it gets its AWS identity by IRSA. */
+  /** The role that AWS gives for a token of the relay's ServiceAccount, where it is known by that. */
   readonly roleArn?: string;
+  /** Without it a full cluster preempts the relay just when endpoints change most. "" for none. */
+  readonly priorityClassName?: string;
+  readonly extras?: PodExtras;
   readonly program: RelayProgram;
 }
 
@@ -45,7 +49,7 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
       kind: 'Namespace',
       metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', 'app.kubernetes.io/part-of': 'fleet-endpoints' } },
     },
-    ...relayRbac(namespace, install.roleArn),
+    ...relayRbac(namespace),
     ...writerLimits(namespace),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),
@@ -71,8 +75,15 @@ const bundleMap = (namespace: string, bundle: string): Manifest => ({
  * does not answer. No limit on CPU: the first lists are a burst. Memory as measured with 20,000 pods; more pods need more.
  */
 function deployment(install: RelayInstall): Manifest {
-  const { namespace, program, replicas } = install;
+  const { namespace, program, replicas, priorityClassName = criticalPriority, extras = noExtras } = install;
   const bundle = 'bundle' in program ? program.bundle : undefined;
+  const token = install.roleArn ? webIdentity(install.roleArn) : noExtras;
+  const mounts = [
+    ...(bundle ? [{ name: bundleVolume, mountPath: bundlePath, readOnly: true }] : []),
+    ...token.extraVolumeMounts,
+    ...extras.extraVolumeMounts,
+  ];
+  const volumes = [...(bundle ? [{ name: bundleVolume, configMap: { name } }] : []), ...token.extraVolumes, ...extras.extraVolumes];
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -89,6 +100,7 @@ function deployment(install: RelayInstall): Manifest {
         },
         spec: {
           serviceAccountName: relayServiceAccount,
+          ...(priorityClassName && { priorityClassName }),
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           tolerations: ['not-ready', 'unreachable'].map((what) => ({
             key: `node.kubernetes.io/${what}`,
@@ -107,8 +119,9 @@ function deployment(install: RelayInstall): Manifest {
             {
               name,
               image: 'image' in program ? program.image : stockImage,
-              ...(bundle && { command: ['node', '/relay/relay.mjs'], volumeMounts: [{ name: 'bundle', mountPath: '/relay', readOnly: true }] }),
-              env: environment(install),
+              ...(bundle && { command: ['node', `${bundlePath}/relay.mjs`] }),
+              env: [...environment(install), ...token.extraEnv, ...extras.extraEnv],
+              ...(mounts.length > 0 && { volumeMounts: mounts }),
               ports: [{ name: 'http', containerPort: port }],
               // The first list of a large cluster takes its time. Neither probe asks whether the API server or SQS can be reached.
               readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5, failureThreshold: 3 },
@@ -122,8 +135,9 @@ function deployment(install: RelayInstall): Manifest {
               resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } },
               securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
             },
+            ...extras.sidecars,
           ],
-          ...(bundle && { volumes: [{ name: 'bundle', configMap: { name } }] }),
+          ...(volumes.length > 0 && { volumes }),
         },
       },
     },

@@ -10,12 +10,8 @@ const writerRole = 'fleet-endpoints-writer';
 const identity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
 
 /** Who may read (the relay, within the cluster) and who may write (the hub's functions, from outside). */
-export const relayRbac = (namespace: string, roleArn: string | undefined): readonly Manifest[] => [
-  {
-    apiVersion: 'v1',
-    kind: 'ServiceAccount',
-    metadata: { name: relayServiceAccount, namespace, ...(roleArn && { annotations: { 'eks.amazonaws.com/role-arn': roleArn } }) },
-  },
+export const relayRbac = (namespace: string): readonly Manifest[] => [
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: relayServiceAccount, namespace } },
   // For clusters that know the hub by a token of their own; its pods, of which there are none, get no token.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: writerServiceAccount, namespace }, automountServiceAccountToken: false },
   {

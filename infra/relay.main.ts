@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { type ClusterConfig, loadConfig } from './config.ts';
 import { clusterStackName } from './queue-arns.ts';
 import { chartTemplates } from './relay-chart.ts';
+import { projectsToken } from './relay-config.ts';
 import { type RelayProgram, relayManifest } from './relay-manifest.ts';
 import { toYaml } from './relay-yaml.ts';
 
@@ -11,7 +12,7 @@ const usage = `npm run -s relay -- manifest CLUSTER (--image URI | --quick-start
     --clusters FILE    the clusters file (clusters.yaml)
     --outputs FILE     what npm run deploy has written (cdk.out/outputs.json)
     --queue-url URL    instead of it: the cluster's events queue, output EventsQueueUrl of its stack
-    --role-arn ARN     with it, where the relay is known by IRSA: output RelayRoleArn
+    --role-arn ARN     with it, where the relay is known by irsa: output RelayRoleArn
 npm run -s relay -- chart                                            writes infra/chart/templates anew`;
 
 const bundleFile = 'dist/relay/relay.mjs';
@@ -60,18 +61,28 @@ function installOf(clusterId: string): Parameters<typeof relayManifest>[0] {
     outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
     replicas: cluster.relay.replicas,
     resyncSeconds: String(cluster.relay.resyncSeconds),
-    ...(cluster.relay.identity.type === 'irsa' && deployed.roleArn && { roleArn: deployed.roleArn }),
+    ...(projectsToken(cluster.relay) && { roleArn: deployed.roleArn }),
+    priorityClassName: cluster.relay.priorityClassName,
+    extras: cluster.relay,
     program: program(),
   };
 }
 
-function deployedOf(hub: string, cluster: ClusterConfig): { readonly eventsQueueUrl: string; readonly roleArn: string | undefined } {
-  if (values['queue-url']) return { eventsQueueUrl: values['queue-url'], roleArn: values['role-arn'] };
+function deployedOf(hub: string, cluster: ClusterConfig): { readonly eventsQueueUrl: string; readonly roleArn: string } {
+  const { identity } = cluster.relay;
+  const known = identity.type === 'existing-role' ? identity.roleArn : undefined;
+  if (values['queue-url']) {
+    const roleArn = values['role-arn'] ?? known ?? '';
+    if (projectsToken(cluster.relay) && !roleArn) {
+      throw new Error(`the relay of ${cluster.id} is known by ${identity.type}: give --role-arn too, output RelayRoleArn of its stack`);
+    }
+    return { eventsQueueUrl: values['queue-url'], roleArn };
+  }
   const stack = clusterStackName(hub, cluster.id);
   const outputs = existsSync(values.outputs)
     ? (JSON.parse(readFileSync(values.outputs, 'utf8'))[stack] as { [name: string]: string } | undefined)
     : undefined;
-  if (!outputs?.['EventsQueueUrl']) {
+  if (!outputs?.['EventsQueueUrl'] || !outputs['RelayRoleArn']) {
     throw new Error(
       `${values.outputs} has no outputs of ${stack}: run npm run deploy first, or give --queue-url and, for IRSA, --role-arn from the stack's outputs`,
     );

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 /**
  * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of stopping at the first.
@@ -122,6 +122,23 @@ export function integer(from: number, to: number): Shape<number> {
 
 export const flag: Shape<boolean> = (node, at) =>
   isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`);
+
+export interface Mapping {
+  readonly [key: string]: unknown;
+}
+
+/** A mapping whose meaning is another program's, as plain data. The rule's sentences are reported at it. */
+export function mapping(what: string, rule: (value: Mapping) => readonly string[]): Shape<Mapping> {
+  return (node, at) => {
+    if (!isMap(node)) return at.problem(`${describe(node)}: ${what} is needed`);
+    let aliases = 0;
+    visit(node, { Alias: () => void aliases++ });
+    if (aliases > 0) return at.problem(`${what} is needed in full: aliases (*name) are not followed here`);
+    const value = node.toJSON() as Mapping;
+    for (const sentence of rule(value)) at.problem(sentence);
+    return value;
+  };
+}
 
 /** The shape, then a rule about the whole; the rule's sentence is reported at the value. */
 export function checked<T>(shape: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {

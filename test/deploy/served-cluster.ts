@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
@@ -13,7 +13,7 @@ const namespace = 'fleet-endpoints';
 /** The issuer of the service accounts' tokens, which IAM knows as an OIDC provider. */
 export const issuer = 'kubernetes.default.svc';
 
-/** A real control plane, and what its people do to have it served. There is no kubelet: the relay runs beside it, as its Deployment says. */
+/** A real control plane, and what its people do to have it served. There is no kubelet: the relay runs beside it, as its Deployment says, and AWS knows it by what the Deployment has. */
 export class ServedCluster {
   readonly id: string;
   readonly controlPlane: ControlPlane;
@@ -64,8 +64,13 @@ export class ServedCluster {
     return this.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], manifest);
   }
 
-  async token(serviceAccount: string, audience?: string): Promise<string> {
-    const args = ['create', 'token', serviceAccount, '--namespace', namespace, '--duration=2h', ...(audience ? [`--audience=${audience}`] : [])];
+  /** By a TokenRequest, as the kubelet asks for one. */
+  async token(
+    serviceAccount: string,
+    { audience, expirationSeconds = 7200 }: { readonly audience?: string; readonly expirationSeconds?: number } = {},
+  ): Promise<string> {
+    const forWhom = audience ? [`--audience=${audience}`] : [];
+    const args = ['create', 'token', serviceAccount, '--namespace', namespace, `--duration=${expirationSeconds}s`, ...forWhom];
     return (await this.kubectl(args)).trim();
   }
 
@@ -75,27 +80,30 @@ export class ServedCluster {
     await this.#cloud.call('secretsmanager', 'put_secret_value', { SecretId: this.secretArn, SecretString });
   }
 
-  /** Plays the kubelet and EKS's webhook: the environment is the Deployment's, the identities are the ServiceAccount's. */
+  /**
+   * Plays the kubelet: environment, volumes and mounts are the Deployment's as it was printed, the tokens are the API server's. What the pod would see
+   * at a path of its own lies under a folder here, so paths that the manifest names are read there.
+   */
   async startRelay(manifest: string): Promise<void> {
-    const file = async (name: string, text: string): Promise<string> => {
-      const path = join(this.#folder, `${this.id}-${name}`);
-      await writeFile(path, text, { mode: 0o600 });
-      return path;
-    };
+    const root = join(this.#folder, `${this.id}-pod`);
     const { server, ca = '' } = this.controlPlane.connection;
-    const { environment, roleArn } = ofManifest(manifest);
-    this.relayIdentity = {
-      AWS_ROLE_ARN: roleArn,
-      AWS_WEB_IDENTITY_TOKEN_FILE: await file('aws-token', withPlainAudience(await this.token('relay', 'sts.amazonaws.com'))),
-    };
+    const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+    await putFile(join(root, serviceAccount, 'ca.crt'), ca);
+    await putFile(join(root, serviceAccount, 'token'), await this.token('relay'));
+    const { environment, tokens, serviceAccountName } = podOf(manifest);
+    for (const { path, audience, expirationSeconds } of tokens) {
+      await putFile(join(root, path), withPlainAudience(await this.token(serviceAccountName, { audience, expirationSeconds })));
+    }
+    const mounted = (value: string): string => (tokens.some(({ mountPath }) => value.startsWith(`${mountPath}/`)) ? join(root, value) : value);
+    const inPod = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, mounted(value)]));
+    this.relayIdentity = Object.fromEntries(Object.entries(inPod).filter(([name]) => /^AWS_(ROLE_ARN|WEB_IDENTITY_TOKEN_FILE)$/.test(name)));
     const env = {
       PATH: process.env['PATH'] ?? '',
-      ...environment,
+      ...inPod,
       KUBERNETES_SERVICE_HOST: new URL(server).hostname,
       KUBERNETES_SERVICE_PORT: new URL(server).port,
-      KUBE_API_CA_FILE: await file('ca.crt', ca),
-      KUBE_API_TOKEN_FILE: await file('token', await this.token('relay')),
-      ...this.relayIdentity,
+      KUBE_API_CA_FILE: join(root, serviceAccount, 'ca.crt'),
+      KUBE_API_TOKEN_FILE: join(root, serviceAccount, 'token'),
       ...this.#cloud.reach,
       RELAY_PORT: '0',
       RELAY_HOST: '127.0.0.1',
@@ -165,14 +173,52 @@ export class ServedCluster {
   }
 }
 
-function ofManifest(manifest: string): { readonly environment: Environment; readonly roleArn: string } {
-  const objects = parseAllDocuments(manifest).map((d) => d.toJS());
-  const { env } = objects.find((o) => o.kind === 'Deployment').spec.template.spec.containers[0];
-  const relay = objects.find((o) => o.kind === 'ServiceAccount' && o.metadata.name === 'relay');
-  return {
-    environment: Object.fromEntries(env.map((e: { name: string; value: string }) => [e.name, e.value])),
-    roleArn: relay.metadata.annotations['eks.amazonaws.com/role-arn'],
+interface ProjectedToken {
+  readonly mountPath: string;
+  /** Of the file, in the pod. */
+  readonly path: string;
+  readonly audience: string;
+  readonly expirationSeconds: number;
+}
+
+interface Named {
+  readonly name: string;
+  readonly value?: string;
+}
+
+interface Volume extends Named {
+  readonly projected?: {
+    readonly sources: readonly { readonly serviceAccountToken?: Pick<ProjectedToken, 'path' | 'audience' | 'expirationSeconds'> }[];
   };
+}
+
+/** What the kubelet would make of the relay's Deployment. */
+function podOf(manifest: string): {
+  readonly environment: Environment;
+  readonly tokens: readonly ProjectedToken[];
+  readonly serviceAccountName: string;
+} {
+  const objects = parseAllDocuments(manifest).map((d) => d.toJS());
+  const { spec } = objects.find((o) => o.kind === 'Deployment').spec.template;
+  const { env, volumeMounts = [] } = spec.containers[0] as {
+    readonly env: readonly Named[];
+    readonly volumeMounts?: readonly (Named & { readonly mountPath: string })[];
+  };
+  const volumes: readonly Volume[] = spec.volumes ?? [];
+  return {
+    serviceAccountName: spec.serviceAccountName,
+    environment: Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
+    tokens: volumeMounts.flatMap(({ name, mountPath }) =>
+      (volumes.find((v) => v.name === name)?.projected?.sources ?? []).flatMap(({ serviceAccountToken: token }) =>
+        token ? [{ ...token, mountPath, path: join(mountPath, token.path) }] : [],
+      ),
+    ),
+  };
+}
+
+async function putFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text, { mode: 0o600 });
 }
 
 /** Kubernetes writes a list of one, which AWS takes; the local cloud compares text, and checks no signature. */

@@ -49,6 +49,85 @@ describe('the clusters file', () => {
   });
 });
 
+describe('what a platform adds to the relay’s pod', () => {
+  const relayOf = (rest: string): string =>
+    `hub: {}\nclusters:\n  - id: a\n    relay:\n      identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/r" }\n${rest}`;
+  const whole = `      extraEnv:
+        - { name: AWS_EC2_METADATA_SERVICE_ENDPOINT, value: "http://127.0.0.1:9911" }
+        - { name: KEY, valueFrom: { secretKeyRef: { name: s, key: k } } }
+      extraVolumes:
+        - { name: certificate, secret: { secretName: relay-certificate } }
+      extraVolumeMounts:
+        - { name: certificate, mountPath: /certificate, readOnly: true }
+      sidecars:
+        - name: helper
+          image: helper:1
+          args: [serve]
+          volumeMounts: [{ name: certificate, mountPath: /certificate }]
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+      priorityClassName: ""
+`;
+
+  it('is read as it is, and is nothing by default', () => {
+    const [own] = parseConfig('clusters.yaml', relayOf(whole)).clusters;
+    expect(own!.relay).toMatchObject({
+      priorityClassName: '',
+      extraEnv: [
+        { name: 'AWS_EC2_METADATA_SERVICE_ENDPOINT', value: 'http://127.0.0.1:9911' },
+        { name: 'KEY', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
+      ],
+      sidecars: [{ name: 'helper', args: ['serve'] }],
+    });
+    const [plain] = parseConfig('clusters.yaml', relayOf('')).clusters;
+    expect(plain!.relay).toMatchObject({
+      priorityClassName: 'system-cluster-critical',
+      extraEnv: [],
+      extraVolumes: [],
+      extraVolumeMounts: [],
+      sidecars: [],
+    });
+  });
+
+  const restricted = 'securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }';
+  it.each([
+    ['text for a mapping', 'extraEnv: [A=b]', 'extraEnv[0]: "A=b": a mapping with name and value or valueFrom is needed'],
+    ['a number for text', 'extraEnv: [{ name: A, value: 1 }]', 'either value, as text, or valueFrom, as a mapping, is needed'],
+    ['a variable that is the relay’s', 'extraEnv: [{ name: CLUSTER_ID, value: b }]', '"CLUSTER_ID", which the relay\'s manifest sets itself'],
+    ['a variable twice', 'extraEnv: [{ name: A, value: b }, { name: A, value: c }]', '[1].name "A" is also that of [0]: each must be used once'],
+    ['a volume of the node', 'extraVolumes: [{ name: a, hostPath: { path: / } }]', 'is of hostPath: one of configMap, csi,'],
+    ['a name that is taken', 'extraVolumes: [{ name: aws-token, emptyDir: {} }]', '"aws-token", which the relay\'s manifest uses itself'],
+    [
+      'a mount of nothing',
+      'extraVolumeMounts: [{ name: a, mountPath: /a }]',
+      'extraVolumeMounts mounts "a", which is none of extraVolumes: there are none',
+    ],
+    ['a relative path', 'extraVolumeMounts: [{ name: a, mountPath: a }]', 'mountPath is "a": an absolute path without ":" is needed'],
+    ['a sidecar without an image', `sidecars: [{ name: a, ${restricted} }]`, 'image is missing: the name of an image is needed'],
+    ['a sidecar called as the relay', `sidecars: [{ name: relay, image: b, ${restricted} }]`, '"relay", which the relay\'s manifest uses itself'],
+    [
+      'a sidecar that the namespace refuses',
+      'sidecars: [{ name: a, image: b }]',
+      'securityContext needs allowPrivilegeEscalation: false and capabilities: { drop: [ALL] }',
+    ],
+    [
+      'a sidecar that mounts nothing',
+      `sidecars: [{ name: a, image: b, ${restricted}, volumeMounts: [{ name: c, mountPath: /c }] }]`,
+      'sidecar a mounts "c"',
+    ],
+    ['no class’s name', 'priorityClassName: Critical', 'is not the name of a PriorityClass, or "" for none'],
+  ])('is refused with what is allowed: %s', (_, given, said) => {
+    const found = problems(relayOf(`      ${given}\n`));
+    expect(found.join('\n')).toContain(said);
+    expect(found[0]).toMatch(/^clusters\.yaml:\d+:\d+: clusters\[0\]\.relay/);
+  });
+
+  it('may not set the variables of the identity that the manifest sets', () => {
+    const irsa = 'identity: { type: irsa, oidcProviderArn: "arn:aws:iam::111122223333:oidc-provider/issuer.example.com" }';
+    const yaml = `hub: {}\nclusters:\n  - { id: a, relay: { ${irsa}, extraEnv: [{ name: AWS_ROLE_ARN, value: b }] } }`;
+    expect(problems(yaml).join()).toContain("extraEnv sets AWS_ROLE_ARN, which the relay's identity sets already");
+  });
+});
+
 describe('a mistake fails with file, line, column, and what is allowed', () => {
   const cluster = (rest: string): string => `hub: {}\nclusters:\n  - id: a\n    ${relay}\n    ${rest}\n`;
   const api = (rest: string): string => cluster(`api: { url: "https://a.example.com", ${rest} }`);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay-chart.ts';
 import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay-manifest.ts';
 import { toYaml } from '#infra/relay-yaml.ts';
@@ -29,6 +29,14 @@ const install: RelayInstall = {
   program: { image: 'registry.example.com/relay@sha256:0' },
 };
 const manifests = relayManifest(install);
+const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+/** As docs/getting-started.md has it for IAM Roles Anywhere. */
+const extras = {
+  extraEnv: [{ name: 'AWS_EC2_METADATA_SERVICE_ENDPOINT', value: 'http://127.0.0.1:9911' }],
+  extraVolumes: [{ name: 'certificate', secret: { secretName: 'relay-certificate' } }],
+  extraVolumeMounts: [{ name: 'certificate', mountPath: '/etc/relay-certificate', readOnly: true }],
+  sidecars: [{ name: 'aws-signing-helper', image: 'registry.example.com/aws-signing-helper:1', securityContext: restricted }],
+};
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, asserted on by path
 const find = (kind: string, name: string, of = manifests): any => of.find((m) => m.kind === kind && m.metadata.name === name);
 const podOf = (of = manifests) => find('Deployment', 'relay', of).spec.template.spec;
@@ -58,6 +66,40 @@ describe('the relay’s pod', () => {
 
   it('asks for memory and has a limit of it, and none of CPU', () => {
     expect(podOf().containers[0].resources).toEqual({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } });
+  });
+
+  it('has a token of its ServiceAccount for AWS where a role is given, and names both to the SDK, so that no webhook is needed', () => {
+    const { volumes, containers } = podOf();
+    const [{ name, projected }] = volumes;
+    expect(projected.sources).toEqual([{ serviceAccountToken: { audience: 'sts.amazonaws.com', expirationSeconds: 3600, path: 'token' } }]);
+    const [{ mountPath, readOnly }] = containers[0].volumeMounts.filter((m: { name: string }) => m.name === name);
+    expect(readOnly).toBe(true);
+    expect(containers[0].env).toContainEqual({ name: 'AWS_ROLE_ARN', value: install.roleArn });
+    expect(containers[0].env).toContainEqual({ name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: `${mountPath}/token` });
+    // A webhook that finds this annotation would mount a second token.
+    expect(find('ServiceAccount', 'relay').metadata).not.toHaveProperty('annotations');
+  });
+
+  it('has no volumes and no credentials where AWS knows it in another way', () => {
+    const { roleArn: _, ...without } = install;
+    const pod = podOf(relayManifest(without));
+    expect(pod).not.toHaveProperty('volumes');
+    expect(pod.containers[0]).not.toHaveProperty('volumeMounts');
+    expect(pod.containers[0].env.some((e: { name: string }) => /^AWS_(ROLE|WEB)/.test(e.name))).toBe(false);
+  });
+
+  it('takes along what a platform adds to it, after its own', () => {
+    const pod = podOf(relayManifest({ ...install, program: { bundle: 'one' }, extras }));
+    expect(pod.containers.map((c: { name: string }) => c.name)).toEqual(['relay', 'aws-signing-helper']);
+    expect(pod.containers[0].env.at(-1)).toEqual(extras.extraEnv[0]);
+    expect(pod.volumes.map((v: { name: string }) => v.name)).toEqual(['bundle', 'aws-token', 'certificate']);
+    expect(pod.containers[0].volumeMounts.at(-1)).toEqual(extras.extraVolumeMounts[0]);
+  });
+
+  it('is not preempted by what fills the cluster, unless a platform wants another class or none', () => {
+    expect(podOf().priorityClassName).toBe('system-cluster-critical');
+    expect(podOf(relayManifest({ ...install, priorityClassName: 'platform' })).priorityClassName).toBe('platform');
+    expect(podOf(relayManifest({ ...install, priorityClassName: '' }))).not.toHaveProperty('priorityClassName');
   });
 
   it('runs the bundle on a stock image without a registry of one’s own, and anew when the bundle changes', () => {
@@ -179,11 +221,35 @@ describe('the Helm chart', () => {
   const { program, ...parameters } = install;
   const image = 'image' in program ? program.image : '';
 
-  /** The little of Helm's language that the templates use: values, and blocks that depend on one. */
-  const render = (text: string, of: { [value: string]: unknown }): string =>
-    text
-      .replace(/^ *\{\{- if \.Values\.(\w+) \}\}\n([\s\S]*?)^ *\{\{- end \}\}\n/gm, (_, name, block) => (of[name] ? block : ''))
-      .replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
+  type Values = { readonly [value: string]: unknown };
+  const given = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+  const expand = (line: string, of: Values): string =>
+    line.replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
+
+  /** The little of Helm's language that the templates use: values, blocks that depend on some, and lists that are values. */
+  function render(text: string, of: Values): string {
+    const shown = [true];
+    let list: unknown;
+    const lines: string[] = [];
+    for (const line of text.split('\n')) {
+      const [, word, rest = ''] = /^ *\{\{- (if|with|toYaml|end)\b(.*) \}\}$/.exec(line) ?? [];
+      const names = [...rest.matchAll(/\.Values\.(\w+)/g)].map((m) => m[1] as string);
+      if (word === 'end') shown.pop();
+      else if (word === 'if' || word === 'with') {
+        shown.push(shown.at(-1) === true && names.some((name) => given(of[name])));
+        list = of[names[0] as string];
+      } else if (shown.at(-1) && word === 'toYaml') {
+        const indent = ' '.repeat(Number(/nindent (\d+)/.exec(rest)?.[1]));
+        lines.push(
+          ...stringify(list)
+            .trimEnd()
+            .split('\n')
+            .map((l) => indent + l),
+        );
+      } else if (shown.at(-1)) lines.push(expand(line, of));
+    }
+    return lines.join('\n');
+  }
   const rendered = (of: { [value: string]: unknown }): Manifest[] =>
     committed.flatMap(({ text }) => parseAllDocuments(render(text, of)).map((d) => d.toJS() as Manifest));
   const inOrder = (of: readonly Manifest[]) => [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
@@ -196,8 +262,26 @@ describe('the Helm chart', () => {
     expect(inOrder(rendered(values({ ...parameters, image })))).toEqual(inOrder(manifests));
   });
 
-  it('renders to the manifest without a role for IRSA', () => {
-    const { roleArn: _, ...without } = install;
-    expect(inOrder(rendered(values({ ...without, image })))).toEqual(inOrder(relayManifest(without)));
+  it.each([
+    ['without a role', {}],
+    ['with a role', { roleArn: install.roleArn }],
+    ['with parts of one’s own', { extras }],
+    ['with a role and parts of one’s own', { roleArn: install.roleArn, extras }],
+    ['without a priority class', { priorityClassName: '' }],
+  ])('renders to the manifest %s', (_, more: Partial<RelayInstall>) => {
+    const { roleArn: _role, ...others } = install;
+    const { extras: ours = {}, ...rest } = more;
+    expect(inOrder(rendered(values({ ...parameters, roleArn: '', image, ...rest, ...ours })))).toEqual(
+      inOrder(relayManifest({ ...others, ...more })),
+    );
+  });
+
+  it('has a schema that names each value', () => {
+    const schema = JSON.parse(readFileSync('infra/chart/values.schema.json', 'utf8'));
+    expect(
+      Object.keys(schema.properties)
+        .filter((name) => name !== 'global')
+        .sort(),
+    ).toEqual(Object.keys(defaults).sort());
   });
 });

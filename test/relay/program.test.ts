@@ -96,6 +96,44 @@ test('without its queue it is alive but not ready, says so in numbers, and ends 
   expect(Date.now() - before).toBeLessThan(6_000);
 });
 
+test('it takes credentials from a helper beside it that serves them as an instance does', async () => {
+  const asked: string[] = [];
+  const helper = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const path = '/latest/meta-data/iam/security-credentials/';
+    const credentials = {
+      Code: 'Success',
+      AccessKeyId: 'FROMHELPER',
+      SecretAccessKey: 's',
+      Token: 't',
+      Expiration: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    response.end(request.method === 'PUT' ? 'token' : request.url === path ? 'relay' : JSON.stringify(credentials));
+  });
+  let authorization = '';
+  const sqs = createServer((request, response) => {
+    authorization ||= request.headers.authorization ?? '';
+    response.writeHead(403).end('{}');
+  });
+  const urls: string[] = [];
+  for (const server of [helper, sqs]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    urls.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+  try {
+    const [helperUrl = '', sqsUrl = ''] = urls;
+    const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', HOME: folder };
+    startRelay({ ...noKeys, AWS_EC2_METADATA_SERVICE_ENDPOINT: helperUrl, AWS_ENDPOINT_URL_SQS: sqsUrl, EVENTS_QUEUE_URL: `${sqsUrl}/queue/events` });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=FROMHELPER/'), { timeout: 20_000, interval: 20 });
+    expect(asked[0]).toBe('PUT /latest/api/token');
+  } finally {
+    for (const server of [helper, sqs]) {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+});
+
 test('through the real SQS client: every kind is listed and the relay is ready', async () => {
   const bodies: string[] = [];
   const sqs = createServer((request, response) => {
