@@ -30,6 +30,7 @@ export class ClusterStack extends Stack {
     const queues = new ClusterQueues(this, 'Queues');
     const registration = new Registration(this, 'Registration', {
       register: hub.register.function.fn,
+      registrationEpoch: hubConfig.registrationEpoch,
       cluster,
       queues,
       parked: hub.deadLetters.parked,

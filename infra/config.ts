@@ -36,6 +36,8 @@ export interface HubConfig {
   readonly lambdaConcurrencyLimit: number;
   /** Keep executions for sweep and register, where the account has 100 more than those. */
   readonly reserveConcurrency: boolean;
+  /** Raised, it makes the next deploy register every cluster again, though nothing else of their stacks changed. */
+  readonly registrationEpoch: number;
   readonly vpc?: VpcConfig | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
   readonly tracing: boolean;
@@ -195,6 +197,7 @@ const configShape: Shape<Config> = fields({
         ),
         lambdaConcurrencyLimit: withDefault(integer(10, 1_000_000), 1000),
         reserveConcurrency: withDefault(flag, false),
+        registrationEpoch: withDefault(integer(0, 1_000_000), 0),
         vpc: optional(
           fields({
             vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/)),

@@ -2,8 +2,8 @@ import type { App } from 'aws-cdk-lib';
 import { ClusterStack } from './cluster-stack.ts';
 import type { Config } from './config.ts';
 import { HubStack } from './hub-stack.ts';
-import { clusterStackName } from './queue-arns.ts';
 import { SnapshotStack } from './snapshot-stack.ts';
+import { clusterStackName, hubStackName } from './stack-names.ts';
 
 export interface Fleet {
   readonly snapshot: SnapshotStack;
@@ -16,7 +16,7 @@ export function addFleet(app: App, config: Config): Fleet {
   const { name, account, region } = config.hub;
   const env = { ...(account && { account }), ...(region && { region }) };
   const snapshot = new SnapshotStack(app, `${name}-snapshot`, { env, description: `${name}: the table, kept when all else goes` });
-  const hub = new HubStack(app, `${name}-hub`, {
+  const hub = new HubStack(app, hubStackName(name), {
     env,
     config,
     snapshot: snapshot.snapshot,

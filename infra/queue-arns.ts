@@ -1,7 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-
-export const clusterStackName = (hub: string, cluster: string): string => `${hub}-cluster-${cluster}`;
+import { clusterStackName } from './stack-names.ts';
 
 /**
  * ARNs of one kind of queue of all clusters of this hub, by the names that CloudFormation generates: STACK-LOGICALID-RANDOM.

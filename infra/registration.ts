@@ -8,6 +8,7 @@ import { registrationProperty, registrationVersion } from '#shared/contract/regi
 import type { ClusterQueues } from './cluster-queues.ts';
 import type { ClusterConfig } from './config.ts';
 import { HubFunction, identityKeys } from './function.ts';
+import { registrationRecord } from './registration-record.ts';
 import type { StageProps } from './stage.ts';
 
 /** The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's environment holds 4 KB. */
@@ -50,6 +51,8 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
 
 export interface RegistrationProps {
   readonly register: IFunction;
+  /** Of clusters.yaml: with another one every cluster is registered again. */
+  readonly registrationEpoch: number;
   readonly cluster: ClusterConfig;
   readonly queues: ClusterQueues;
   readonly parked: IQueue;
@@ -58,32 +61,20 @@ export interface RegistrationProps {
 
 /** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
 export class Registration extends Construct {
-  constructor(scope: Stack, id: string, { register, cluster, queues, parked, quarantine }: RegistrationProps) {
+  constructor(scope: Stack, id: string, { register, registrationEpoch, cluster, queues, parked, quarantine }: RegistrationProps) {
     super(scope, id);
-    const { id: clusterId, mode, settings } = cluster;
-    const api = apiOf(cluster);
-    const registration = {
-      id: clusterId,
-      mode,
-      settings,
-      queues: { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parked.queueUrl, quarantine: quarantine.queueUrl },
-      eventsArn: queues.events.queueArn,
-      syncsArn: queues.syncs.queueArn,
-      ...(api && { api }),
-    };
+    const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parked.queueUrl, quarantine: quarantine.queueUrl };
+    const registration = registrationRecord(cluster, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
+    const { property, value } = registrationVersion;
     new CustomResource(this, 'Cluster', {
       serviceToken: register.functionArn,
       resourceType: 'Custom::FleetEndpointsCluster',
       serviceTimeout: Duration.minutes(2),
       // One text: CloudFormation turns the numbers and flags of properties into text.
-      properties: { [registrationProperty]: scope.toJsonString(registration), [registrationVersion.property]: registrationVersion.value },
+      properties: {
+        [registrationProperty]: scope.toJsonString(registration),
+        [property]: registrationEpoch === 0 ? value : `${value}.${registrationEpoch}`,
+      },
     });
   }
-}
-
-/** What the workers need to know; the access entry is the stack's own business. */
-function apiOf({ api }: ClusterConfig): object | undefined {
-  if (api?.auth.type !== 'eks') return api;
-  const { accessEntry: _, ...auth } = api.auth;
-  return { ...api, auth };
 }

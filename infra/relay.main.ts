@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ClusterConfig, loadConfig } from './config.ts';
-import { clusterStackName } from './queue-arns.ts';
 import { chartTemplates } from './relay-chart.ts';
 import { projectsToken } from './relay-config.ts';
 import { type RelayProgram, relayManifest } from './relay-manifest.ts';
 import { toYaml } from './relay-yaml.ts';
+import { clusterStackName } from './stack-names.ts';
 
 const usage = `npm run -s relay -- manifest CLUSTER (--image URI | --quick-start)   prints YAML for kubectl apply --server-side -f -
     --clusters FILE    the clusters file (clusters.yaml)

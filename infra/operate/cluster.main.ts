@@ -1,5 +1,5 @@
 /**
- * `npm run cluster -- list | pause | shadow | active CLUSTER|--all`: switches take effect with the next run of each service, within seconds, and leave an
+ * `npm run cluster -- list | audit | pause | shadow | active | register | rebuild CLUSTER|--all`: switches take effect with the next run of each service, within seconds, and leave an
  * audit record. `pause --all` is the kill switch. `active` asks first (preflight.ts); --override goes without, and says so in the record.
  */
 import { readFile } from 'node:fs/promises';
@@ -33,6 +33,8 @@ import {
   wasReady,
 } from './preflight.ts';
 import { say } from './printable.ts';
+import { rebuild } from './rebuild.ts';
+import { register } from './register.ts';
 
 const modeOf: { readonly [verb: string]: ChosenMode } = { pause: 'paused', shadow: 'shadow', active: 'active' };
 /** No lease of a worker that still believes the old mode is alive after this. */
@@ -48,6 +50,8 @@ await command(async () => {
       'quiet-for': { type: 'string' },
       namespace: { type: 'string', default: 'default' },
       reason: { type: 'string', default: '' },
+      clusters: { type: 'string', default: 'clusters.yaml' },
+      outputs: { type: 'string', default: 'cdk.out/outputs.json' },
     },
   });
   const [verb = '', chosen] = positionals;
@@ -55,10 +59,16 @@ await command(async () => {
   if (verb === 'list') return list(hub);
   if (verb === 'audit') return audit(hub, await chosenClusters(hub.table, chosen, values.all ?? chosen === undefined));
   const mode = modeOf[verb];
-  if (!mode)
-    throw new UsageError(`npm run cluster -- list | audit [CLUSTER] | pause | shadow | active CLUSTER|--all; ${JSON.stringify(verb)} was given`);
+  if (!mode && verb !== 'register' && verb !== 'rebuild') {
+    throw new UsageError(
+      `npm run cluster -- list | audit [CLUSTER] | pause | shadow | active | register | rebuild CLUSTER|--all; ${JSON.stringify(verb)} was given`,
+    );
+  }
   // On which hub: a kill switch that hits another one is none.
   console.error(`${verb} on ${hub.name}`);
+  const who = userInfo().username;
+  if (verb === 'register') return register(hub, { files: values, chosen, all: values.all ?? false, who, say });
+  if (!mode) return rebuild({ table: hub.table, now: Date.now, wait: sleep, say, who }, await chosenClusters(hub.table, chosen, values.all ?? false));
   const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, values.all ?? false), mode, values.all ?? false);
   const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
   if (mode === 'active' && !values.override) {

@@ -55,6 +55,7 @@ function checkOurs(folder: string): void {
 
 export interface Hub {
   readonly name: string;
+  readonly tableName: string;
   readonly table: Table;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
@@ -67,14 +68,30 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   if (deployed) {
     const [dynamodb, sqs] = [new DynamoDBClient({}), new SQSClient({})];
     const table = dynamoTable(dynamodb, deployed);
-    return { name: `table ${deployed}`, table, sqs, dynamodb, directory: queueDirectory(table, sqs, {}), connectionsFile: undefined };
+    return {
+      name: `table ${deployed}`,
+      tableName: deployed,
+      table,
+      sqs,
+      dynamodb,
+      directory: queueDirectory(table, sqs, {}),
+      connectionsFile: undefined,
+    };
   }
   const local = readLocal(env['HUB']);
   const common = { region: local.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: local.tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
   const table = dynamoTable(dynamodb, local.tableName);
-  return { name: 'the local run', table, sqs, dynamodb, directory: queueDirectory(table, sqs, {}), connectionsFile: local.connectionsFile };
+  return {
+    name: 'the local run',
+    tableName: local.tableName,
+    table,
+    sqs,
+    dynamodb,
+    directory: queueDirectory(table, sqs, {}),
+    connectionsFile: local.connectionsFile,
+  };
 }
 
 /** The one local run there is, or the one that HUB names by its process id. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { hubEnv } from '#shared/contract/env.ts';
@@ -39,6 +40,19 @@ describe('the table', () => {
       TimeToLiveSpecification: { AttributeName: ttlAttribute, Enabled: true },
     });
   });
+});
+
+it('docs/runbook.md makes a lost table with the keys, the index and the TTL attribute that the code names', () => {
+  const runbook = readFileSync('docs/runbook.md', 'utf8');
+  const key = (name: string, type: string): string => `AttributeName=${name},AttributeType=${type}`;
+  const { partition, sort } = dirtyIndex;
+  for (const text of [
+    `--attribute-definitions ${key(tableKey.partition, 'S')} ${key(tableKey.sort, 'S')} ${key(partition, 'S')} ${key(sort, 'N')} `,
+    `--key-schema AttributeName=${tableKey.partition},KeyType=HASH AttributeName=${tableKey.sort},KeyType=RANGE `,
+    `'IndexName=${dirtyIndex.name},KeySchema=[{AttributeName=${partition},KeyType=HASH},{AttributeName=${sort},KeyType=RANGE}],Projection={ProjectionType=KEYS_ONLY}'`,
+    `--time-to-live-specification Enabled=true,AttributeName=${ttlAttribute}`,
+  ])
+    expect(runbook).toContain(text);
 });
 
 describe('the functions', () => {
@@ -227,6 +241,15 @@ describe('a cluster', () => {
       syncsArn: 'X',
       api: { url: 'https://eks.example.com', auth: { type: 'eks', clusterName: 'eks' } },
     });
+  });
+
+  it('is registered again by a deploy for which the configuration has raised the epoch, and by no other', () => {
+    const version = (hub: string): string => {
+      const clusters = 'clusters: [{ id: a, relay: { identity: { type: pod-identity, clusterName: a } } }]';
+      const template = fleetOf(`hub: ${hub}\n${clusters}`).clusterTemplate('a');
+      return Object.values(template.findResources('Custom::FleetEndpointsCluster'))[0]!['Properties'].RegistrationVersion;
+    };
+    expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(['2', '2', '2.3']);
   });
 
   it('that is on EKS lets both functions that talk to it in, as writers', () => {

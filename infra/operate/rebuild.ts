@@ -1,0 +1,85 @@
+/**
+ * `npm run cluster -- rebuild`: all that the table holds of a cluster is forgotten and told again by the cluster itself. The table is a cache: only the
+ * mode, the settings, the queues and the access are kept. No endpoint is touched, and none is written before the first lists are complete.
+ *
+ * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages come back. One that dies half-way is gone on with by the next.
+ */
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { recordAudit } from '#shared/snapshot/audit.ts';
+import { clusterOfKey, metaKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, hasLeft, isHere, type Mode, readMeta } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
+import { drainMs } from '#shared/snapshot/removal.ts';
+import type { Key, Table } from '#shared/snapshot/table.ts';
+
+export interface RebuildDeps {
+  readonly table: Table;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<unknown>;
+  readonly say: (line: string) => void;
+  readonly who: string;
+}
+
+/** Kept in the record while the cluster is rebuilt. */
+interface Former {
+  readonly mode: Mode;
+  readonly wasActive: boolean;
+}
+const formerAttribute = 'rebuilding';
+
+export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): Promise<void> {
+  const { table, now, wait, say } = deps;
+  const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter((meta) => meta !== undefined);
+  if (begun.length === 0) return;
+  const drained = Math.max(...begun.map((meta) => meta.modeSince)) + drainMs;
+  if (drained > now()) {
+    say(`waiting ${Math.ceil((drained - now()) / 1000)} s for runs that had begun before`);
+    await wait(drained - now());
+  }
+  say(`${await clear(table, new Set(begun.map((meta) => meta.id)), say)} records forgotten`);
+  for (const meta of begun) {
+    const former = await comeBack(deps, meta);
+    say(`${meta.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
+  }
+}
+
+/** The record as it is while the cluster is rebuilt; undefined for one that has left. */
+async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterMeta | undefined> {
+  const meta = await readMeta(table, id);
+  if (!meta) return undefined;
+  if (hasLeft(meta)) {
+    if ((await table.get(metaKey(id)))?.[formerAttribute] !== undefined) return meta;
+    say(`${id}  passed over: it has left`);
+    return undefined;
+  }
+  const former: Former = { mode: meta.mode, wasActive: meta.wasActive };
+  const set = { mode: 'removed', modeSince: now(), [formerAttribute]: JSON.stringify(former) };
+  if (!(await table.update(metaKey(id), { set, add: { epoch: 1 } }, isHere))) return undefined;
+  return readMeta(table, id);
+}
+
+/** One scan for all of them. */
+async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: string) => void): Promise<number> {
+  let next: Key | undefined;
+  let cleared = 0;
+  let pages = 0;
+  do {
+    const page = await table.scanKeys(next);
+    const own = page.keys.filter((key) => clusters.has(clusterOfKey(key) ?? ''));
+    await concurrently(32, own, (key) => table.delete(key));
+    cleared += own.length;
+    next = page.next;
+    if (++pages % 100 === 0) say(`${pages} pages of the table read, ${cleared} records forgotten so far`);
+  } while (next);
+  return cleared;
+}
+
+/** With the next incarnation, so that nothing counts that was told before. */
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterMeta): Promise<Former> {
+  const item = await table.get(metaKey(id));
+  const former = JSON.parse(item?.[formerAttribute] as string) as Former;
+  await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());
+  if (former.wasActive) await table.update(metaKey(id), { set: { wasActive: 1 } }, isHere);
+  await recordAudit(table, id, { at: new Date(now()).toISOString(), who, what: `rebuilt: forgotten but for its mode (${former.mode}) and settings` });
+  return former;
+}

@@ -1,0 +1,2 @@
+export const hubStackName = (hub: string): string => `${hub}-hub`;
+export const clusterStackName = (hub: string, cluster: string): string => `${hub}-cluster-${cluster}`;
