@@ -31,7 +31,7 @@ export class Ingest extends Construct {
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
-    this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
+    this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
     this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
     for (const queue of ['Events', 'Syncs'] as const) {
       acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');

@@ -41,7 +41,7 @@ export class Sync extends Construct {
     // Deletes: the records of outputs whose service is gone.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
-    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
+    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
     this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
     acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, 'Syncs'), 'the queues of this hub’s clusters, whose stacks come and go');
     grantClusterAccess(this.function, clusters);

@@ -8,7 +8,7 @@ const silent = (): void => {};
  * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even for that of its own logger, which says nothing.
  *
  * And `maxAttempts`: a moment's trouble of table or queue is waited out, for some two seconds, or eight if they throttle (3 attempts are usual, and
- * give up within one). A message that fails comes back after three minutes.
+ * give up within one). A message that fails comes back after some seconds, one whose run was stopped after three minutes.
  */
 export const hotClient = {
   cacheMiddleware: true,

@@ -46,7 +46,10 @@ export async function ingestBatch(
   records: readonly EventsRecord[],
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
-  const failed = await applyBatch(deps, cluster, records, deadline);
+  const failed = await applyBatch(deps, cluster, records, deadline).catch((error: unknown) => {
+    deps.log.error('events batch failed', { cluster, messages: records.length, error: String(error) });
+    return records.map((r) => r.messageId);
+  });
   if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
   return failed;
 }

@@ -2,6 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { comeBackSoon, received } from '#shared/queue/come-back.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
@@ -39,8 +40,9 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
   if (!first) return { batchItemFailures: [] };
   try {
     const cluster = await directory.clusterOf(first.eventSourceARN);
-    const records = event.Records.map(({ messageId, body, attributes }) => ({ messageId, body, sentAt: Number(attributes.SentTimestamp) }));
+    const records = event.Records.map(received);
     const failed = await ingestBatch(deps, cluster, records, Date.now() + context.getRemainingTimeInMillis());
+    await comeBackSoon({ queue: directory.queues(cluster, undefined).events, log, random: Math.random }, records, failed);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

@@ -8,6 +8,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { accessOf } from '#shared/cluster/access.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
+import { comeBackSoon, received } from '#shared/queue/come-back.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
@@ -59,7 +60,9 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
   if (!first) return { batchItemFailures: [] };
   try {
     const cluster = await directory.clusterOf(first.eventSourceARN);
-    const failed = await syncBatch(deps, defaultLimits, cluster, event.Records, Date.now() + context.getRemainingTimeInMillis());
+    const records = event.Records.map(received);
+    const failed = await syncBatch(deps, defaultLimits, cluster, records, Date.now() + context.getRemainingTimeInMillis());
+    await comeBackSoon({ queue: directory.queues(cluster, undefined).syncs, log, random: Math.random }, records, failed);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

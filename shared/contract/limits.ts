@@ -121,7 +121,10 @@ export interface RunLimits {
   readonly visibilityRuns: number;
   /** Messages of one batch, of one queue. */
   readonly batchSize: number;
-  /** Throttles and crashes raise the count too and must not end in a dead-letter queue: fifty are two hours and a half. */
+  /** A message that failed comes back after this, s, times its receives, give or take half, but not later than that. A crash waits for the timeout. */
+  readonly comeBackSeconds: number;
+  readonly mostComeBackSeconds: number;
+  /** Throttles, crashes and faults raise the count too and must not end in a dead-letter queue: fifty are an hour and a half and more. */
   readonly mostReceives: number;
 }
 
@@ -207,6 +210,8 @@ export const defaultLimits: Limits = {
     syncMs: 30_000,
     visibilityRuns: 6,
     batchSize: 10,
+    comeBackSeconds: 5,
+    mostComeBackSeconds: 180,
     mostReceives: 50,
   },
 };

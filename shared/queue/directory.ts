@@ -2,12 +2,14 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { clusterOfQueue, type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
-import type { ClusterQueues } from './port.ts';
+import type { ClusterQueues, SourceQueue } from './port.ts';
 import { sqsQueue } from './sqs.ts';
+
+type SqsQueues = ClusterQueues & { readonly events: SourceQueue; readonly syncs: SourceQueue };
 
 export interface QueueDirectory {
   /** The queues of a cluster that `know` or `clusterOf` has met, or whose URLs are given. */
-  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+  readonly queues: (cluster: string, urls: QueueUrls | undefined) => SqsQueues;
   readonly know: (cluster: string) => Promise<void>;
   /** The cluster that a queue's messages speak for: the queue's ARN is the sender's identity. Throws for a queue that is nobody's. */
   readonly clusterOf: (queueArn: string) => Promise<string>;
@@ -18,9 +20,9 @@ export interface QueueDirectory {
  * removed and added again has other queues, which show as a new queue of its or as other addresses in its record.
  */
 export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [cluster: string]: QueueUrls }): QueueDirectory {
-  const known = new Map<string, { readonly events: string | undefined; readonly queues: ClusterQueues }>();
+  const known = new Map<string, { readonly events: string | undefined; readonly queues: SqsQueues }>();
   const owners = new Map<string, string>();
-  const make = (urls: QueueUrls): ClusterQueues => ({
+  const make = (urls: QueueUrls): SqsQueues => ({
     events: sqsQueue(sqs, urls.events),
     syncs: sqsQueue(sqs, urls.syncs),
     parked: sqsQueue(sqs, urls.parked),
@@ -29,7 +31,7 @@ export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [
   // Whatever a record says, these are where a local run finds them.
   for (const [cluster, urls] of Object.entries(local)) known.set(cluster, { events: undefined, queues: make(urls) });
 
-  function queues(cluster: string, urls: QueueUrls | undefined): ClusterQueues {
+  function queues(cluster: string, urls: QueueUrls | undefined): SqsQueues {
     const held = known.get(cluster);
     if (held && (!urls || held.events === undefined || held.events === urls.events)) return held.queues;
     if (!urls) throw new Error(`cluster ${cluster} has no queues: it is not registered`);

@@ -1,4 +1,4 @@
-/** The port to SQS. What receives is a Lambda event source mapping, so there is nothing here but sending. */
+/** The port to SQS. What receives and deletes is a Lambda event source mapping, so there is nothing here but sending, and when what failed comes back. */
 
 export interface OutgoingMessage {
   readonly body: string;
@@ -12,6 +12,15 @@ export interface MessageQueue {
    * 1 MiB a call). Rejects with a SendError if one was still refused after retries: some of the others may then have been accepted.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
+}
+
+/** A queue whose messages a function is given. */
+export interface SourceQueue extends MessageQueue {
+  /**
+   * Messages that were received are visible again after these whole seconds, instead of when their visibility timeout ends. One that is no longer
+   * there changes nothing.
+   */
+  comeBack(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
 }
 
 /** A message was refused: for good (the sender's fault) or once too often. Some of the others may have been accepted. */

@@ -1,7 +1,7 @@
 /** A queue on SQS. Standard queues: order means nothing, and what is sent twice is handled twice. */
 import { setTimeout as timer } from 'node:timers/promises';
-import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { type MessageQueue, type OutgoingMessage, SendError } from './port.ts';
+import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 export interface SqsQueueOptions {
   /** Batches under way at once. */
@@ -15,7 +15,7 @@ export interface SqsQueueOptions {
 /** About the message itself, so that it is refused each time. What else is the sender's fault (rights, keys) may be put right. */
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
-export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): MessageQueue {
+export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
   const { concurrency = 4, attempts = 6, sleep = timer, random = Math.random } = options;
 
   async function sendBatch(batch: readonly OutgoingMessage[]): Promise<void> {
@@ -51,6 +51,15 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
       }
       await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, lane));
       if (failure) throw failure.cause;
+    },
+    async comeBack(messages) {
+      for (let from = 0; from < messages.length; from += 10) {
+        const Entries = messages
+          .slice(from, from + 10)
+          .map(({ receiptHandle, seconds }, i) => ({ Id: String(i), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds }));
+        // What is refused here (deleted meanwhile) comes back by its visibility timeout, if at all.
+        await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+      }
     },
   };
 }

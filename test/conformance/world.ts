@@ -16,6 +16,7 @@ import type { ClusterApi } from '#shared/cluster/port.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterSettings, Mode } from '#shared/snapshot/meta.ts';
 import { registerCluster } from '#shared/snapshot/registration.ts';
@@ -152,8 +153,10 @@ export class World {
   ): Promise<void> {
     const records = queue.receive(10);
     if (records.length === 0) return;
-    const failed = new Set(await handle(records));
-    for (const r of records) if (!failed.has(r.messageId)) queue.delete(r.receiptHandle);
+    const failed = await handle(records);
+    for (const r of records) if (!failed.includes(r.messageId)) queue.delete(r.receiptHandle);
+    const received = records.map((r) => ({ ...r, receives: r.receiveCount }));
+    await comeBackSoon({ queue, log: silent, random: () => 0.5 }, received, failed);
   }
 
   /** Page by page, as the relay does. */

@@ -1,10 +1,10 @@
 /** What every driver of the queue port must do, seen from whoever receives. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { MessageQueue } from '#shared/queue/port.ts';
+import type { SourceQueue } from '#shared/queue/port.ts';
 
 export interface QueueUnderTest {
   /** An empty queue: visibility 2 s, redrive after 2 receives. */
-  readonly queue: MessageQueue;
+  readonly queue: SourceQueue;
   receive(max: number): Promise<readonly { readonly body: string; readonly receiptHandle: string; readonly receiveCount: number }[]>;
   delete(receiptHandle: string): Promise<void>;
   receiveDead(): Promise<readonly string[]>;
@@ -41,6 +41,28 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       expect(await drain(q)).toEqual(['now']);
       await q.elapse(2_050);
       expect(await drain(q)).toEqual(['later']);
+    });
+
+    test('a message that failed comes back after the seconds asked for, before its visibility timeout ends, with a higher count', async () => {
+      await q.queue.send(Array.from({ length: 12 }, (_, i) => ({ body: `failed ${i}` })));
+      const first = [...(await q.receive(10)), ...(await q.receive(10))];
+      expect(first).toHaveLength(12);
+      expect(await q.receive(10)).toEqual([]);
+      await q.queue.comeBack(first.map(({ receiptHandle }) => ({ receiptHandle, seconds: 1 })));
+      expect(await q.receive(10)).toEqual([]);
+      await q.elapse(1_050);
+      const again = [...(await q.receive(10)), ...(await q.receive(10))];
+      expect(again.map((m) => [m.body, m.receiveCount]).sort()).toEqual(first.map((m) => [m.body, 2]).sort());
+    });
+
+    test('a message that was deleted does not come back, and keeps no other from it', async () => {
+      await q.queue.comeBack([]);
+      await q.queue.send([{ body: 'done' }, { body: 'failed' }]);
+      const both = await q.receive(10);
+      for (const m of both) if (m.body === 'done') await q.delete(m.receiptHandle);
+      await q.queue.comeBack(both.map(({ receiptHandle }) => ({ receiptHandle, seconds: 0 })));
+      await q.elapse(50);
+      expect((await q.receive(10)).map((m) => m.body)).toEqual(['failed']);
     });
 
     test('a message that is not deleted comes back with a higher count, then goes to the dead letters', async () => {

@@ -9,7 +9,7 @@ import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
 const log = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-const consume = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
+const consume = ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
 const network = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',

@@ -5,6 +5,8 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
+import { defaultLimits as defaults } from '#shared/contract/limits.ts';
+import { comeBackSeconds } from '#shared/queue/come-back.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
@@ -68,7 +70,13 @@ export class Lambdas {
         running = false;
         const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
         actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
-        for (const r of records) if (!kept.has(r.id)) queue.delete(r.id);
+        for (const r of records) {
+          if (!kept.has(r.id)) queue.delete(r.id);
+          // The call may fail, and then the visibility timeout ends.
+          else if (!actor.dead && this.#world.random.chance(0.8)) {
+            queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), defaults.runs));
+          }
+        }
         if (!actor.dead) end(false);
       },
       (e: unknown) => {

@@ -65,6 +65,11 @@ export class Queue {
     return taken;
   }
 
+  comeBack(id: string, seconds: number): void {
+    const message = this.messages.get(id);
+    if (message) this.#show(message, seconds * 1000);
+  }
+
   delete(id: string): void {
     this.messages.delete(id);
   }

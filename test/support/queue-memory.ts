@@ -1,5 +1,5 @@
 /** An SQS standard queue in memory, on a clock that the test owns: delay, visibility, receive count, redrive. */
-import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { ClusterQueues, OutgoingMessage, SourceQueue } from '#shared/queue/port.ts';
 
 export interface ReceivedMessage {
   readonly messageId: string;
@@ -21,7 +21,7 @@ export interface WaitingMessage {
   readonly inFlight: boolean;
 }
 
-export interface MemoryQueue extends MessageQueue {
+export interface MemoryQueue extends SourceQueue {
   /** Messages that can be seen now, the one that has been visible longest first. Does not wait. */
   receive(max?: number): ReceivedMessage[];
   /** As on SQS a handle of an earlier receive still deletes; an unknown one changes nothing. */
@@ -102,6 +102,9 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
       if (!message) return;
       message.visibleAt = now() + seconds * 1000;
       message.inFlight = seconds > 0;
+    },
+    async comeBack(back) {
+      for (const { receiptHandle, seconds } of back) queue.changeVisibility(receiptHandle, seconds);
     },
     waiting: () =>
       inOrder().map(({ messageId, body, sentAt, receiveCount, visibleAt, inFlight }) => ({

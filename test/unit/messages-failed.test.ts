@@ -39,6 +39,13 @@ it('of ingest: messages of a cluster that nobody knows', async () => {
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
+it('of ingest: all messages of a batch for which the table cannot be asked', async () => {
+  const hub = await ingestHub();
+  const table = { ...hub.table, get: () => Promise.reject(new Error('the table refuses')) };
+  expect(await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
+  expect(hub.metrics.get('MessagesFailed')).toBe(1);
+});
+
 it('of sync: wake-ups that could not be handled', async () => {
   const { deps, metrics, table } = await ingestHub();
   const body = encodeMessage({ v: messageVersion, cluster: 'c', ns: 'ns', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } });

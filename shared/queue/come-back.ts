@@ -1,0 +1,61 @@
+/**
+ * A message that failed comes back within seconds, later with each receive. The visibility timeout is for functions that crash: six runs' time,
+ * by which sweep has mostly woken the service anyway.
+ */
+import { defaultLimits, type RunLimits } from '#shared/contract/limits.ts';
+import type { SourceQueue } from './port.ts';
+
+export interface Received {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  /** When the queue took it, ms since the epoch. */
+  readonly sentAt: number;
+  /** How often it was received, this time included. */
+  readonly receives: number;
+}
+
+/** A record of Lambda's. */
+export const received = ({
+  messageId,
+  receiptHandle,
+  body,
+  attributes,
+}: Pick<Received, 'messageId' | 'receiptHandle' | 'body'> & {
+  readonly attributes: { readonly SentTimestamp: string; readonly ApproximateReceiveCount: string };
+}): Received => ({
+  messageId,
+  receiptHandle,
+  body,
+  sentAt: Number(attributes.SentTimestamp),
+  receives: Number(attributes.ApproximateReceiveCount),
+});
+
+/** `random` is in [0, 1). */
+export function comeBackSeconds(receives: number, random: number, { comeBackSeconds: base, mostComeBackSeconds }: RunLimits): number {
+  return Math.max(1, Math.round(Math.min(mostComeBackSeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
+}
+
+/** Never rejects: what it fails for comes back all the same, when its visibility timeout ends. */
+export async function comeBackSoon(
+  { queue, log, random, limits = defaultLimits.runs }: ComeBackDeps,
+  messages: readonly Pick<Received, 'messageId' | 'receiptHandle' | 'receives'>[],
+  failed: readonly string[],
+): Promise<void> {
+  if (failed.length === 0) return;
+  const ids = new Set(failed);
+  const back = messages.filter((m) => ids.has(m.messageId));
+  try {
+    await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: comeBackSeconds(receives, random(), limits) })));
+  } catch (error) {
+    log.warn('failed messages come back only when their visibility timeout ends', { messages: back.length, error: String(error) });
+  }
+}
+
+export interface ComeBackDeps {
+  readonly queue: SourceQueue;
+  readonly log: { warn(message: string, fields: { readonly [field: string]: unknown }): void };
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly limits?: RunLimits;
+}
