@@ -52,7 +52,8 @@ export class Election {
   /** Until the signal is aborted; rejects with its reason. */
   async run(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log, meter } = this.deps;
-    const { renewMs, lookMs } = limitsOf(this.deps).election;
+    const { renewMs, lookMs, abstainMs } = limitsOf(this.deps).election;
+    this.standing = { ...this.standing, abstainsUntil: clock.monotonic() + abstainMs };
     for (;;) {
       signal.throwIfAborted();
       const from = clock.monotonic();

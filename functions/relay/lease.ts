@@ -29,6 +29,7 @@ export interface Standing {
   readonly seen: { readonly lease: Lease; readonly since: number } | undefined;
   /** Until when this relay may speak; undefined while it stands by. */
   readonly mayUntil: number | undefined;
+  /** Until then a lease is left to others: the queue cannot be reached from here, or this relay has just started and another may be ready. */
   readonly abstainsUntil: number;
   /** For how long the queue has accepted nothing of what was sent, and how long that is borne. */
   readonly failingMs: number;
@@ -45,8 +46,8 @@ export function nextStep({ me, seen, mayUntil, abstainsUntil, failingMs, patienc
     return failingMs > patienceMs ? 'give back' : 'renew';
   }
   if (seen?.lease.holder === me) return 'renew';
-  if (now < abstainsUntil) return 'wait';
   if (seen === undefined) return 'create';
+  if (now < abstainsUntil) return 'wait';
   const { holder, durationMs } = seen.lease;
   return holder === '' || now - seen.since >= durationMs ? 'take' : 'wait';
 }

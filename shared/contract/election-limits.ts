@@ -12,7 +12,7 @@ export interface ElectionLimits {
   /** The holder gives the lease back when the queue has accepted nothing for so long, ms; doubled up to `mostPatienceMs` until the queue accepts again. */
   readonly patienceMs: number;
   readonly mostPatienceMs: number;
-  /** A relay that gave the lease back leaves it to others for so long, ms. */
+  /** A relay that gave the lease back, or has just started, leaves it to others for so long, ms. */
   readonly abstainMs: number;
   /** A standby that the holder tells nothing for so long reads its first lists without, ms, and is ready; it will have to send them. */
   readonly untoldMs: number;

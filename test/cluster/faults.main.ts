@@ -8,13 +8,20 @@ import { fieldManager } from '#shared/contract/managed-by.ts';
 import { readMeta } from '#shared/snapshot/meta.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
+import { failOvers, startSubject, upstreamsFailOverMs } from './faults/fail-over.ts';
 import { startLife } from './faults/life.ts';
+import { startRelayPair } from './faults/relay-pair.ts';
 import { otherControllers, type Scene, startScene } from './faults/scene.ts';
 import { unsettled } from './faults/settled.ts';
 import { storm } from './faults/storm.ts';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: String(Date.now() % 100_000) }, storm: { type: 'string', default: '120' } },
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+    storm: { type: 'string', default: '120' },
+    /** The relay's fail-over alone. */
+    'fail-over-only': { type: 'boolean', default: false },
+  },
 });
 const random = randomOf(Number(values.seed));
 /** A lease, a message's visibility and a circuit's wait may come one after the other. */
@@ -44,7 +51,34 @@ async function churned(scene: Scene, seconds: number): Promise<readonly string[]
   return Object.entries(lost).flatMap(([kind, n]) => (n > 0 ? [`${n} flips were lost in ${kind}`] : []));
 }
 
+/** What docs/architecture.md promises. */
+const failOverMs = 10_000;
+
+/** The relay that speaks is struck in each way; kube-controller-manager's own fail-over beside it. */
+async function relayFailsOver(scene: Scene): Promise<void> {
+  const life = await startLife(scene.api, 'fail-over-life', random);
+  const subject = await startSubject(scene.api, 'fail-over');
+  const pair = await startRelayPair(scene);
+  const ms = (n: number | undefined): string => (n === undefined ? 'never' : `${Math.round(n)} ms`);
+  for (const { what, spokeMs, followedMs } of await failOvers(pair, subject)) {
+    const inTime = spokeMs !== undefined && spokeMs <= failOverMs && followedMs !== undefined;
+    check(
+      `the relay that speaks is ${what}: the standby speaks after ${ms(spokeMs)} (at most ${ms(failOverMs)}), endpoints follow after ${ms(followedMs)}`,
+      inTime ? [] : ['too late'],
+    );
+  }
+  const lists = (await Promise.all(pair.relays.map((r) => r.lists()))).reduce((a, b) => a + b, 0);
+  check('no list was sent by a standby that took over', lists === 0 ? [] : [`${lists} lists`]);
+  pair.first.signal('SIGCONT');
+  await life.stop();
+  check('thawed, the first one is one relay among others: nothing is left to do', await unsettled(scene, patienceMs));
+  await pair.stop();
+  console.log(`     kube-controller-manager with its defaults, its leader killed: endpoints follow after ${ms(await upstreamsFailOverMs())}`);
+}
+
 async function play(scene: Scene): Promise<void> {
+  await relayFailsOver(scene);
+  if (values['fail-over-only']) return;
   const life = await startLife(scene.api, 'life', random);
 
   const [lost, { kills, cuts, stalls, frozenMs }] = await Promise.all([

@@ -57,13 +57,14 @@ function start(name: string, { revision = 'one', maxWaiting = 10_000 } = {}): Te
       sent.push(...outgoing.map((m) => ({ by: name, at: clock.now(), message: parseEventsMessage(m.body) })));
     },
   };
-  const reach = async (): Promise<void> => {
+  const call = async <T>(_what: string, effect: () => T): Promise<T> => {
     await new Promise<void>((resolve) => clock.after(cutOff.api ? 1_500 : 3, resolve));
     if (killed) await new Promise<void>(() => {});
     if (cutOff.api) throw new ClusterApiError('timed out', { status: 0 });
+    return effect();
   };
   const meter = new Meter();
-  const election = new Election({ store: lease.store(reach), clock, log: quiet, meter, me: name });
+  const election = new Election({ store: lease.store(call), clock, log: quiet, meter, me: name });
   const relay = new Relay(
     { source, queue, clock, log: quiet, meter, newId: () => `${name}-${++ids}`, election },
     { cluster: 'c', outputs: 'metadata', pageSize: 2, revision, outbox: { maxWaiting } },
@@ -236,6 +237,31 @@ test('told to stop, the speaking one sends what waits and hands over at once', a
   await clock.advance(2_500);
   expect(b.relay.isSpeaking).toBe(true);
   expect((by('b')[0]?.at ?? Number.POSITIVE_INFINITY) - toldAt).toBeLessThan(2_500);
+  expectToldAll();
+  expect(lists()).toHaveLength(before);
+});
+
+test('a relay that has just started leaves a free lease to one that is ready', async () => {
+  const [a, b] = await pair();
+  const before = lists().length;
+  await a.stop();
+  const c = start('c');
+  await clock.advance(2_500);
+  expect([b.relay.isSpeaking, c.relay.isSpeaking]).toEqual([true, false]);
+  expect(lists()).toHaveLength(before);
+});
+
+test('one relay alone, killed and started again, goes on where the queue had accepted', async () => {
+  for (const name of ['p0', 'p1', 'p2']) pod(name, 'a');
+  const a = start('a');
+  await clock.advance(5_000);
+  const before = lists().length;
+  a.kill();
+  remove('p1');
+  pod('p3', 'b');
+  const b = start('b');
+  await clock.advance(promisedMs);
+  expect(b.relay.isSpeaking).toBe(true);
   expectToldAll();
   expect(lists()).toHaveLength(before);
 });

@@ -117,6 +117,13 @@ export class Actor {
     });
   }
 
+  /** Stands still: what it has sent arrives, and it learns of nothing. */
+  freeze(ms: number): void {
+    this.paused = true;
+    this.#frozenUntil = Math.max(this.#frozenUntil, this.#world.scheduler.now + ms);
+    this.trace(`FROZEN for ${ms} ms`);
+  }
+
   /** Something that the process itself does later. */
   later(ms: number, run: () => void): void {
     this.#world.scheduler.after(ms, () => this.#whenAwake(run));

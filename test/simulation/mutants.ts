@@ -1,4 +1,6 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
+import type { Election } from '#functions/relay/election.ts';
+import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
@@ -8,6 +10,7 @@ import type { Item, Key, Table } from '#shared/snapshot/table.ts';
 import { anyGeneration } from '#shared/workqueue/item.ts';
 import type { Actor } from './actor.ts';
 import type { Profile } from './profile.ts';
+import { lateSpeaker, overstated, unheld } from './relay-mutants.ts';
 import type { World } from './world.ts';
 
 export interface Mutant {
@@ -19,6 +22,8 @@ export interface Mutant {
   readonly table?: (table: Table, actor: Actor, world: World) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: World) => MessageQueue;
   readonly api?: (api: ClusterApi, actor: Actor, world: World) => ClusterApi;
+  /** A relay that takes turns, before it runs. */
+  readonly turns?: (relay: Relay, election: Election) => void;
   readonly begin?: (world: World) => void;
   readonly redriveCopies?: boolean;
   readonly deletesFailed?: boolean;
@@ -43,6 +48,8 @@ const crashing: Partial<Profile> = {
   relistMs: 1e9,
   relayKills: 0,
   twoRelays: false,
+  standby: false,
+  relayFaults: 0,
   shrunkenLists: false,
   sweepWakes: false,
   modeSwitches: 0,
@@ -238,6 +245,21 @@ export const mutants: readonly Mutant[] = [
     name: 'parked work is re-driven with its old generation',
     profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
     redriveCopies: true,
+  },
+  {
+    name: 'a relay that stood still past its lease speaks on when it wakes',
+    profile: { ...crashing, crashes: 0, standby: true, relayFaults: 8, changes: 60 },
+    turns: lateSpeaker,
+  },
+  {
+    name: 'a standby goes on from what the relay before it had read, and not from what the queue had accepted',
+    profile: { ...crashing, crashes: 0, refusals: 0.1, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
+    turns: overstated,
+  },
+  {
+    name: 'a standby holds nothing of what it reads',
+    profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
+    turns: unheld,
   },
 ];
 

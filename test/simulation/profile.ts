@@ -30,6 +30,9 @@ export interface Profile {
   readonly watchDelayMs: number;
   readonly relayKills: number;
   readonly twoRelays: boolean;
+  /** Two relays that take turns by a Lease, and how often one of them is frozen or cut off from something. */
+  readonly standby: boolean;
+  readonly relayFaults: number;
   readonly relistMs: number;
   /** Lists that leave objects out, as a server that is not quite right may. */
   readonly shrunkenLists: boolean;
@@ -57,7 +60,15 @@ export function drawProfile(random: Random, apart: Random): Profile {
   const profile = draw(random);
   // Of a list that lies, or a session that is heard of for the first time after the end of its history, nothing can be said.
   const may = !profile.shrunkenLists && profile.relayKills === 0;
-  return { ...profile, goesBack: may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated']) : 'never' };
+  const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated'] as const) : 'never';
+  const standby = apart.chance(0.3);
+  return {
+    ...profile,
+    goesBack,
+    standby,
+    twoRelays: profile.twoRelays && !standby,
+    relayFaults: standby && goesBack === 'never' ? apart.between(0, 4) : 0,
+  };
 }
 
 function draw(random: Random): Profile {
@@ -78,6 +89,8 @@ function draw(random: Random): Profile {
     watchDelayMs: random.pick([50, 1_000, 5_000]),
     relayKills: random.maybe(0.4, random.between(1, 3)) ?? 0,
     twoRelays: random.chance(0.25),
+    standby: false,
+    relayFaults: 0,
     relistMs: random.maybe(0.4, random.between(15_000, 50_000)) ?? 1e9,
     shrunkenLists,
     pageSize: random.between(3, 5),

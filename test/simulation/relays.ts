@@ -1,16 +1,20 @@
-/** The real relay, as often as it is started: killed, started anew, two at once. */
+/** The real relay, as often as it is started: killed, started anew, two at once, or two that take turns by a Lease. */
 import type { Clock } from '#functions/relay/clock.ts';
+import { Election } from '#functions/relay/election.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
+import { memoryLease } from '#test/support/lease-memory.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
+import { type RelayWays, relayWays } from './relay-ways.ts';
 import { type Watched, watchSource } from './watch-source.ts';
 import type { World } from './world.ts';
 
 interface RelayProcess {
   readonly actor: Actor;
   readonly source: Watched;
+  readonly ways: RelayWays;
   readonly relay: Relay;
   readonly ended: AbortController;
 }
@@ -18,8 +22,10 @@ interface RelayProcess {
 export class Relays {
   /** Those that live. */
   all: RelayProcess[] = [];
+  readonly lease = memoryLease();
   readonly #world: World;
   readonly #processes: Processes;
+  #revision = 0;
 
   constructor(processes: Processes) {
     this.#processes = processes;
@@ -28,7 +34,8 @@ export class Relays {
 
   /** Has every relay listed, and sent all that it has read? */
   get areIdle(): boolean {
-    return this.all.every((r) => r.relay.isReady && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
+    const speaking = this.all.filter((r) => r.relay.isSpeaking);
+    return speaking.length > 0 && speaking.every((r) => r.relay.isReady && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
   }
 
   start(): void {
@@ -48,19 +55,31 @@ export class Relays {
         };
       },
     };
+    const ways = relayWays(actor, source, this.#processes.queue(actor, 'events'), this.lease, this.#processes.faults);
+    const log = this.#processes.log(actor);
+    const meter = new Meter();
+    const election = new Election({ store: ways.lease, clock, log, meter, me: actor.name });
     const relay = new Relay(
       {
-        source,
-        queue: this.#processes.queue(actor, 'events'),
+        source: ways.source,
+        queue: { send: (messages) => this.#witness(actor, () => ways.queue.send(messages)) },
+        ...(this.#world.profile.standby && { election }),
         clock,
-        log: this.#processes.log(actor),
-        meter: new Meter(),
+        log,
+        meter,
         newId: () => this.#processes.newId(actor),
       },
-      { cluster, outputs: 'metadata', pageSize: this.#world.profile.pageSize, resyncMs: this.#world.profile.relistMs },
+      {
+        cluster,
+        outputs: 'metadata',
+        pageSize: this.#world.profile.pageSize,
+        resyncMs: this.#world.profile.relistMs,
+        revision: String(this.#revision),
+      },
     );
+    if (this.#world.profile.standby) this.#processes.mutant?.turns?.(relay, election);
     const ended = new AbortController();
-    this.all.push({ actor, source, relay, ended });
+    this.all.push({ actor, source, ways, relay, ended });
     actor.trace('relay starts');
     const over = (e?: unknown): void => {
       if (!actor.dead) this.#world.fail(`the relay ended: ${e instanceof Error ? e.stack : String(e)}`);
@@ -68,11 +87,21 @@ export class Relays {
     relay.run(ended.signal).then(over, over);
   }
 
+  /** Of relays that take turns only the holder of the lease sends, whenever it stood still before. */
+  #witness<T>(actor: Actor, send: () => T): T {
+    const { standby, goesBack } = this.#world.profile;
+    const { now } = this.lease;
+    if (standby && goesBack === 'never' && !actor.dead && now?.holder !== actor.name)
+      this.#world.fail(`${actor.name} speaks while ${now?.holder || 'nobody'} holds the lease`);
+    return send();
+  }
+
   /** Lists anew, as the relay does every half hour. */
   relist(): void {
     // Something always happens in a cluster between two lists.
     this.#world.store.apply(this.#world.store.get('Namespace', '', 'default'));
     for (const relay of [...this.all]) this.kill(relay);
+    this.#revision++;
     this.start();
   }
 
@@ -85,11 +114,25 @@ export class Relays {
     if (this.#world.isOver || this.all.length === 0) return;
     this.kill(this.#world.random.pick(this.all));
     // For a while nobody may be there.
-    if (this.all.length === 0)
-      this.#world.scheduler.after(Math.min(this.#world.random.between(1, 15_000), this.#world.faultsEnd - this.#world.scheduler.now - 1), () =>
-        this.start(),
-      );
+    if (this.all.length === 0 || this.#world.profile.standby) this.#startLater();
     else this.#world.abandoned = true;
+  }
+
+  #startLater(): void {
+    const { scheduler, random, faultsEnd } = this.#world;
+    scheduler.after(Math.min(random.between(1, 15_000), faultsEnd - scheduler.now - 1), () => this.start());
+  }
+
+  /** One of those that take turns stands still past its lease, or cannot be heard. */
+  disturbOne(): void {
+    const { random, isOver, faultsEnd, scheduler } = this.#world;
+    if (isOver || this.all.length === 0) return;
+    const { actor, ways } = random.pick(this.all);
+    const ms = Math.min(random.between(2_000, 25_000), faultsEnd - scheduler.now - 1);
+    const what = random.pick(['frozen', 'api', 'queue'] as const);
+    if (ms <= 0) return;
+    if (what === 'frozen') actor.freeze(ms);
+    else ways.cut(what, ms);
   }
 
   /** The API server ends, and is there again at once. */
@@ -103,6 +146,6 @@ export class Relays {
     // Nothing of it happens any more; Node keeps what listens to a signal until the signal is aborted.
     relay.ended.abort();
     this.all = this.all.filter((r) => r !== relay);
-    if (this.all.length > 0) this.#world.abandoned = true;
+    if (this.all.length > 0 && !this.#world.profile.standby) this.#world.abandoned = true;
   }
 }

@@ -42,7 +42,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         () => `list ${kind} ${page.continue ?? ''}`,
         40,
         async () => {
-          const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
+          const [at = page.at ?? String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
+          if (Number(at) > store.resourceVersion) throw new ClusterApiError('too large resource version', { status: 504 });
           const all = (store.list(kind, '', Number(at)) as unknown as KubeObject[]).filter((o) => keyOf(o) > after);
           const items = all.slice(0, page.limit);
           const last = items.at(-1);

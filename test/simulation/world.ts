@@ -134,6 +134,8 @@ export class World {
     const operations = new Operations(this.#processes);
     this.#relays.start();
     if (profile.twoRelays) scheduler.after(random.between(0, profile.faultsUntilMs / 2), () => this.#relays.start());
+    if (profile.standby) scheduler.after(random.between(0, 5_000), () => this.#relays.start());
+    for (let i = 0; i < profile.relayFaults; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.disturbOne());
     for (let i = 0; i < profile.relayKills; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
     this.#everySoOften(60_000, () => operations.sweep());
     this.#everySoOften(20_000, () => operations.redrive());
@@ -152,7 +154,7 @@ export class World {
     await scheduler.runUntil(this.faultsEnd);
     this.isOver = true;
     this.tell('world', 'the last fault is over');
-    if (this.#relays.all.length > 1) this.#relays.kill(random.pick(this.#relays.all));
+    if (!profile.standby && this.#relays.all.length > 1) this.#relays.kill(random.pick(this.#relays.all));
     for (const q of [this.queues.events, this.queues.syncs])
       for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
   }
@@ -161,6 +163,7 @@ export class World {
     const { scheduler, random, profile, store } = this;
     const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
+      const lease = this.#relays.lease.now;
       const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)) };
       // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one
       // (docs/architecture.md, "Not guaranteed").
@@ -171,6 +174,7 @@ export class World {
           how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
         );
         store.restore(objects, backup.revision + (how === 'recreated' ? random.between(0, 200) : 0));
+        this.#relays.lease.now = how === 'recreated' ? undefined : lease;
         this.#relays.cut();
         this.wentBackAt = scheduler.now;
         for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));

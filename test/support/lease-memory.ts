@@ -3,30 +3,25 @@ import type { Lease } from '#functions/relay/lease.ts';
 import type { LeaseStore } from '#functions/relay/lease-store.ts';
 
 export interface MemoryLease {
-  /** What is there. */
-  readonly now: Lease | undefined;
-  /** As one relay sees it: `reach` is awaited before each call, and may reject. */
-  store(reach: (signal: AbortSignal) => Promise<void>): LeaseStore;
+  /** What is there. May be set, as a restored etcd does. */
+  now: Lease | undefined;
+  /** As one relay sees it: `call` takes the time that a call takes, and may fail. */
+  store(call: <T>(what: string, effect: () => T) => Promise<T>): LeaseStore;
 }
 
 export function memoryLease(): MemoryLease {
-  let now: Lease | undefined;
   let versions = 0;
-  return {
-    get now() {
-      return now;
-    },
-    store: (reach) => ({
-      async read(signal) {
-        await reach(signal);
-        return now;
-      },
-      async write(content, over, _taken, signal) {
-        await reach(signal);
-        if (over?.resourceVersion !== now?.resourceVersion) return undefined;
-        now = { ...content, resourceVersion: String(++versions) };
-        return now;
-      },
+  const lease: MemoryLease = {
+    now: undefined,
+    store: (call) => ({
+      read: () => call('read', () => lease.now),
+      write: (content, over) =>
+        call(`write ${content.holder}`, () => {
+          if (over?.resourceVersion !== lease.now?.resourceVersion) return undefined;
+          lease.now = { ...content, resourceVersion: String(++versions) };
+          return lease.now;
+        }),
     }),
   };
+  return lease;
 }

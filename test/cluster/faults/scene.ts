@@ -15,6 +15,12 @@ import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 
 export const otherControllers = 'namespace-controller,garbage-collector-controller';
 
+/** By which the relays of a run agree which of them speaks: the run's own, and those that a test starts beside it. */
+export const relayLease = 'kube-system/relay';
+
+/** Of all of them, whatever way to the queue each has. */
+export const relayRevision = 'of the test';
+
 export interface Scene {
   readonly controlPlane: ControlPlane;
   readonly proxy: TcpProxy;
@@ -22,8 +28,12 @@ export interface Scene {
   readonly api: Api;
   readonly hub: Hub;
   readonly cluster: string;
+  readonly addresses: LocalAddresses;
+  /** For files of a test, until the end. */
+  readonly folder: string;
   /** What everybody has said so far, of the run that was killed too. */
   readonly lines: readonly string[];
+  say(line: string): void;
   /** By name: those of the run, and `sync 2`. */
   processes(): Promise<ReadonlyMap<string, number>>;
   /** SIGKILL for all of the hub and the relay at once, and everything again from what is on disk. */
@@ -44,7 +54,10 @@ export async function startScene(): Promise<Scene> {
   const lines: string[] = [];
 
   async function startHub() {
-    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--data', join(folder, 'data')]);
+    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--data', join(folder, 'data')], {
+      RELAY_LEASE: relayLease,
+      RELAY_REVISION: relayRevision,
+    });
     try {
       const [, consoleUrl = ''] = await run.line(/console at (http\S+)/);
       await run.line(/^ready/, 120_000);
@@ -78,6 +91,11 @@ export async function startScene(): Promise<Scene> {
     get cluster() {
       return current.cluster;
     },
+    folder,
+    get addresses() {
+      return current.addresses;
+    },
+    say: (line) => void lines.push(line),
     get lines() {
       return [...lines, ...current.run.lines];
     },

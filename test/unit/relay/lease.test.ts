@@ -25,7 +25,7 @@ describe('a relay that stands by', () => {
     ['goes on with one that is still its own, as after an answer that got lost', { seen: seen('a', now - 60_000) }, 'renew'],
     ['leaves a free one to others for a while after it gave it back', { seen: seen('', now - 500), abstainsUntil: now + 1 }, 'wait'],
     ['takes it after that while if no other relay has', { seen: seen('', now - 3_000), abstainsUntil: now }, 'take'],
-    ['makes none either in that while', { abstainsUntil: now + 1 }, 'wait'],
+    ['makes one where there is none in that while too', { abstainsUntil: now + 1 }, 'create'],
   ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
 });
 
