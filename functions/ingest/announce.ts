@@ -150,7 +150,7 @@ function withinItem(deps: IngestDeps, cluster: string, kind: InputKind, record: 
 
 async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {
   const key = `${cluster}/${namespace}`;
-  if (deps.knownNamespaces.has(key)) return;
+  if (deps.kept.namespaces.get(key)) return;
   await noteNamespace(deps.table, cluster, namespace);
-  deps.knownNamespaces.add(key);
+  deps.kept.namespaces.set(key, true);
 }

@@ -120,7 +120,7 @@ async function applyMessage(
 ): Promise<Note | undefined> {
   const message = parseEventsMessage(body, limitsOf(deps).queue);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
-  const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.sessions);
+  const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.kept.sessions);
   if (incarnation === undefined) {
     if (message.type !== 'heartbeat') await waitForSweep(deps, meta, message);
     return undefined;
@@ -192,7 +192,7 @@ async function addConcerned(
   const namespaces = [...new Set(pods.map((o) => o.record.namespace))];
   const delaySeconds = Math.min(900, meta.settings.batchPeriodSeconds);
   await concurrently(8, namespaces, async (namespace) => {
-    const services = await servicesOf(deps.table, deps.selectors, meta.id, namespace, selectorVersions.get(namespace));
+    const services = await servicesOf(deps.table, deps.kept.selectors, meta.id, namespace, selectorVersions.get(namespace));
     for (const o of pods) {
       if (o.record.namespace !== namespace) continue;
       for (const service of concernedByPod(o, services)) wakeUps.add({ namespace, service, delaySeconds, live: false, seen: o.seen });

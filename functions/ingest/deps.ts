@@ -4,7 +4,7 @@ import type { QueueUrls } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
-import type { SelectorCache } from './selectors.ts';
+import type { IngestKept } from './kept.ts';
 
 /** What ingest needs of the world. Everything that varies comes in here. */
 export interface IngestDeps {
@@ -14,13 +14,9 @@ export interface IngestDeps {
   readonly log: Log;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Kept between batches by a warm worker; safe to lose. */
-  readonly selectors: SelectorCache;
-  readonly knownNamespaces: Set<string>;
+  readonly kept: IngestKept;
   /** Kept by a warm worker, safe to lose. */
   readonly leaseEnds?: LeaseEnds;
-  /** "cluster session" → its incarnation: fixed at first sight, so it can be kept. */
-  readonly sessions?: Map<string, number>;
   /** The defaults where left out. */
   readonly limits?: Limits;
 }

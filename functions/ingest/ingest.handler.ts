@@ -12,6 +12,7 @@ import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { ingestBatch } from './batch.ts';
+import { freshKept } from './kept.ts';
 
 const settings = readHubSettings(process.env);
 const table = dynamoTable(new DynamoDBClient(hotClient), settings.tableName);
@@ -27,10 +28,8 @@ const deps = {
   metrics,
   log,
   now: Date.now,
-  selectors: new Map(),
-  knownNamespaces: new Set<string>(),
+  kept: freshKept(),
   leaseEnds: new LeaseEnds(),
-  sessions: new Map<string, number>(),
 };
 
 export const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => invocation.run(context, () => handle(event, context));

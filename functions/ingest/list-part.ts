@@ -7,7 +7,7 @@ import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
-import { askForConfirmation, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
+import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
 import { noteIfOdd } from '#shared/snapshot/outputs.ts';
@@ -54,10 +54,11 @@ export async function applyInputPart(
   const alive = [...held.values()].filter(isAlive).length;
   const missing = notListed.filter((r) => isAlive(r) && r.version < version);
   const { suspiciousCount, suspiciousShare } = limitsOf(deps).ingest;
-  const suspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && !part.confirmed && meta.mode !== 'shadow';
-  if (suspicious) {
-    deps.metrics.put('Drift', missing.length, { cluster: meta.id });
-    await askForConfirmation(table, meta.id, part.kind);
+  const isSuspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && meta.mode !== 'shadow';
+  // The message's own word is not enough: a relay could switch the brake off with it.
+  if (isSuspicious && !(part.confirmed && (await isOwnSession(table, meta.id, part.session)))) {
+    // Once for each doubt: of a cluster that is paused, or cannot be asked, each list says it again.
+    if (await askForConfirmation(table, meta.id, part.kind)) deps.metrics.put('Drift', missing.length, { cluster: meta.id });
     deps.log.warn('list would take away too much: not applied until it is confirmed', {
       cluster: meta.id,
       kind: part.kind,

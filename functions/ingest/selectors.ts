@@ -1,13 +1,13 @@
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/snapshot/objects.ts';
 import type { Table } from '#shared/snapshot/table.ts';
+import type { Kept } from './kept.ts';
 
 /** The services of a namespace as they were at a version of its set of services. */
 export interface CachedSelectors {
   readonly version: number;
   readonly services: readonly Service[];
 }
-export type SelectorCache = Map<string, CachedSelectors>;
 
 /**
  * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is
@@ -16,7 +16,7 @@ export type SelectorCache = Map<string, CachedSelectors>;
  */
 export async function servicesOf(
   table: Table,
-  cache: SelectorCache,
+  cache: Kept<CachedSelectors>,
   cluster: string,
   namespace: string,
   versionNow?: number,

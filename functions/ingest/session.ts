@@ -5,6 +5,14 @@ import { fixSession, noIncarnation, readSession } from '#shared/snapshot/lists.t
 import type { ClusterMeta, Orphan, Suspect } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
+import type { Kept } from './kept.ts';
+
+/** What a warm worker keeps of a session: its incarnation, and when it was read, ms since the epoch. */
+export interface KnownSession {
+  readonly incarnation: number;
+  readonly readAt: number;
+}
+const rereadMs = 24 * 3_600_000;
 
 /**
  * The incarnation that a message's versions belong to, fixed at the first sight of its session. Undefined: the session does not fit what is
@@ -16,24 +24,25 @@ export async function incarnationOfSession(
   meta: ClusterMeta,
   message: EventsMessage,
   now: number,
-  kept?: Map<string, number>,
+  kept?: Kept<KnownSession>,
 ): Promise<number | undefined> {
   const key = `${meta.id} ${message.session}`;
   const cached = kept?.get(key);
-  // One of a former incarnation may have been moved to this one.
-  const known = cached === meta.incarnation ? cached : await readSession(table, meta.id, message.session);
+  // One of a former incarnation may have been moved to this one; and its record has to be read now and then, or it would expire.
+  const isCurrent = cached?.incarnation === meta.incarnation && now - cached.readAt < rereadMs;
+  const known = isCurrent ? cached.incarnation : await readSession(table, meta.id, message.session, now);
   if (known === noIncarnation) {
     throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${meta.id} is ${meta.uid}`);
   }
   if (known !== undefined) {
-    kept?.set(key, known);
+    if (!isCurrent) kept?.set(key, { incarnation: known, readAt: now });
     if (known < meta.incarnation && message.type === 'heartbeat' && message.at > meta.incarnationSince) await noteOrphan(table, meta, message);
     return known;
   }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
   const wentBack = message.wentBackAt !== undefined && message.wentBackAt > meta.incarnationSince;
   if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
-    return fixSession(table, meta.id, message.session, meta.incarnation);
+    return fixSession(table, meta.id, message.session, meta.incarnation, now);
   }
   if (meta.suspect?.session !== message.session) {
     const { session, base, wentBackAt } = message;

@@ -4,7 +4,7 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
-import { confirmed, fixSession } from '#shared/snapshot/lists.ts';
+import { confirmed, fixOwnSession } from '#shared/snapshot/lists.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
@@ -15,7 +15,7 @@ export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<
 async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMeta, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, meta, kind);
   const session = `sweep-${deps.newId()}`;
-  await fixSession(deps.table, meta.id, session, meta.incarnation);
+  await fixOwnSession(deps.table, meta.id, session, meta.incarnation, deps.now());
   const parts = partsOf(entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,

@@ -26,7 +26,7 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
         uid: suspect.uid,
       });
     // Versions of the history that we know lose by themselves where they are old.
-    await fixSession(deps.table, meta.id, suspect.session, judged === 'foreign' ? noIncarnation : meta.incarnation);
+    await fixSession(deps.table, meta.id, suspect.session, judged === 'foreign' ? noIncarnation : meta.incarnation, deps.now());
     await deps.table.update(metaKey(meta.id), { remove: ['suspect'] }, { attribute: 'inc', is: '=', value: meta.incarnation });
     return;
   }
@@ -36,7 +36,7 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
     { attribute: 'inc', is: '=', value: meta.incarnation },
   );
   if (!bumped) return;
-  await fixSession(deps.table, meta.id, suspect.session, meta.incarnation + 1);
+  await fixSession(deps.table, meta.id, suspect.session, meta.incarnation + 1, deps.now());
   deps.metrics.put('IncarnationBumped', 1, { cluster: meta.id });
   deps.log.warn('new incarnation', { cluster: meta.id, incarnation: meta.incarnation + 1, sameIdentity: suspect.uid === meta.uid });
 }

@@ -42,6 +42,10 @@ export interface IngestLimits {
   readonly mostItemBytes: number;
   /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
   readonly memoryAtOnce: number;
+  /** What a warm worker keeps, of all clusters: services of namespaces (some 1 KB each), names of namespaces, sessions of relays. */
+  readonly mostServicesKept: number;
+  readonly mostNamespacesKept: number;
+  readonly mostSessionsKept: number;
   /** Characters of an item of 400 KB that go to the label sets that a pod had before. */
   readonly mostPast: number;
 }
@@ -69,5 +73,8 @@ export const ingestDefaults: IngestLimits = {
   emptyAfterMs: 15 * 60_000,
   mostItemBytes: 399 * 1024,
   memoryAtOnce: 192 << 20,
+  mostServicesKept: 100_000,
+  mostNamespacesKept: 100_000,
+  mostSessionsKept: 10_000,
   mostPast: 128 * 1024,
 };

@@ -84,7 +84,7 @@ export type ListPartMessage = EventsHeader & {
   /** Number of this part, from 0. */
   readonly i: number;
   readonly last?: true;
-  /** Made by sweep, whose own look at the cluster confirmed a list that takes much away. The relay never sets it. */
+  /** Made by sweep, whose own look at the cluster confirmed a list that takes much away. Believed of sessions alone that sweep has registered. */
   readonly confirmed?: true;
   /** Of a part of an output kind that took more than one run of ingest: how far it has got. The relay never sets it. */
   readonly progress?: PartProgress;

@@ -45,14 +45,31 @@ export async function noteSynced(table: Table, cluster: string, kind: Kind, inca
 /** What is kept of a session that speaks for another cluster than this one: it belongs to no incarnation, and nothing that it says is believed. */
 export const noIncarnation = 0;
 
-/** The incarnation that the session speaks for, fixed at its first sight; undefined for a session not seen yet. */
-export async function readSession(table: Table, cluster: string, session: string): Promise<number | undefined> {
-  return (await table.get(sessionKey(cluster, session)))?.['inc'] as number | undefined;
+/** Longer than any message is kept by a queue, with what redrive takes up again. Beyond it a session is like one that was never seen. */
+const sessionTtlSeconds = 30 * 24 * 3600;
+const expiry = (now: number): number => Math.floor(now / 1000) + sessionTtlSeconds;
+
+/** The incarnation that the session speaks for, fixed at its first sight; undefined for a session not seen yet. One that is read lives on. */
+export async function readSession(table: Table, cluster: string, session: string, now = Date.now()): Promise<number | undefined> {
+  const key = sessionKey(cluster, session);
+  const item = await table.get(key);
+  const isHalfOver = ((item?.['ttl'] as number | undefined) ?? 0) < expiry(now) - sessionTtlSeconds / 2;
+  if (item && isHalfOver) await table.update(key, { set: { ttl: expiry(now) } }, { present: 'inc' });
+  return item?.['inc'] as number | undefined;
 }
 
-export async function fixSession(table: Table, cluster: string, session: string, incarnation: number): Promise<number> {
-  const item = await table.update(sessionKey(cluster, session), { setIfAbsent: { inc: incarnation } });
+export async function fixSession(table: Table, cluster: string, session: string, incarnation: number, now = Date.now()): Promise<number> {
+  const item = await table.update(sessionKey(cluster, session), { set: { ttl: expiry(now) }, setIfAbsent: { inc: incarnation } });
   return item?.['inc'] as number;
+}
+
+/** A session of sweep's own lists. No message can make one: what it says of itself is anybody's word. */
+export async function fixOwnSession(table: Table, cluster: string, session: string, incarnation: number, now: number): Promise<void> {
+  await table.update(sessionKey(cluster, session), { set: { inc: incarnation, own: 1, ttl: expiry(now) } });
+}
+
+export async function isOwnSession(table: Table, cluster: string, session: string): Promise<boolean> {
+  return (await table.get(sessionKey(cluster, session)))?.['own'] === 1;
 }
 
 /** The session turned out to speak for this incarnation. */
@@ -60,9 +77,10 @@ export async function moveSession(table: Table, cluster: string, session: string
   await table.update(sessionKey(cluster, session), { set: { inc: incarnation } });
 }
 
-/** A list that takes much away waits for sweep's own look at the cluster. */
-export async function askForConfirmation(table: Table, cluster: string, kind: InputKind): Promise<void> {
-  await table.update(metaKey(cluster), { set: { [`confirm_${kind}`]: 1 } });
+/** A list that takes much away waits for sweep's own look at the cluster. False: that is asked for already. */
+export async function askForConfirmation(table: Table, cluster: string, kind: InputKind): Promise<boolean> {
+  const attribute = `confirm_${kind}`;
+  return (await table.update(metaKey(cluster), { set: { [attribute]: 1 } }, { absent: attribute })) !== undefined;
 }
 
 export async function confirmed(table: Table, cluster: string, kind: InputKind): Promise<void> {

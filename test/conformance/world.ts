@@ -4,6 +4,7 @@
  */
 
 import { ingestBatch } from '#functions/ingest/batch.ts';
+import { freshKept } from '#functions/ingest/kept.ts';
 import { encodeParts } from '#functions/relay/list-parts.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -91,8 +92,7 @@ export class World {
       leaseEnds: new LeaseEnds(),
       pods: new PodCache(),
       nodes: new Map(),
-      selectors: new Map(),
-      knownNamespaces: new Set<string>(),
+      kept: freshKept(),
     };
   }
 

@@ -1,6 +1,6 @@
 /** Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch. */
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import type { CachedSelectors } from '#functions/ingest/selectors.ts';
+import { freshKept, type IngestKept } from '#functions/ingest/kept.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
@@ -16,8 +16,7 @@ import type { World } from './world.ts';
 
 interface Container {
   busy: boolean;
-  selectors: Map<string, CachedSelectors>;
-  knownNamespaces: Set<string>;
+  readonly kept: IngestKept;
   nodes: SyncDeps['nodes'];
   readonly leaseEnds: LeaseEnds;
   readonly pods: PodCache;
@@ -89,20 +88,14 @@ export class Lambdas {
     });
   }
 
-  #ingest(
-    actor: Actor,
-    { leaseEnds, selectors, knownNamespaces }: Container,
-    records: readonly Message[],
-    deadline: number,
-  ): Promise<readonly string[]> {
+  #ingest(actor: Actor, { leaseEnds, kept }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
       metrics: this.#processes.metricsPort,
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
-      selectors,
-      knownNamespaces,
+      kept,
       leaseEnds,
     };
     return ingestBatch(deps, cluster, asRecords(records), deadline);
@@ -131,8 +124,7 @@ export class Lambdas {
 const freshContainer = (): Container => ({
   busy: false,
   leaseEnds: new LeaseEnds(),
-  selectors: new Map(),
-  knownNamespaces: new Set(),
+  kept: freshKept(),
   nodes: new Map(),
   pods: new PodCache(),
 });

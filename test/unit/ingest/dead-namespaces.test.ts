@@ -24,10 +24,10 @@ async function hubWithDeadNamespaces(): Promise<IngestHub> {
   return hub;
 }
 
-const lists = (hub: IngestHub, asOf: number) =>
+const lists = async (hub: IngestHub, asOf: number) =>
   hub.ingest(
-    { ...hub.list('Service', asOf, entry('Service', 5, service())), confirmed: true },
-    { ...hub.list('Pod', asOf, entry('Pod', 6, pod('p'))), confirmed: true },
+    await hub.confirmed(hub.list('Service', asOf, entry('Service', 5, service()))),
+    await hub.confirmed(hub.list('Pod', asOf, entry('Pod', 6, pod('p')))),
     hub.list('EndpointSlice', asOf),
   );
 

@@ -1,11 +1,13 @@
 /** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import type { IngestDeps } from '#functions/ingest/deps.ts';
+import { freshKept } from '#functions/ingest/kept.ts';
 import type { EventsRecord } from '#functions/ingest/put-off.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
+import { fixOwnSession } from '#shared/snapshot/lists.ts';
 import { registerCluster } from '#shared/snapshot/registration.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
@@ -24,8 +26,7 @@ export async function ingestHub() {
     metrics: { put: (name, value) => void metrics.set(name, (metrics.get(name) ?? 0) + value) },
     log: silent,
     now: () => clock.now,
-    selectors: new Map(),
-    knownNamespaces: new Set(),
+    kept: freshKept(),
   };
   await registerCluster(table, { id: 'c', mode: 'active' });
   const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', base: '1' };
@@ -63,6 +64,11 @@ export async function ingestHub() {
       to: '',
       entries,
     }),
+    /** The list as sweep sends it that has looked at the cluster itself. */
+    async confirmed<L extends object>(list: L) {
+      await fixOwnSession(table, 'c', 'sweep-1', 1, clock.now);
+      return { ...list, session: 'sweep-1', confirmed: true };
+    },
     /** Wake-ups that were sent since the last time, by service. */
     woken(): readonly SyncMessage[] {
       const sent = queues.syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);

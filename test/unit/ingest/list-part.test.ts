@@ -3,6 +3,7 @@ import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { workKey } from '#shared/snapshot/keys.ts';
+import { confirmed } from '#shared/snapshot/lists.ts';
 import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { readObject } from '#shared/snapshot/objects.ts';
 import { saveOutput } from '#shared/snapshot/outputs.ts';
@@ -84,8 +85,28 @@ describe('a list part of an input kind', () => {
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
     expect((await readMeta(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
 
-    await hub.ingest({ ...shrunken, confirmed: true, listId: 'ours' });
+    await hub.ingest(await hub.confirmed({ ...shrunken, listId: 'ours' }));
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
+  });
+
+  it.each(['s', 'sweep-of-mine'])('is not confirmed by its own word, in session %s', async (session) => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
+    await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
+    expect((await readMeta(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+  });
+
+  it('counts drift once while it waits to be confirmed: a paused cluster lists the same again and again', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
+    await switchMode(hub.table, 'c', 'paused');
+    for (let i = 0; i < 5; i++) await hub.ingest(hub.list('Pod', 20 + i));
+    expect(hub.metrics.get('Drift')).toBe(30);
+    // Confirmed, and then another doubt.
+    await confirmed(hub.table, 'c', 'Pod');
+    await hub.ingest(hub.list('Pod', 30));
+    expect(hub.metrics.get('Drift')).toBe(60);
   });
 
   it('purges a tombstone that it makes redundant once it is 15 minutes old, and none before', async () => {

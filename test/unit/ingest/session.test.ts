@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
+import { metaKey, sessionKey } from '#shared/snapshot/keys.ts';
 import { fixSession } from '#shared/snapshot/lists.ts';
 import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
 import { readObject } from '#shared/snapshot/objects.ts';
@@ -77,4 +77,24 @@ it('a message of a session in doubt waits twice as long each time, up to a quart
     delays.push((hub.queues.events.waiting()[0]?.visibleAt ?? 0) - hub.clock.now);
   }
   expect(delays).toEqual([30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1000));
+});
+
+it('a session is forgotten a month after it was heard last, and not while it is heard', async () => {
+  const hub = await ingestHub();
+  const days = 24 * 3_600_000;
+  const ttlDays = async () => (((await hub.table.get(sessionKey('c', 's')))?.['ttl'] as number) * 1000 - hub.clock.now) / days;
+  await hub.ingest(heartbeat(hub));
+  expect(await ttlDays()).toBeCloseTo(30, 3);
+  for (let day = 0; day < 100; day++) {
+    hub.clock.now += days;
+    await hub.ingest(heartbeat(hub));
+    expect(await ttlDays()).toBeGreaterThan(13);
+  }
+});
+
+it('a session that the version before has registered expires too', async () => {
+  const hub = await ingestHub();
+  await hub.table.put({ ...sessionKey('c', 's'), inc: 1 });
+  await hub.ingest(heartbeat(hub));
+  expect((await hub.table.get(sessionKey('c', 's')))?.['ttl']).toBeGreaterThan(0);
 });

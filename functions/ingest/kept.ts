@@ -1,0 +1,63 @@
+import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
+import type { CachedSelectors } from './selectors.ts';
+import type { KnownSession } from './session.ts';
+
+/** What a warm worker keeps of one sort, for all clusters: up to a weight in all, of which what was used longest ago goes first. */
+export class Kept<V> {
+  readonly #values = new Map<string, V>();
+  readonly #most: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
+
+  constructor(most: number, weigh: (value: V) => number = () => 1) {
+    this.#most = most;
+    this.#weigh = weigh;
+  }
+
+  get(key: string): V | undefined {
+    const value = this.#values.get(key);
+    if (value !== undefined) {
+      this.#values.delete(key);
+      this.#values.set(key, value);
+    }
+    return value;
+  }
+
+  set(key: string, value: V): void {
+    this.delete(key);
+    this.#values.set(key, value);
+    this.#weight += this.#weigh(value);
+    for (const other of this.#values.keys()) {
+      if (this.#weight <= this.#most || other === key) return;
+      this.delete(other);
+    }
+  }
+
+  delete(key: string): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    this.#weight -= this.#weigh(value);
+  }
+
+  keys(): readonly string[] {
+    return [...this.#values.keys()];
+  }
+}
+
+/** Kept between batches by a warm worker; safe to lose. */
+export interface IngestKept {
+  /** By "cluster/namespace". */
+  readonly selectors: Kept<CachedSelectors>;
+  /** Those that are in the index of namespaces. */
+  readonly namespaces: Kept<true>;
+  /** By "cluster session". */
+  readonly sessions: Kept<KnownSession>;
+}
+
+export const freshKept = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults): IngestKept => ({
+  // A namespace without services takes room too.
+  selectors: new Kept(mostServicesKept, ({ services }) => 1 + services.length),
+  namespaces: new Kept(mostNamespacesKept),
+  sessions: new Kept(mostSessionsKept),
+});
