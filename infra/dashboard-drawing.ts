@@ -48,30 +48,30 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
   });
 }
 
+/** Stands where the id of the chosen cluster goes; CloudWatch replaces it wherever it is. */
+const chosen = 'CHOSEN-CLUSTER';
+
 /** One dashboard for all clusters. Queues have generated names, so each kind has a variable of its own. */
 export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
   const placeholder = (queue: QueueRole): string => `${queue}-queue`;
-  const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable =>
+  const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
     new DashboardVariable({
-      id: `${queue}Queue`,
-      label: `${queue} queue`,
+      id,
+      label,
       type: VariableType.PATTERN,
-      value: placeholder(queue),
+      value,
       inputType: VariableInputType.SELECT,
-      values: Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${logicalId}`, 'QueueName'),
+      values,
       defaultValue: DefaultValue.FIRST,
     });
-  const cluster = new DashboardVariable({
-    id: 'cluster',
-    label: 'Cluster',
-    type: VariableType.PROPERTY,
-    value: 'cluster',
-    inputType: VariableInputType.SELECT,
-    values: Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="RelayHeartbeatAge"`, 'cluster'),
-    defaultValue: DefaultValue.FIRST,
-  });
-  drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: 'cluster', queueName: placeholder }, [
-    cluster,
+  const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable => {
+    const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
+    return variable(`${queue}Queue`, `${queue} queue`, placeholder(queue), values);
+  };
+  // A metric that every cluster has, in whatever mode.
+  const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
+  drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
+    variable('cluster', 'Cluster', chosen, clusters),
     queueVariable('events', 'QueuesEvents'),
     queueVariable('syncs', 'QueuesSyncs'),
   ]);

@@ -87,7 +87,7 @@ describe('dashboards', () => {
 
   it('have a variable for the cluster, filled from what there is', () => {
     const bodies = JSON.stringify(Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')));
-    expect(bodies).toContain(`{${metricsNamespace},cluster}`);
+    expect(bodies).toContain(`{${metricsNamespace},cluster} MetricName=\\\\\\"OldestDirtyAge\\\\\\"`);
   });
 });
 
