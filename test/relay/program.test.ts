@@ -52,11 +52,11 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
 }
 
 test('an environment that is not complete: one line that names everything, exit code 1', async () => {
-  const { code, lines } = startRelay({ CLUSTER_ID: '', EVENTS_QUEUE_URL: '', OUTPUTS: 'all', RELAY_PORT: 'x' });
+  const { code, lines } = startRelay({ CLUSTER_ID: '', EVENTS_QUEUE_URL: '', OUTPUTS: 'all', RELAY_PORT: 'x', RELAY_LEASE: 'relay' });
   expect(await code).toBe(1);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: 'error', fatal: true });
-  for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT']) expect(lines[0]?.['reason']).toContain(name);
+  for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT', 'RELAY_LEASE']) expect(lines[0]?.['reason']).toContain(name);
 });
 
 test('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {

@@ -1,0 +1,121 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { httpLeaseStore, type LeaseContent, type LeaseStore, parseAccepted } from '#functions/relay/lease-store.ts';
+import { httpTransport } from '#shared/cluster/transport.ts';
+
+interface Stored {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly annotations?: { readonly [name: string]: string };
+    readonly [field: string]: unknown;
+  };
+  readonly spec: { readonly [field: string]: unknown };
+}
+
+let server: Server;
+let stored: Stored | undefined;
+let versions: number;
+let asked: string[];
+let store: LeaseStore;
+const { signal } = new AbortController();
+
+/** What the API server does with one Lease. */
+beforeEach(async () => {
+  stored = undefined;
+  versions = 0;
+  asked = [];
+  server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      asked.push(`${request.method} ${request.url}`);
+      const say = (code: number, body: object): void =>
+        void response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const status = (code: number, reason: string): void => say(code, { kind: 'Status', code, reason, message: reason });
+      if (request.method === 'GET') return stored ? say(200, stored) : status(404, 'NotFound');
+      const given = JSON.parse(Buffer.concat(parts).toString()) as Stored;
+      if (request.method === 'POST' && stored) return status(409, 'AlreadyExists');
+      if (request.method === 'PUT' && !stored) return status(404, 'NotFound');
+      if (request.method === 'PUT' && given.metadata.resourceVersion !== stored?.metadata.resourceVersion) return status(409, 'Conflict');
+      stored = { ...given, metadata: { ...given.metadata, resourceVersion: String(++versions) } };
+      say(request.method === 'POST' ? 201 : 200, stored);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = httpTransport({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  store = httpLeaseStore(transport, { namespace: 'relays', name: 'relay' }, () => Date.parse('2026-01-02T03:04:05.678Z'), 1_000);
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const content = (holder: string, more: Partial<LeaseContent> = {}): LeaseContent => ({
+  holder,
+  durationMs: 6_000,
+  transitions: 0,
+  accepted: { uid: 'u', revision: 'r', versions: { Pod: '7' } },
+  ...more,
+});
+
+test('a Lease that is not there is made, and read as it was written', async () => {
+  expect(await store.read(signal)).toBeUndefined();
+  expect(await store.write(content('a'), undefined, true, signal)).toEqual({ ...content('a'), resourceVersion: '1' });
+  expect(await store.read(signal)).toEqual({ ...content('a'), resourceVersion: '1' });
+  const path = '/apis/coordination.k8s.io/v1/namespaces/relays/leases';
+  expect(asked).toEqual([`GET ${path}/relay`, `POST ${path}`, `GET ${path}/relay`]);
+  expect(stored?.spec).toEqual({
+    holderIdentity: 'a',
+    leaseDurationSeconds: 6,
+    leaseTransitions: 0,
+    acquireTime: '2026-01-02T03:04:05.678000Z',
+    renewTime: '2026-01-02T03:04:05.678000Z',
+  });
+});
+
+test('a renewal keeps what others have added, and when the lease was taken', async () => {
+  await store.write(content('a'), undefined, true, signal);
+  stored = {
+    ...(stored as Stored),
+    metadata: { ...(stored as Stored).metadata, labels: { team: 'x' }, annotations: { note: 'kept', ...stored?.metadata.annotations } },
+    spec: { ...stored?.spec, acquireTime: '2025-01-01T00:00:00.000000Z' },
+  };
+  await store.write(content('a', { accepted: { uid: 'u', revision: 'r', versions: { Pod: '9' } } }), await store.read(signal), false, signal);
+  expect(stored.metadata).toMatchObject({ labels: { team: 'x' }, annotations: { note: 'kept' } });
+  expect(stored.spec['acquireTime']).toBe('2025-01-01T00:00:00.000000Z');
+  expect((await store.read(signal))?.accepted?.versions).toEqual({ Pod: '9' });
+});
+
+test('who comes second to write learns that it was not first', async () => {
+  await store.write(content('a'), undefined, true, signal);
+  expect(await store.write(content('b'), undefined, true, signal)).toBeUndefined();
+  const seen = await store.read(signal);
+  await store.write(content('a'), seen, false, signal);
+  expect(await store.write(content('b'), seen, true, signal)).toBeUndefined();
+  stored = undefined;
+  expect(await store.write(content('b'), seen, true, signal)).toBeUndefined();
+});
+
+test('a lease that was given back has no holder, which some versions do not take as empty text', async () => {
+  await store.write(content('a'), undefined, true, signal);
+  await store.write(content('', { accepted: undefined }), await store.read(signal), false, signal);
+  expect(stored?.spec).not.toHaveProperty('holderIdentity');
+  expect(await store.read(signal)).toMatchObject({ holder: '', accepted: undefined });
+});
+
+test.each([
+  ['nothing', undefined],
+  ['no JSON', '{'],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['no revision', '{"uid":"u","versions":{}}'],
+  ['versions that are none', '{"uid":"u","revision":"r","versions":"7"}'],
+])('of what is told, %s is not believed', (_what, text) => expect(parseAccepted(text)).toBeUndefined());
+
+test('of what is told, versions are believed one by one', () =>
+  expect(parseAccepted('{"uid":"u","revision":"r","versions":{"Pod":"7","Node":7,"Service":"x","Other":"1"}}')).toEqual({
+    uid: 'u',
+    revision: 'r',
+    versions: { Pod: '7' },
+  }));
