@@ -20,6 +20,7 @@ import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, mayWrite, noteRea
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './hub.ts';
+import { owedRuns } from './owed.ts';
 import {
   accessFindings,
   controllersOff,
@@ -147,7 +148,8 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
 }
 
 async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
-  const shadow = shadowFindings(meta, await countDifferences(hub.table, meta.id), quietMs, Date.now());
+  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), owedRuns(hub.table, meta, Date.now())]);
+  const shadow = shadowFindings(meta, { differences, owed }, quietMs, Date.now());
   if (!hub.connectionsFile) {
     return [...shadow, ...(await deployedFindings(meta)), vouched ? vouchedFor : notVouchedFor];
   }

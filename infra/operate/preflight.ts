@@ -2,6 +2,7 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { missingRights } from '#shared/cluster/rights.ts';
 import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import { mostOwed, type Owed } from './owed.ts';
 
 export interface Finding {
   readonly check: string;
@@ -20,7 +21,13 @@ const readyForMs = 60 * 60_000;
  */
 export const wasReady = ({ readyAt, modeSince }: ClusterMeta, now: number): boolean => readyAt > modeSince && now - readyAt < readyForMs;
 
-export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: number, now: number): readonly Finding[] {
+/** What shadow mode has found, and what it has not looked at yet: a service whose comparison fails, or has not come to it, differs from nothing. */
+export interface Compared {
+  readonly differences: number;
+  readonly owed: Owed;
+}
+
+export function shadowFindings(meta: ClusterMeta, compared: Compared, quietMs: number, now: number): readonly Finding[] {
   return [
     { check: 'first lists', ok: isSynced(meta), detail: isSynced(meta) ? 'applied' : 'not complete' },
     {
@@ -28,12 +35,12 @@ export function shadowFindings(meta: ClusterMeta, differences: number, quietMs: 
       ok: meta.heartbeatAt > 0 && now - meta.heartbeatAt < 90_000,
       detail: meta.heartbeatAt > 0 ? `last heard ${Math.round((now - meta.heartbeatAt) / 1000)} s ago` : 'never heard',
     },
-    { check: 'shadow', ...quiet(meta, differences, quietMs, now) },
+    { check: 'shadow', ...quiet(meta, compared, quietMs, now) },
   ];
 }
 
 /** Is what we compute what the cluster's own controllers write? */
-function quiet(meta: ClusterMeta, differences: number, quietMs: number, now: number): Omit<Finding, 'check'> {
+function quiet(meta: ClusterMeta, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
   if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
   if (meta.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
   if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
@@ -42,6 +49,14 @@ function quiet(meta: ClusterMeta, differences: number, quietMs: number, now: num
     return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
+  if (meta.wakeAll) return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
+  if (owed.services > 0) {
+    const more = owed.services === mostOwed ? ' or more' : '';
+    return {
+      ok: false,
+      detail: `${owed.services}${more} services are not compared as they are now: a run of theirs is due since ${owed.oldestSeconds} s`,
+    };
+  }
   const quietFor = now - Math.max(meta.modeSince, meta.differenceAt);
   return {
     ok: quietFor >= quietMs,

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Store } from '#infra/local/apiserver/store.ts';
+import { owedRuns } from '#infra/operate/owed.ts';
 import {
   accessFindings,
   controllersOff,
@@ -12,13 +13,17 @@ import {
 } from '#infra/operate/preflight.ts';
 import type { Right } from '#shared/cluster/port.ts';
 import { kinds } from '#shared/kube/types.ts';
+import { workKey } from '#shared/snapshot/keys.ts';
 import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+import { raise } from '#shared/snapshot/work.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
 const cluster = (changes: object = {}): ClusterMeta =>
   decodeMeta('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
+const nothing = { services: 0, oldestSeconds: 0 };
 const refused = (findings: readonly Finding[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
 
 it.each([
@@ -36,13 +41,43 @@ it.each([
   ['one that was ready two hours ago', cluster({ modeSince: 0, readyAt: now - 7_200_000, differenceAt: now - 60_000 }), 3, ['shadow']],
   ['one that was ready before its mode was switched', cluster({ readyAt: now - 3_600_001, differenceAt: now }), 0, ['shadow']],
 ] as const)('%s', (_, meta, differences, refusals) => {
-  expect(refused(shadowFindings(meta, differences, defaultQuietMs, now))).toEqual(refusals);
+  expect(refused(shadowFindings(meta, { differences, owed: nothing }, defaultQuietMs, now))).toEqual(refusals);
+});
+
+describe('a cluster is not quiet in shadow mode', () => {
+  const found = (meta: ClusterMeta, owed = nothing) =>
+    shadowFindings(meta, { differences: 0, owed }, defaultQuietMs, now).find((f) => f.check === 'shadow');
+
+  it('while services are not compared as they are', () => {
+    expect(found(cluster(), { services: 2, oldestSeconds: 90 })).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^2 services are not compared .* since 90 s$/),
+    });
+  });
+
+  it('while not every service has been woken since it was switched', () => {
+    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({ ok: false, detail: expect.stringContaining('not every service has been woken') });
+  });
+});
+
+it('a service whose comparison fails is owed a run, one that has just changed or waits for its time is not, nor is one that is done', async () => {
+  const table = memoryTable();
+  const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
+  await raise(table, key('fails'), now - 90_000);
+  await raise(table, key('just-changed'), now - 5_000);
+  await raise(table, key('waits'), now - 90_000);
+  await table.update(workKey('c', 'ns', 'waits'), { set: { ep_at: now + 30_000, sl_at: now - 1_000 } });
+  await raise(table, key('done'), now - 90_000);
+  await table.update(workKey('c', 'ns', 'done'), { set: { ep_done: 1, sl_done: 1 } });
+  expect(await owedRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
+  // Pods' changes wait for their batch period.
+  expect(await owedRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({ services: 0, oldestSeconds: 0 });
 });
 
 it('controllers that still run are told from everything else that is not ready', () => {
-  const ready = shadowFindings(cluster(), 0, defaultQuietMs, now);
+  const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
   expect(onlyControllersLeft([...ready, notVouchedFor])).toBe(true);
-  expect(onlyControllersLeft([...shadowFindings(cluster(), 3, defaultQuietMs, now), notVouchedFor])).toBe(false);
+  expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notVouchedFor])).toBe(false);
 });
 
 /** An API server that allows what it is asked for, or not. */

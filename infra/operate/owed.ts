@@ -1,0 +1,27 @@
+import { concurrently } from '#shared/queue/concurrently.ts';
+import { parseWorkKey } from '#shared/snapshot/keys.ts';
+import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { isClean } from '#shared/workqueue/item.ts';
+
+/** Services whose run has been due for longer than a healthy one takes. `services` is at most `mostOwed`. */
+export interface Owed {
+  readonly services: number;
+  readonly oldestSeconds: number;
+}
+
+const longerMs = 60_000;
+export const mostOwed = 500;
+
+export async function owedRuns(table: Table, meta: ClusterMeta, now: number): Promise<Owed> {
+  const batchMs = meta.settings.batchPeriodSeconds * 1000;
+  const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, mostOwed);
+  const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
+    const { namespace, service } = parseWorkKey(pk);
+    const work = await readWork(table, { cluster: meta.id, namespace, name: service });
+    return isClean(work) ? 0 : now - Math.max((work.dirtyAt ?? dirtyAt) + batchMs, work.parts.ep.at, work.parts.sl.at);
+  });
+  const owed = ages.filter((age) => age > longerMs);
+  return { services: owed.length, oldestSeconds: Math.round(Math.max(0, ...owed) / 1000) };
+}
