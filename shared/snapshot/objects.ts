@@ -122,8 +122,10 @@ export async function namespacesInRange(
   from: string,
   to: string,
 ): Promise<readonly KnownNamespace[]> {
-  const items = await table.query(namespacesOf(cluster), to === '' ? {} : { to });
   const first = from.slice(0, from.indexOf('/') + 1);
+  // The lower end is left out of a range, and `first` belongs to it: "." is the byte before "/".
+  const behind = first === '' ? {} : { from: `${first.slice(0, -1)}.` };
+  const items = await table.query(namespacesOf(cluster), { ...behind, ...(to !== '' && { to }) });
   return items.filter((i) => i.sk >= first && mayHold(i, kind)).map((i) => knownNamespace(i, kind));
 }
 
