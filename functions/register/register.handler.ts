@@ -1,13 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { hubEnv } from '#shared/contract/env.ts';
+import { sdkClient } from '#shared/sdk-client.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { answer } from './answer.ts';
 import { applyRegistration } from './apply-registration.ts';
 
 const tableName = process.env[hubEnv.tableName];
 if (!tableName) throw new Error(`${hubEnv.tableName} is not set`);
-const table = dynamoTable(new DynamoDBClient({}), tableName);
+const table = dynamoTable(new DynamoDBClient(sdkClient), tableName);
 
 /** CloudFormation waits for the answer, also when it is that it did not work. */
 export async function handler(event: CloudFormationCustomResourceEvent): Promise<void> {

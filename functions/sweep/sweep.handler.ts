@@ -10,6 +10,7 @@ import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
+import { credentialsClient, sdkClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
@@ -19,16 +20,16 @@ import { jsonLog } from '#shared/telemetry/log.ts';
 import { sweep } from './sweep.ts';
 
 const settings = readHubSettings(process.env);
-const dynamodb = new DynamoDBClient({});
+const dynamodb = new DynamoDBClient(sdkClient);
 const table = dynamoTable(dynamodb, settings.tableName);
-const directory = queueDirectory(table, new SQSClient({}), settings.queues);
+const directory = queueDirectory(table, new SQSClient(sdkClient), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
-  access: accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now }),
+  access: accessOf({ sts: new STSClient(credentialsClient), secrets: new SecretsManagerClient(credentialsClient), now: Date.now }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   now: Date.now,
   timeoutMs: defaultLimits.sweep.apiMs,

@@ -10,7 +10,7 @@ import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { comeBackSoon, received } from '#shared/queue/come-back.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
-import { hotClient } from '#shared/sdk-client.ts';
+import { credentialsClient, hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -34,7 +34,7 @@ const log = jsonLog(writeLine, Date.now, { stage: 'sync' }, invocation.fields);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
-  access: accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now }),
+  access: accessOf({ sts: new STSClient(credentialsClient), secrets: new SecretsManagerClient(credentialsClient), now: Date.now }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   now: Date.now,
 });
