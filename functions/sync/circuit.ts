@@ -1,5 +1,5 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
-import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/snapshot/meta.ts';
@@ -15,6 +15,7 @@ import type { Run } from './run.ts';
  * once, one time.
  */
 export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
+  if (isWithoutCredentials(error)) return withoutCredentials(run.deps, error);
   if (!isClusterFault(error)) return undefined;
   const broken = isBrokenConnection(error) && !isOnceMore(run);
   if (error.status >= 500 || isTimeOut(error) || broken) {
@@ -26,6 +27,13 @@ export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome
     }
   }
   return openCircuit(run.deps, run.meta, error);
+}
+
+/** AWS, which all clusters share, gives us no credentials just now (shared/cluster/access.ts): no fault of the cluster, whose circuit stays as it is. */
+export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
+  deps.log.warn('no credentials for now', { error: error.message });
+  const longest = 5;
+  return { kind: 'not-now', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), longestSeconds: longest };
 }
 
 /** Has a run for the same change been put off or failed before? */

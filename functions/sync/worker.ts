@@ -2,7 +2,7 @@
  * A wake-up is handled: claim, META and inputs (strong), write with preconditions, prove the lease, save, done (docs/architecture.md,
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
-import { ClusterApiError, isBrokenConnection, isClusterFault } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -18,7 +18,7 @@ import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
 import { circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';
 import { bounce } from './bounce.ts';
-import { closeCircuit, faultOf, openCircuit, passCircuit } from './circuit.ts';
+import { closeCircuit, faultOf, openCircuit, passCircuit, withoutCredentials } from './circuit.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { type Known, load, readFacts } from './load.ts';
@@ -201,6 +201,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterMeta, error: unknown): Pro
   if (error instanceof NotNow)
     return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds, longestSeconds: error.longestSeconds };
   if (error instanceof ClusterApiError) {
+    if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
     return isClusterFault(error) || error.status === 403 ? openCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
   }
   throw error;

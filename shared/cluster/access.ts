@@ -1,10 +1,10 @@
 /** Credentials for the clusters that are not reached with a kubeconfig: from a secret, by web identity, or by a role of another account. */
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { AssumeRoleCommand, GetWebIdentityTokenCommand, type STSClient } from '@aws-sdk/client-sts';
+import { AssumeRoleCommand, GetWebIdentityTokenCommand, type GetWebIdentityTokenResponse, type STSClient } from '@aws-sdk/client-sts';
 import type { ApiAccess } from '#shared/snapshot/meta.ts';
 import type { Connection } from './connection.ts';
 import type { AwsCredentials } from './eks-token.ts';
-import { ClusterApiError } from './errors.ts';
+import { ClusterApiError, isWithoutCredentials, noCredentials } from './errors.ts';
 
 type Auth = ApiAccess['auth'];
 
@@ -24,50 +24,116 @@ export interface Access {
 const keptMs = 5 * 60_000;
 /** A web identity token is asked for with this life, and used for a third of it. */
 const tokenSeconds = 900;
+/** STS gives no longer one when the function's own credentials end sooner. */
+const shortTokenSeconds = 300;
+/** A secret has no end of its own: one that cannot be read again serves for as long, if the API takes it. */
+const secretMs = 60 * 60_000;
+/** What is kept is asked for so long before its end, and again after so long when that failed. */
+const marginMs = 60_000;
+const tryAgainMs = 5_000;
+
+/** `lifeMs`: how long it is good for. */
+interface Made<T> {
+  readonly value: T;
+  readonly lifeMs: number;
+}
+
+interface Kept {
+  readonly made: Made<unknown>;
+  readonly at: number;
+  /** Not asked for again before then. */
+  askAt: number;
+}
 
 export function accessOf({ sts, secrets, now }: AccessClients): Access {
-  const kept = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
+  const kept = new Map<string, Kept>();
+  const asked = new Map<string, Promise<Kept>>();
 
-  /** One call serves everybody who asks meanwhile; one that fails is not kept. */
-  function keep<T>(key: string, refresh: boolean, make: () => Promise<T>): Promise<T> {
+  /** One call serves everybody who asks meanwhile. Where AWS cannot give it just now, what is kept serves on while it lives. */
+  async function keep<T>(key: string, refresh: boolean, what: string, make: () => Promise<Made<T>>): Promise<T> {
     const held = kept.get(key);
-    if (held && !refresh && now() - held.at < keptMs) return held.value as Promise<T>;
-    const value = make();
-    kept.set(key, { at: now(), value });
-    value.catch(() => kept.delete(key));
-    return value;
+    if (held && !refresh && now() < held.askAt) return held.made.value as T;
+    const asking = asked.get(key) ?? ask(key, what, make);
+    asked.set(key, asking);
+    try {
+      return (await asking).made.value as T;
+    } catch (error) {
+      if (!held || refresh || !isWithoutCredentials(error) || now() > held.at + held.made.lifeMs - marginMs) throw error;
+      held.askAt = now() + tryAgainMs;
+      return held.made.value as T;
+    }
   }
 
-  async function fromSecret(secretArn: string): Promise<Partial<Connection>> {
+  async function ask<T>(key: string, what: string, make: () => Promise<Made<T>>): Promise<Kept> {
+    try {
+      const made = await make();
+      const fresh = { made, at: now(), askAt: now() + Math.min(keptMs, made.lifeMs / 3) };
+      kept.set(key, fresh);
+      return fresh;
+    } catch (cause) {
+      throw failed(what, cause);
+    } finally {
+      asked.delete(key);
+    }
+  }
+
+  async function fromSecret(secretArn: string): Promise<Made<Partial<Connection>>> {
     const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secretArn }));
-    return credentialsOf(secretArn, SecretString ?? '');
+    return { value: credentialsOf(secretArn, SecretString ?? ''), lifeMs: secretMs };
   }
 
-  async function fromWebIdentity(audience: string): Promise<Partial<Connection>> {
-    const answer = await sts.send(new GetWebIdentityTokenCommand({ Audience: [audience], SigningAlgorithm: 'RS256', DurationSeconds: tokenSeconds }));
-    return answer.WebIdentityToken ? { token: answer.WebIdentityToken } : {};
+  async function fromWebIdentity(audience: string): Promise<Made<Partial<Connection>>> {
+    const token = (DurationSeconds: number) =>
+      sts.send(new GetWebIdentityTokenCommand({ Audience: [audience], SigningAlgorithm: 'RS256', DurationSeconds }));
+    const made = ({ WebIdentityToken }: GetWebIdentityTokenResponse, seconds: number) => ({
+      value: WebIdentityToken ? { token: WebIdentityToken } : {},
+      lifeMs: seconds * 1000,
+    });
+    try {
+      return made(await token(tokenSeconds), tokenSeconds);
+    } catch (error) {
+      if ((error as Error).name !== 'SessionDurationEscalationException') throw error;
+      return made(await token(shortTokenSeconds), shortTokenSeconds);
+    }
   }
 
-  async function assume(roleArn: string): Promise<AwsCredentials> {
+  async function assume(roleArn: string): Promise<Made<AwsCredentials>> {
     const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: 'fleet-endpoints' }));
-    const { AccessKeyId: accessKeyId = '', SecretAccessKey: secretAccessKey = '', SessionToken: sessionToken } = Credentials ?? {};
-    return { accessKeyId, secretAccessKey, sessionToken };
+    const { AccessKeyId: accessKeyId = '', SecretAccessKey: secretAccessKey = '', SessionToken: sessionToken, Expiration } = Credentials ?? {};
+    return { value: { accessKeyId, secretAccessKey, sessionToken }, lifeMs: Expiration ? Expiration.getTime() - now() : tokenSeconds * 1000 };
   }
 
   return {
     credentials: async (auth, refresh) => {
-      try {
-        if (auth.type === 'secret') return await keep(auth.secretArn, refresh, () => fromSecret(auth.secretArn));
-        if (auth.type === 'web-identity') return await keep(auth.audience, refresh, () => fromWebIdentity(auth.audience));
-        return {};
-      } catch (cause) {
-        throw cause instanceof ClusterApiError
-          ? cause
-          : new ClusterApiError(`no credentials by ${auth.type}: ${String(cause)}`, { status: 401, cause });
-      }
+      const what = `no credentials by ${auth.type}`;
+      if (auth.type === 'secret') return keep(auth.secretArn, refresh, what, () => fromSecret(auth.secretArn));
+      if (auth.type === 'web-identity') return keep(auth.audience, refresh, what, () => fromWebIdentity(auth.audience));
+      return {};
     },
-    roleCredentials: (roleArn) => keep(roleArn, false, () => assume(roleArn)),
+    roleCredentials: (roleArn) => keep(roleArn, false, `no credentials of the role ${roleArn}`, () => assume(roleArn)),
   };
+}
+
+/** A refusal is the cluster's, as a 401 is: it stays until its configuration or rights are mended. All else passes. */
+function failed(what: string, cause: unknown): ClusterApiError {
+  if (cause instanceof ClusterApiError) return cause;
+  const message = `${what}: ${String(cause)}`;
+  return isPassing(cause) ? new ClusterApiError(message, { reason: noCredentials, cause }) : new ClusterApiError(message, { status: 401, cause });
+}
+
+/** No answer at all (a time-out, a broken connection), one of the service's own faults, or a throttle. */
+function isPassing(cause: unknown): boolean {
+  const {
+    $metadata,
+    $retryable,
+    name = '',
+  } = cause as {
+    readonly $metadata?: { readonly httpStatusCode?: number };
+    readonly $retryable?: object;
+    readonly name?: string;
+  };
+  const status = $metadata?.httpStatusCode;
+  return status === undefined || status >= 500 || status === 429 || $retryable !== undefined || /Throttl|TooManyRequests|LimitExceeded/.test(name);
 }
 
 /** Our own plain JSON, never a kubeconfig: one of those can name programs to run and files to read. */

@@ -11,7 +11,7 @@ export interface AwsCredentials {
  * takes it for 15 minutes from `at`, and only with exactly these query parameters (aws-iam-authenticator's token.go).
  */
 export function eksToken(clusterName: string, region: string, credentials: AwsCredentials, at: Date): string {
-  const host = `sts.${region}.amazonaws.com`;
+  const host = `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   const timestamp = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const scope = `${timestamp.slice(0, 8)}/${region}/sts/aws4_request`;
   const signedHeaders = 'host;x-k8s-aws-id';

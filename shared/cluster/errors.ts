@@ -33,14 +33,21 @@ export const timedOut = 'TimedOut';
 export const tooLarge = 'TooLarge';
 export const isTooLarge = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === tooLarge;
 
+/** The reason of a call that was never made: AWS gave us no credentials just now. The cluster's API was not asked and is not at fault. */
+export const noCredentials = 'NoCredentials';
+export const isWithoutCredentials = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === noCredentials;
+
 export const isTimeOut = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 0 && e.reason === timedOut;
 
 /** The connection could not be made or broke: a single one may, in a cluster that is well. */
-export const isBrokenConnection = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e);
+export const isBrokenConnection = (e: unknown): e is ClusterApiError =>
+  e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e) && !isWithoutCredentials(e);
 
 /**
  * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up
  * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several.
  */
 export const isClusterFault = (e: unknown): boolean =>
-  e instanceof ClusterApiError && (e.status === 0 || e.status === 401 || e.status === 408 || e.status === 429 || e.status >= 500);
+  e instanceof ClusterApiError &&
+  !isWithoutCredentials(e) &&
+  (e.status === 0 || e.status === 401 || e.status === 408 || e.status === 429 || e.status >= 500);

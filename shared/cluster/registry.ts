@@ -99,13 +99,9 @@ function eksTokens(options: RegistryOptions, auth: ApiAccess['auth'] & { readonl
   let madeAt = Number.NEGATIVE_INFINITY;
   return async (refresh) => {
     if (refresh || options.now() - madeAt > tokenMs) {
-      madeAt = options.now();
-      token = eksToken(
-        clusterName,
-        region,
-        await (roleArn !== undefined && access ? access.roleCredentials(roleArn) : credentials()),
-        new Date(madeAt),
-      );
+      const at = options.now();
+      token = eksToken(clusterName, region, await (roleArn !== undefined && access ? access.roleCredentials(roleArn) : credentials()), new Date(at));
+      madeAt = at;
     }
     return token;
   };

@@ -13,9 +13,12 @@ export function statusError(answer: {
   return errorOfStatus({ ...status, message, code: answer.status }, retryAfterHeader(answer.headers['retry-after']));
 }
 
+/** It goes into logs, Events and messages of ours; upstream's own are shorter. */
+const longestMessage = 8 * 1024;
+
 /** The same for a Status that came by itself, such as the object of an ERROR event of a watch. */
 export function errorOfStatus(status: Status, retryAfterSeconds?: number): ClusterApiError {
-  return new ClusterApiError(status.message ?? status.reason ?? 'unknown error', {
+  return new ClusterApiError((status.message ?? status.reason ?? 'unknown error').slice(0, longestMessage), {
     status: status.code ?? 500,
     ...(status.reason && { reason: status.reason }),
     causes: (status.details?.causes ?? []).flatMap((c) => c.reason ?? []),

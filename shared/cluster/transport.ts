@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { type AgentOptions, newAgent, sameServer } from './agent.ts';
 import type { Connection, TokenSource } from './connection.ts';
-import { ClusterApiError, timedOut, tooLarge } from './errors.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts';
 
 export interface TransportOptions extends AgentOptions {
   /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
@@ -68,9 +68,13 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
     let { connection: to, agent } = await connect();
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
-    const until = performance.now() + (call.timeoutMs ?? options.timeoutMs ?? 15_000);
+    const limitMs = call.timeoutMs ?? options.timeoutMs ?? 15_000;
+    const until = performance.now() + limitMs;
     for (let refresh = false, reconnected = false; ; ) {
+      const asked = performance.now();
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
+      // What is left would be too little, and the server would be blamed for it.
+      if (performance.now() - asked > limitMs / 2) throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
       // A certificate comes with the connection, and may have been renewed with the token.
       if (refresh) ({ connection: to, agent } = await connect());
       try {

@@ -8,6 +8,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accessOf } from '#shared/cluster/access.ts';
+import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { type ApiAccess, decodeMeta } from '#shared/snapshot/meta.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
@@ -34,7 +35,7 @@ interface Asked {
 }
 
 /** AWS, which answers with what the test says next. */
-async function aws(...answers: readonly string[]) {
+async function aws(...answers: readonly (string | number)[]) {
   const asked: Asked[] = [];
   const port = await listen(
     http.createServer(async (request, response) => {
@@ -42,10 +43,16 @@ async function aws(...answers: readonly string[]) {
       for await (const part of request) body += part;
       asked.push({ target: String(request.headers['x-amz-target'] ?? ''), body, authorization: String(request.headers.authorization) });
       const answer = answers[asked.length - 1];
-      response.writeHead(answer === undefined ? 403 : 200).end(answer ?? refusal);
+      if (typeof answer === 'number') response.writeHead(answer).end();
+      else response.writeHead(answer === undefined || answer.includes('<Error>') ? 403 : 200).end(answer ?? refusal);
     }),
   );
-  const client = { endpoint: `http://127.0.0.1:${port}`, region: 'eu-west-1', credentials: { accessKeyId: 'worker', secretAccessKey: 'secret' } };
+  const client = {
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'eu-west-1',
+    maxAttempts: 1,
+    credentials: { accessKeyId: 'worker', secretAccessKey: 'secret' },
+  };
   return { asked, sts: new STSClient(client), secrets: new SecretsManagerClient(client) };
 }
 
@@ -117,6 +124,43 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(await call()).toBe('u');
     expect(shown.slice(0, 2)).toEqual(['Bearer one', 'Bearer two']);
     expect(cloud.asked).toHaveLength(2);
+  });
+
+  it('is shown the one that is kept while STS has trouble, as long as that lives, and then nothing: the cluster is not at fault', async () => {
+    const cloud = await aws(webIdentity('one'), ...Array.from({ length: 4 }, () => 503));
+    const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
+    await call();
+    clock.now += 301_000;
+    expect(await call()).toBe('u');
+    await call();
+    // Not asked again for each request.
+    expect(cloud.asked).toHaveLength(2);
+    clock.now += 500_000;
+    expect(await call()).toBe('u');
+    expect(new Set(shown)).toEqual(new Set(['Bearer one']));
+    clock.now += 60_000;
+    const asked = shown.length;
+    const error = await call().catch((e: unknown) => e);
+    expect([isWithoutCredentials(error), isClusterFault(error), isBrokenConnection(error)]).toEqual([true, false, false]);
+    expect(shown).toHaveLength(asked);
+  });
+
+  it('is not shown again the one that it refused, while STS has trouble', async () => {
+    const cloud = await aws(webIdentity('one'), 500);
+    const { call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => false);
+    expect(isWithoutCredentials(await call().catch((e: unknown) => e))).toBe(true);
+  });
+
+  it('is shown a token of five minutes, used for a third of them, where the function’s own credentials end sooner than fifteen', async () => {
+    const escalation =
+      '<ErrorResponse><Error><Type>Sender</Type><Code>SessionDurationEscalationException</Code><Message>no</Message></Error></ErrorResponse>';
+    const cloud = await aws(escalation, webIdentity('short'), webIdentity('next'));
+    const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
+    expect(await call()).toBe('u');
+    expect(cloud.asked.map(({ body }) => new URLSearchParams(body).get('DurationSeconds'))).toEqual(['900', '300']);
+    clock.now += 101_000;
+    await call();
+    expect(new Set(shown)).toEqual(new Set(['Bearer short', 'Bearer next']));
   });
 
   it('cannot be entered while STS refuses, and can be when it no longer does: a refusal is not kept', async () => {

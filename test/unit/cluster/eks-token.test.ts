@@ -16,6 +16,10 @@ function urlOf(token: string): URL {
 }
 
 describe('the token for an EKS cluster', () => {
+  it('is for the host of its partition', () => {
+    expect(urlOf(eksToken('shop-prod', 'cn-north-1', temporary, at)).host).toBe('sts.cn-north-1.amazonaws.com.cn');
+  });
+
   it('is the request that botocore signs for the same cluster, second and credentials', () => {
     const url = urlOf(eksToken('shop-prod', 'eu-west-1', temporary, at));
     expect(`${url.origin}${url.pathname}`).toBe('https://sts.eu-west-1.amazonaws.com/');

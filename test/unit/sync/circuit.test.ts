@@ -1,6 +1,6 @@
 /** What opens a cluster's circuit, and what is only a key's bad luck. */
 import { expect, it } from 'vitest';
-import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
+import { ClusterApiError, noCredentials, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
@@ -73,6 +73,18 @@ it('a cluster that keeps silent is asked once more by each part, for something e
   await pass(3600);
   expect(await circuit()).toBe('unreachable');
   expect(world.queues.parked.waiting()).toEqual([]);
+});
+
+it('trouble of STS or Secrets Manager puts work off for seconds, opens no circuit and uses up no retries', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  faults.call = () => new ClusterApiError('no credentials by web-identity: 503', { reason: noCredentials });
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(1200);
+  expect(await circuit()).toBeUndefined();
+  expect(world.queues.parked.waiting()).toEqual([]);
+  faults.call = undefined;
+  await pass(6);
+  expect(shown()).toBe(1);
 });
 
 it('a Retry-After is kept to, but not one of an hour: that is some proxy, and the cluster is asked again after five minutes', async () => {
