@@ -1,9 +1,9 @@
 /**
- * Never two writers: where somebody else keeps writing objects under our managed-by values, the cluster stops being written to,
- * until a person has switched its mode. One edit by hand is no second writer: it is repaired.
+ * Never two writers: where kube-controller-manager, another hub or anybody else keeps writing objects under our managed-by values, the cluster stops
+ * being written to, until a person has switched its mode. One edit by hand is no second writer: it is repaired.
  */
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel, fieldManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { endpointsManagedByLabel, fieldManager, fieldManagerOf, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
 import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/snapshot/meta.ts';
@@ -45,7 +45,8 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
     const at = Date.parse(time ?? '') || 0;
     if (!last || at >= last.at) last = { manager, at };
   }
-  if (!last || last.manager === fieldManager || last.manager.startsWith('kubectl')) return undefined;
+  const ours = [fieldManagerOf(meta.writer), fieldManager];
+  if (!last || ours.includes(last.manager) || last.manager.startsWith('kubectl')) return undefined;
   return last.at > meta.modeSince ? last.manager : undefined;
 }
 

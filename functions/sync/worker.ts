@@ -10,7 +10,7 @@ import { concurrently } from '#shared/queue/concurrently.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { saveCounts } from '#shared/snapshot/counts.ts';
 import { saveHints } from '#shared/snapshot/hints.ts';
-import { type ClusterMeta, isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, isSynced, nameWriter, readMeta } from '#shared/snapshot/meta.ts';
 import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
 import { saveTriggers } from '#shared/snapshot/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
@@ -144,8 +144,9 @@ async function runOnce(
       return { ...nothing, meta, outcomes: same(ok) };
     }
     await passCircuit(deps, meta, held.leaseId);
+    const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
     const left = timeLeft(deps, limits, deadline);
-    const [api, brief] = [await deps.cluster(meta, left.call), await deps.cluster(meta, left.brief)];
+    const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];
     if (meta.circuit) {
       await api.identity();
       await closeCircuit(deps, meta);

@@ -69,7 +69,7 @@ await command(async () => {
   console.error(`${verb} on ${hub.name}`);
   const who = userInfo().username;
   if (verb === 'register') return register(hub, { files: values, chosen, all: values.all ?? false, who, say });
-  if (!mode) return rebuild({ table: hub.table, now: Date.now, wait: sleep, say, who }, await chosenClusters(hub.table, chosen, values.all ?? false));
+  if (!mode) return rebuild({ table: hub.table, now: hub.now, wait: sleep, say, who }, await chosenClusters(hub.table, chosen, values.all ?? false));
   const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, values.all ?? false), mode, values.all ?? false);
   const quietMs = values['quiet-for'] === undefined ? defaultQuietMs : seconds(values['quiet-for']);
   if (mode === 'active' && !values.override) {
@@ -103,7 +103,7 @@ async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespac
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
-  if (!wasReady(meta, Date.now())) await noteReady(hub.table, meta.id, Date.now());
+  if (!wasReady(meta, hub.now())) await noteReady(hub.table, meta.id, hub.now());
   throw new UsageError(
     `${meta.id} stays ${meta.mode} until its own controllers are off; for an hour what differs because nobody writes does not count`,
   );
@@ -111,7 +111,7 @@ async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespac
 
 /** Every record first, then the waking: a switch holds from the next run of each service on, and what can't be woken from here sweep wakes. */
 async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: ChosenMode, what: string): Promise<void> {
-  const now = Date.now();
+  const now = hub.now();
   const [at, who] = [new Date(now).toISOString(), userInfo().username];
   const failed: string[] = [];
   const switched = await concurrently(16, clusters, async (meta) => {
@@ -148,8 +148,8 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
 }
 
 async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
-  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), owedRuns(hub.table, meta, Date.now())]);
-  const shadow = shadowFindings(meta, { differences, owed }, quietMs, Date.now());
+  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), owedRuns(hub.table, meta, hub.now())]);
+  const shadow = shadowFindings(meta, { differences, owed }, quietMs, hub.now());
   if (!hub.connectionsFile) {
     return [...shadow, ...(await deployedFindings(meta)), vouched ? vouchedFor : notVouchedFor];
   }

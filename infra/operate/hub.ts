@@ -15,6 +15,7 @@ import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { printable } from './printable.ts';
+import { tableClock } from './table-clock.ts';
 
 /** What a local run leaves in its file. */
 export interface LocalAddresses {
@@ -61,6 +62,8 @@ export interface Hub {
   readonly dynamodb: DynamoDBClient;
   readonly directory: QueueDirectory;
   readonly connectionsFile: string | undefined;
+  /** ms since the epoch, by the hub's clock. */
+  readonly now: () => number;
 }
 
 export function connectHub(env: { readonly [name: string]: string | undefined }): Hub {
@@ -76,6 +79,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
       dynamodb,
       directory: queueDirectory(table, sqs, {}),
       connectionsFile: undefined,
+      now: tableClock(dynamodb),
     };
   }
   const local = readLocal(env['HUB']);
@@ -91,6 +95,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
     dynamodb,
     directory: queueDirectory(table, sqs, {}),
     connectionsFile: local.connectionsFile,
+    now: tableClock(dynamodb),
   };
 }
 

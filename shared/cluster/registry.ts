@@ -1,6 +1,6 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import type { ApiAccess, ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { Access } from './access.ts';
 import type { Connection, TokenSource } from './connection.ts';
@@ -36,7 +36,7 @@ export type ClusterRegistry = (meta: ClusterMeta, timeoutMs?: () => number) => P
 export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
   const apis = new Map<string, Entry>();
   return async (meta, timeoutMs) => {
-    const access = JSON.stringify(meta.api);
+    const access = JSON.stringify([meta.api, meta.writer]);
     let entry = apis.get(meta.id);
     if (!entry || entry.access !== access) {
       entry?.api.close();
@@ -70,7 +70,7 @@ async function verify(meta: ClusterMeta, entry: Entry, api: ClusterApi): Promise
 
 async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<HttpsClusterApi> {
   const { connectionsFile, timeoutMs } = options;
-  const clientOptions = { fieldManager, maxSockets, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const clientOptions = { fieldManager: fieldManagerOf(meta.writer), maxSockets, ...(timeoutMs !== undefined && { timeoutMs }) };
   if (connectionsFile !== undefined) {
     return httpsClusterApi(
       recently(options.now, () => localConnection(connectionsFile, meta.id)),

@@ -7,5 +7,11 @@ export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 /** Who the Events of the two controllers are from. */
 export const eventComponents = ['endpoint-controller', 'endpoint-slice-controller'] as const;
 
-/** Every write of ours carries it: managedFields tell it from kube-controller-manager's. */
+/**
+ * Every write of ours carries it: managedFields tell it from kube-controller-manager's, and from another hub's. `writer`: the id that the hub has for
+ * its writes to the cluster.
+ */
+export const fieldManagerOf = (writer: string | undefined): string => (writer ? `${fieldManager}-${writer}` : fieldManager);
+
+/** What the version before called itself, in every hub: in objects that it wrote last it stays. */
 export const fieldManager = 'fleet-endpoints';

@@ -64,6 +64,8 @@ export interface Orphan {
 
 export interface ClusterMeta {
   readonly id: string;
+  /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
+  readonly writer: string | undefined;
   readonly mode: Mode;
   /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
   readonly epoch: number;
@@ -142,6 +144,7 @@ export function decodeMeta(id: string, item: Item, access: Item = item): Cluster
   const mode = (item['mode'] as Mode | undefined) ?? 'shadow';
   return {
     id,
+    writer: item['writer'] as string | undefined,
     mode,
     epoch: number('epoch'),
     wakeAll: number('wakeAll') === 1,
@@ -216,6 +219,12 @@ export async function drainCluster(table: Table, cluster: string, now = Date.now
 
 export async function noteReady(table: Table, cluster: string, now: number): Promise<void> {
   await table.update(metaKey(cluster), { set: { readyAt: now } }, isHere);
+}
+
+/** Gives the hub's writes to the cluster an id, once and for all: a restored table has it still. Resolves to the one that counts. */
+export async function nameWriter(table: Table, cluster: string, id: string): Promise<string | undefined> {
+  const named = await table.update(metaKey(cluster), { set: { writer: id } }, { all: [isHere, { absent: 'writer' }] });
+  return named ? id : ((await table.get(metaKey(cluster)))?.['writer'] as string | undefined);
 }
 
 export async function noteDifference(table: Table, cluster: string, now: number): Promise<void> {

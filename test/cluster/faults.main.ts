@@ -143,7 +143,7 @@ async function twoWriters(scene: Scene): Promise<void> {
 /** ms since the epoch by the API server's clock. */
 async function lastWriteOfOurs(api: Api): Promise<number> {
   const objects = [...(await api.list('Endpoints', '')).items, ...(await api.list('EndpointSlice', '')).items];
-  const times = objects.flatMap((o) => o.metadata.managedFields ?? []).filter((m) => m.manager === fieldManager);
+  const times = objects.flatMap((o) => o.metadata.managedFields ?? []).filter((m) => m.manager?.startsWith(fieldManager));
   return Math.max(0, ...times.map((m) => Date.parse(m.time ?? '')));
 }
 

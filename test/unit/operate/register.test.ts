@@ -36,7 +36,7 @@ afterAll(() => hub?.close());
 const said: string[] = [];
 const run = (chosen: string | undefined, all = false, of = files) => {
   said.length = 0;
-  const target = { ...hub, name: 'the table', tableName: hub.addresses.tableName, connectionsFile: undefined };
+  const target = { ...hub, name: 'the table', tableName: hub.addresses.tableName, connectionsFile: undefined, now: Date.now };
   return register(target, { files: of, chosen, all, who: 'somebody', say: (line) => void said.push(line) });
 };
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { decodeMeta, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { decodeMeta, nameWriter, readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
@@ -146,12 +146,39 @@ it('sweep goes on telling of the conflict for as long as it lasts', async () => 
   expect((world.metrics.get('WriterConflict') ?? 0) - before).toBeGreaterThanOrEqual(4);
 });
 
-const meta = decodeMeta('c', { pk: '', sk: '', inc: 1, modeSince: Date.parse('2026-01-01T00:00:00Z') });
+it('another hub that is active for the cluster is a second writer: both stop', async () => {
+  const { world, pass } = await started();
+  for (let round = 0; round < tolerated; round++) {
+    overwriteEndpoints(world, round % 4, 'fleet-endpoints-0ther');
+    await pass(4);
+  }
+  expect(await circuit(world)).toBe('two-writers');
+});
+
+it('a hub has one id for its writes to a cluster, whichever of its workers gives it, and keeps it through switches', async () => {
+  const { world, pass } = await started();
+  const writer = async () => (await readMeta(world.table, cluster))?.writer;
+  const first = await writer();
+  expect(first).toBeDefined();
+  expect(await nameWriter(world.table, cluster, 'late')).toBe(first);
+  await switchTo(world, 'paused');
+  await switchTo(world, 'active');
+  await pass(30);
+  expect(await writer()).toBe(first);
+});
+
+const meta = decodeMeta('c', { pk: '', sk: '', inc: 1, writer: 'own', modeSince: Date.parse('2026-01-01T00:00:00Z') });
 const written = (managedFields: readonly object[]) => ({ metadata: { name: 'svc', resourceVersion: '7', managedFields } }) as unknown as Endpoints;
 const by = (manager: string, time: string, fieldsV1?: object) => ({ manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 });
 
 it.each([
   ['the last to write the content', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })], 'kcm'],
+  ['not this hub', [by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })], undefined],
+  [
+    'another hub',
+    [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-other', '02:00', { 'f:subsets': {} })],
+    'fleet-endpoints-other',
+  ],
   ['not who wrote it before us', [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints', '02:00', { 'f:subsets': {} })], undefined],
   ['not who wrote a label', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })], undefined],
   ['not who wrote before the switch', [by('kcm', '00:00', { 'f:subsets': {} })], undefined],
