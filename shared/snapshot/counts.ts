@@ -1,8 +1,9 @@
 /**
  * What upstream's gauges count of each service (ME-3..5, ME-9), kept by sync and added up by sweep: a function has no memory that could
- * hold them. One small record a service, in one partition a cluster, so that adding up is one Query.
+ * hold them. One small record a service, in one partition a cluster, so that adding up reads nothing else.
  */
 import { countsKey, countsOf } from './keys.ts';
+import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 import type { ServiceKey } from './work.ts';
 
@@ -32,17 +33,19 @@ export interface Totals extends Omit<Counts, 'trafficDistribution'> {
   readonly services: { readonly [trafficDistribution: string]: number };
 }
 
+const atOnce = 2_000;
+
 export async function totalCounts(table: Table, cluster: string): Promise<Totals> {
-  const all = (await table.query(countsOf(cluster))).map((item) => decode(item['c'] as string));
-  const sum = (of: (c: Counts) => number): number => all.reduce((total, c) => total + of(c), 0);
+  const totals = { endpointsDesired: 0, slicesActual: 0, slicesDesired: 0 };
   const services: { [value: string]: number } = {};
-  for (const { trafficDistribution: value } of all) if (value !== '') services[value] = (services[value] ?? 0) + 1;
-  return {
-    endpointsDesired: sum((c) => c.endpointsDesired),
-    slicesActual: sum((c) => c.slicesActual),
-    slicesDesired: sum((c) => c.slicesDesired),
-    services,
-  };
+  for await (const item of inPages(table, countsOf(cluster), atOnce)) {
+    const { endpointsDesired, slicesActual, slicesDesired, trafficDistribution: value } = decode(item['c'] as string);
+    totals.endpointsDesired += endpointsDesired;
+    totals.slicesActual += slicesActual;
+    totals.slicesDesired += slicesDesired;
+    if (value !== '') services[value] = (services[value] ?? 0) + 1;
+  }
+  return { ...totals, services };
 }
 
 const encode = (c: Counts): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;

@@ -1,5 +1,6 @@
 /** Shadow mode: a service whose endpoints in the cluster are not what ours would be. */
 import { shadowKey } from './keys.ts';
+import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 import type { ServiceKey } from './work.ts';
 
@@ -23,8 +24,12 @@ export async function saveDifference(table: Table, service: ServiceKey, differen
   else await table.put({ ...key(service), text: difference.text, since: difference.since, confirmed: difference.confirmed ? 1 : 0 });
 }
 
+/** A text may be as long as an item. */
+const atOnce = 50;
+
 /** How many of the cluster's services differ now, confirmed. */
 export async function countDifferences(table: Table, cluster: string): Promise<number> {
-  const items = await table.query(shadowKey(cluster, '', '').pk);
-  return items.filter((item) => item['confirmed'] === 1).length;
+  let differ = 0;
+  for await (const item of inPages(table, shadowKey(cluster, '', '').pk, atOnce)) if (item['confirmed'] === 1) differ++;
+  return differ;
 }

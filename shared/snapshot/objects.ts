@@ -4,6 +4,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import { itemSize } from './item-size.ts';
 import { metaKey, namespaceKey, namespacesOf, objectKey, objectsOf } from './keys.ts';
+import { inPages } from './pages.ts';
 import type { Condition, Item, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -111,9 +112,12 @@ type Namespaced = 'Service' | 'Pod';
 const versionIn = { Service: 'n', Pod: 'p' } as const;
 const noneIn = { Service: 'noService', Pod: 'noPod' } as const;
 
+/** Of the index of namespaces. */
+const entriesAtOnce = 2_000;
+
 /**
  * Namespaces that may hold objects of the kind with keys "namespace/name", from < key ≤ to (`to` "": no end). The index only grows: a cluster that
- * makes and deletes namespaces all the time leaves thousands there which hold nothing any more.
+ * makes and deletes namespaces all the time leaves thousands there which hold nothing any more, and of which nothing is kept here.
  */
 export async function namespacesInRange(
   table: Table,
@@ -125,8 +129,11 @@ export async function namespacesInRange(
   const first = from.slice(0, from.indexOf('/') + 1);
   // The lower end is left out of a range, and `first` belongs to it: "." is the byte before "/".
   const behind = first === '' ? {} : { from: `${first.slice(0, -1)}.` };
-  const items = await table.query(namespacesOf(cluster), { ...behind, ...(to !== '' && { to }) });
-  return items.filter((i) => i.sk >= first && mayHold(i, kind)).map((i) => knownNamespace(i, kind));
+  const found: KnownNamespace[] = [];
+  for await (const i of inPages(table, namespacesOf(cluster), entriesAtOnce, { ...behind, ...(to !== '' && { to }) })) {
+    if (i.sk >= first && mayHold(i, kind)) found.push(knownNamespace(i, kind));
+  }
+  return found;
 }
 
 /**

@@ -1,0 +1,15 @@
+import type { Item, KeyRange, Table } from './table.ts';
+
+/**
+ * Every item of the partition in the range, in key order, of which only `atOnce` are held: for partitions that grow with whatever a cluster, or its
+ * relay, makes, and of which little is kept.
+ */
+export async function* inPages(table: Table, pk: string, atOnce: number, { from, to }: Omit<KeyRange, 'atMost'> = {}): AsyncGenerator<Item> {
+  for (let after = from; ; ) {
+    const page = await table.query(pk, { ...(after !== undefined && { from: after }), ...(to !== undefined && { to }), atMost: atOnce });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < atOnce) return;
+    after = last.sk;
+  }
+}
