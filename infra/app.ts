@@ -1,7 +1,7 @@
 import { App, Aspects } from 'aws-cdk-lib';
-import { type Config, loadConfig } from './config.ts';
-import { fitToEmulator, forEmulator } from './emulator.ts';
-import { addFleet } from './fleet.ts';
+import { type Config, loadConfig } from './config/config.ts';
+import { fitToEmulator, forEmulator } from './stacks/emulator.ts';
+import { addFleet } from './stacks/fleet.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
 // The CDK's own report is a resource that changes with each of its versions: a new one would then be an update of every cluster's stack.

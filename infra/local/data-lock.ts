@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '#infra/usage-error.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
 
 interface Holder {
   readonly pid: number;

@@ -1,5 +1,5 @@
-import { printable } from '#infra/operate/printable.ts';
-import { UsageError } from '#infra/usage-error.ts';
+import { printable } from '#infra/cli/printable.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
 import { parseOptions } from './options.ts';
 import { run } from './run.ts';
 import { terminal } from './terminal.ts';

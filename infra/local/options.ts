@@ -1,6 +1,6 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
-import { UsageError } from '#infra/usage-error.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/snapshot/meta.ts';
 
 export interface Options {

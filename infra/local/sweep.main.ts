@@ -7,7 +7,7 @@ import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child.ts';
 
 const everyMs = 10_000;
-/** infra/sweep.ts's. */
+/** infra/stages/sweep.ts's. */
 const timeoutMs = 55_000;
 const log = jsonLog(writeLine, Date.now, { stage: 'sweep' });
 const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);

@@ -1,4 +1,4 @@
-import { printable } from '#infra/operate/printable.ts';
+import { printable } from '#infra/cli/printable.ts';
 
 /** Where a run speaks to its person: lines, and on a terminal one more that is drawn over and over below them. */
 export interface Terminal {

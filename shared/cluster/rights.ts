@@ -1,4 +1,4 @@
-/** The verbs that the writer needs in a cluster (its ClusterRole: infra/relay-rbac.ts). */
+/** The verbs that the writer needs in a cluster (its ClusterRole: infra/relay/rbac.ts). */
 import type { ClusterApi, Right } from './port.ts';
 
 export const neededRights: readonly Right[] = [

@@ -111,7 +111,7 @@ export interface QueueLimits {
   readonly mostValues: number;
 }
 
-/** Of the functions and their queues (infra/cluster-queues.ts). */
+/** Of the functions and their queues (infra/stages/cluster-queues.ts). */
 export interface RunLimits {
   /** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
   readonly ingestMs: number;

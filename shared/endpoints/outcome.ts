@@ -11,7 +11,7 @@ export function endpointsFailure(
 ): { readonly retry: boolean; readonly event?: EventSketch } {
   switch (write.verb) {
     case 'delete':
-      // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made ones, infra/writer-policies.ts) it keeps for good
+      // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made ones, infra/relay/writer-policies.ts) it keeps for good
       return { retry: failure.status !== 404 && failure.status !== 422 };
     case 'create':
       // nothing can be created there any more, and what is there goes by itself (EP-64)

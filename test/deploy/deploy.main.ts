@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { notOnEmulator } from '#infra/emulator.ts';
+import { notOnEmulator } from '#infra/stacks/emulator.ts';
 import { type LocalCloud, startLocalCloud } from '#test/support/local-cloud.ts';
 import { Deployment } from './deployment.ts';
 import { firstDay } from './first-day.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { hubAlarms } from '#infra/alarms.ts';
-import { clusterAlarms } from '#infra/cluster-alarms.ts';
+import { hubAlarms } from '#infra/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { Deployment } from './deployment.ts';
 import { eventually, run } from './operator.ts';
 import { ServedCluster } from './served-cluster.ts';

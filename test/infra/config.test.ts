@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type ApiConfig, type ClusterConfig, loadConfig, parseConfig } from '#infra/config.ts';
+import { type ApiConfig, type ClusterConfig, loadConfig, parseConfig } from '#infra/config/config.ts';
 import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/snapshot/meta.ts';
 
 const problems = (yaml: string): string[] => {

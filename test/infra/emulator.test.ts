@@ -1,9 +1,9 @@
 import { Aspects } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, vi } from 'vitest';
-import { parseConfig } from '#infra/config.ts';
-import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/emulator.ts';
-import { queries } from '#infra/queries.ts';
+import { parseConfig } from '#infra/config/config.ts';
+import { queries } from '#infra/monitoring/queries.ts';
+import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/stacks/emulator.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 
 const small = `

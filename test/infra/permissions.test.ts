@@ -1,9 +1,9 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '#infra/config.ts';
-import { HubStack } from '#infra/hub-stack.ts';
-import { SnapshotStack } from '#infra/snapshot-stack.ts';
+import { parseConfig } from '#infra/config/config.ts';
+import { HubStack } from '#infra/stacks/hub-stack.ts';
+import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
 import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/snapshot/keys.ts';
 import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 

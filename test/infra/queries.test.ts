@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { queries } from '#infra/queries.ts';
+import { queries } from '#infra/monitoring/queries.ts';
 import { fleetOf } from './fleet.ts';
 
 const sources = globSync(['functions/{ingest,sync,sweep}/**/*.ts', 'shared/{telemetry,wakeup,contract}/*.ts'])

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { chartTemplates } from '#infra/relay-chart.ts';
-import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay-manifest.ts';
-import { toYaml } from '#infra/relay-yaml.ts';
+import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
+import { toYaml } from '#infra/relay/manifest-yaml.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import {
@@ -212,11 +212,11 @@ describe('as YAML', () => {
 });
 
 describe('the Helm chart', () => {
-  const committed = readdirSync('infra/chart/templates').map((file) => ({
+  const committed = readdirSync('infra/relay/chart/templates').map((file) => ({
     path: `templates/${file}`,
-    text: readFileSync(`infra/chart/templates/${file}`, 'utf8'),
+    text: readFileSync(`infra/relay/chart/templates/${file}`, 'utf8'),
   }));
-  const defaults = parseAllDocuments(readFileSync('infra/chart/values.yaml', 'utf8'))[0]!.toJS() as { [value: string]: unknown };
+  const defaults = parseAllDocuments(readFileSync('infra/relay/chart/values.yaml', 'utf8'))[0]!.toJS() as { [value: string]: unknown };
   const values = (rest: object) => ({ ...defaults, ...rest }) as { [value: string]: unknown };
   const { program, ...parameters } = install;
   const image = 'image' in program ? program.image : '';
@@ -277,7 +277,7 @@ describe('the Helm chart', () => {
   });
 
   it('has a schema that names each value', () => {
-    const schema = JSON.parse(readFileSync('infra/chart/values.schema.json', 'utf8'));
+    const schema = JSON.parse(readFileSync('infra/relay/chart/values.schema.json', 'utf8'));
     expect(
       Object.keys(schema.properties)
         .filter((name) => name !== 'global')

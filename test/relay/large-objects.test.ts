@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { platform } from 'node:os';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test, vi } from 'vitest';
-import { relayManifest } from '#infra/relay-manifest.ts';
+import { relayManifest } from '#infra/relay/manifest.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';

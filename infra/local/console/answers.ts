@@ -1,5 +1,5 @@
 /** What the console's API answers, for both sides of it. */
-import type { Dashboard } from '#infra/dashboards.ts';
+import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];

@@ -1,8 +1,8 @@
 /** The console's API: what its page asks for, as JSON. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { dashboards } from '#infra/dashboards.ts';
-import { explain, listServices } from '#infra/operate/explain-service.ts';
-import { UsageError } from '#infra/usage-error.ts';
+import { explain, listServices } from '#infra/cli/explain-service.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';

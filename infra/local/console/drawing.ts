@@ -1,6 +1,6 @@
 /** The dashboards' series, from what the local run has emitted. */
-import type { Dashboard, Widget } from '#infra/dashboards.ts';
-import type { QueueRole, Source } from '#infra/series.ts';
+import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
+import type { QueueRole, Source } from '#infra/monitoring/series.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './answers.ts';
 import type { Dimensions, MetricsStore, Query } from './metrics-store.ts';

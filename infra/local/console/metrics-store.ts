@@ -1,5 +1,5 @@
 /** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points to draw. */
-import type { Statistic } from '#infra/series.ts';
+import type { Statistic } from '#infra/monitoring/series.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';
 

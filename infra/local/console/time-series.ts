@@ -1,5 +1,5 @@
 /** Observations of one metric in buckets of a second, for as long as the console shows them. */
-import type { Statistic } from '#infra/series.ts';
+import type { Statistic } from '#infra/monitoring/series.ts';
 
 export interface TimeSeries {
   /** `at`: seconds since the epoch. Lines of several processes may come a little out of order. */

@@ -1,7 +1,7 @@
-import { hubAlarms } from '#infra/alarms.ts';
-import { clusterAlarms } from '#infra/cluster-alarms.ts';
-import { dashboards } from '#infra/dashboards.ts';
-import { burnRates } from '#infra/objective.ts';
+import { hubAlarms } from '#infra/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import { dashboards } from '#infra/monitoring/dashboards.ts';
+import { burnRates } from '#infra/monitoring/objective.ts';
 import { perCluster } from '#shared/contract/metrics.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { clusterObjects } from './cluster-objects.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { connectHub, type LocalAddresses, localHubFile } from '#infra/operate/hub.ts';
+import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/hub.ts';
 import { parseWorkKey } from '#shared/snapshot/keys.ts';
 import { listClusters } from '#shared/snapshot/meta.ts';
 import { readWork } from '#shared/snapshot/work.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explanationLines } from '#infra/cli/explain-text.ts';
 import { apiRoutes } from '#infra/local/console/api.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';
-import { explanationLines } from '#infra/operate/explain-text.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/dashboards.ts';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
 import { draw } from '#infra/local/console/drawing.ts';
 import { type MetricsStore, metricsStore, type Query } from '#infra/local/console/metrics-store.ts';
 import { keptSeconds, statisticOf, timeSeries } from '#infra/local/console/time-series.ts';
+import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { UsageError } from '#infra/cli/usage-error.ts';
 import { lockData } from '#infra/local/data-lock.ts';
-import { UsageError } from '#infra/usage-error.ts';
 
 let dir: string;
 let file: string;

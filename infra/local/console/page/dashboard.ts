@@ -1,5 +1,5 @@
-/** A dashboard of infra/dashboards.ts, drawn from the run's own metrics. */
-import type { Dashboard } from '#infra/dashboards.ts';
+/** A dashboard of infra/monitoring/dashboards.ts, drawn from the run's own metrics. */
+import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 import type { SeriesAnswer } from '../answers.ts';
 import { ask } from './api.ts';
 import { lineChart, type WidgetView } from './chart.ts';

@@ -1,7 +1,7 @@
 /** A widget of kind `numbers`: each series' newest value, large, and the alarm whose limit it is past. */
-import { hubAlarms } from '#infra/alarms.ts';
-import { clusterAlarms } from '#infra/cluster-alarms.ts';
-import type { Widget } from '#infra/dashboards.ts';
+import { hubAlarms } from '#infra/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import type { Widget } from '#infra/monitoring/dashboards.ts';
 import type { WidgetView } from './chart.ts';
 import { h, setText } from './dom.ts';
 import { valueText } from './format.ts';

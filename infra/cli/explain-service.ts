@@ -1,0 +1,98 @@
+/** All that `explain` needs to know of a service, read from the snapshot. */
+
+import { type ExplainInput, explainService, type KnownPod } from '#shared/explain/explain.ts';
+import type { Explanation } from '#shared/explain/explanation.ts';
+import { decodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
+import { readDifference } from '#shared/snapshot/differences.ts';
+import { readHints } from '#shared/snapshot/hints.ts';
+import { listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/snapshot/objects.ts';
+import { readOutputs } from '#shared/snapshot/outputs.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { readTriggers } from '#shared/snapshot/triggers.ts';
+import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
+export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {
+  const explanation = explainService({ ...(await readExplainInput(table, key, now)), ...(pod !== undefined && { asked: pod }) });
+  if (pod === undefined) return explanation;
+  const pods = explanation.pods.filter((p) => p.pod === pod);
+  if (pods.length === 0) {
+    const known = explanation.pods.map((p) => p.pod);
+    throw new UsageError(`no pod ${pod} in namespace ${key.namespace} of ${key.cluster}: ${key.namespace}/${key.name} concerns ${listed(known)}`);
+  }
+  return { ...explanation, pods, saved: explanation.saved.filter((s) => s.pod === pod) };
+}
+
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Every service that the cluster has, by namespace and name. */
+export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
+  const namespaces = await namespacesInRange(table, cluster, 'Service', '', '');
+  const perNamespace = await Promise.all(namespaces.map((ns) => readObjects(table, cluster, 'Service', ns.name)));
+  return perNamespace.flat().flatMap((record) => {
+    const spec = decodeObjectOf('Service', record)?.spec;
+    if (!isAlive(record)) return [];
+    const type =
+      spec?.type === 'ExternalName'
+        ? 'ExternalName'
+        : !spec?.selector
+          ? 'no selector'
+          : spec.clusterIP === 'None'
+            ? 'headless'
+            : (spec.type ?? 'ClusterIP');
+    return [{ namespace: record.namespace, name: record.name, type }];
+  });
+}
+
+async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
+  const meta = await readMeta(table, key.cluster);
+  if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
+  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference] = await Promise.all([
+    readObject(table, key.cluster, 'Service', key.namespace, key.name),
+    readObjects(table, key.cluster, 'Pod', key.namespace),
+    readObjects(table, key.cluster, 'Node', ''),
+    readOutputs(table, key, meta.mode === 'shadow' ? 'SEEN' : 'OUT'),
+    readWork(table, key),
+    readHints(table, key),
+    readDifference(table, key),
+  ]);
+  // One that was deleted can still be asked about while something of it is left.
+  if (!isAlive(serviceRecord) && !outputs.some((o) => o.object)) throw await unknownService(table, key);
+  const { triggers } = await readTriggers(table, key, work);
+  const pods = podRecords.map(
+    (r): KnownPod => ({
+      name: r.name,
+      pod: isAlive(r) ? decodeProjection('Pod', key.namespace, r.name, r.projection) : undefined,
+      past: r.past ?? [],
+    }),
+  );
+  const nodes = new Map(
+    nodeRecords.flatMap((r): [string, Node][] => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)]] : [])),
+  );
+  const saved = {
+    endpoints: outputs.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,
+    slices: outputs.flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [])),
+  };
+  const { namespace, name } = key;
+  return { meta, namespace, name, service: decodeObjectOf('Service', serviceRecord), pods, nodes, work, triggers, hints, saved, difference, now };
+}
+
+async function unknownService(table: Table, { cluster, namespace, name }: ServiceKey): Promise<UsageError> {
+  const services = await listServices(table, cluster);
+  const here = services.filter((s) => s.namespace === namespace);
+  if (here.length > 0)
+    return new UsageError(`no service ${name} in namespace ${namespace} of ${cluster}: there are ${listed(here.map((s) => s.name))}`);
+  const namespaces = [...new Set(services.map((s) => s.namespace))];
+  return new UsageError(`no namespace ${namespace} with services in ${cluster}: there are ${listed(namespaces)}`);
+}
+
+const shown = 20;
+const listed = (names: readonly string[]): string =>
+  names.length === 0 ? 'none' : `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

@@ -1,0 +1,149 @@
+/**
+ * The hub that a command is for: the deployed one, named by TABLE_NAME and the usual AWS credentials, or else the local run, which leaves its
+ * addresses in a file while it runs.
+ */
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { hubEnv } from '#shared/contract/env.ts';
+import { type QueueDirectory, queueDirectory } from '#shared/queue/directory.ts';
+import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { listClusters } from '#shared/snapshot/meta.ts';
+import type { Table } from '#shared/snapshot/table.ts';
+import { printable } from './printable.ts';
+import { tableClock } from './table-clock.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What a local run leaves in its file. */
+export interface LocalAddresses {
+  readonly tableUrl: string;
+  readonly queuesUrl: string;
+  readonly tableName: string;
+  readonly region: string;
+  /** File with the clusters' connections by id. */
+  readonly connectionsFile: string;
+  readonly consoleUrl: string;
+}
+
+const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo().uid}`);
+
+/** Where the run of this process leaves its addresses; several may run side by side. */
+export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.json`);
+
+/** Only this user may read them. */
+export async function leaveAddresses(addresses: LocalAddresses): Promise<void> {
+  await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
+  checkOurs(runsFolder());
+  await writeFile(localHubFile(process.pid), JSON.stringify(addresses), { mode: 0o600 });
+}
+
+/** The temporary directory is everybody's: another user who makes the folder first could send our commands to a table of his own. */
+function checkOurs(folder: string): void {
+  const found = lstatSync(folder);
+  const rights = found.mode & 0o777;
+  const wrong = !found.isDirectory()
+    ? 'is not a folder'
+    : found.uid !== userInfo().uid
+      ? `belongs to user ${found.uid}`
+      : (rights & 0o077) !== 0
+        ? `is open to others (0${rights.toString(8)}, 0700 is needed)`
+        : undefined;
+  if (wrong) throw new UsageError(`${folder} ${wrong}: what it says of local runs is not believed; remove it, and start the runs again`);
+}
+
+export interface Hub {
+  readonly name: string;
+  readonly tableName: string;
+  readonly table: Table;
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly directory: QueueDirectory;
+  readonly connectionsFile: string | undefined;
+  /** ms since the epoch, by the hub's clock. */
+  readonly now: () => number;
+}
+
+export function connectHub(env: { readonly [name: string]: string | undefined }): Hub {
+  const deployed = env[hubEnv.tableName];
+  if (deployed) {
+    const [dynamodb, sqs] = [new DynamoDBClient({}), new SQSClient({})];
+    const table = dynamoTable(dynamodb, deployed);
+    return {
+      name: `table ${deployed}`,
+      tableName: deployed,
+      table,
+      sqs,
+      dynamodb,
+      directory: queueDirectory(table, sqs, {}),
+      connectionsFile: undefined,
+      now: tableClock(dynamodb),
+    };
+  }
+  const local = readLocal(env['HUB']);
+  const common = { region: local.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const dynamodb = new DynamoDBClient({ ...common, endpoint: local.tableUrl });
+  const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
+  const table = dynamoTable(dynamodb, local.tableName);
+  return {
+    name: 'the local run',
+    tableName: local.tableName,
+    table,
+    sqs,
+    dynamodb,
+    directory: queueDirectory(table, sqs, {}),
+    connectionsFile: local.connectionsFile,
+    now: tableClock(dynamodb),
+  };
+}
+
+/** The one local run there is, or the one that HUB names by its process id. */
+function readLocal(chosen: string | undefined): LocalAddresses {
+  const runs = localRuns();
+  const wanted = chosen === undefined ? runs : runs.filter((pid) => String(pid) === chosen);
+  const [pid] = wanted;
+  if (pid === undefined) {
+    const what = chosen === undefined ? 'nothing runs locally (npm start)' : `no local run has process id ${chosen}`;
+    throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
+  }
+  if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.join(' or HUB=')}`);
+  return JSON.parse(readFileSync(localHubFile(pid), 'utf8')) as LocalAddresses;
+}
+
+function localRuns(): number[] {
+  if (!existsSync(runsFolder())) return [];
+  checkOurs(runsFolder());
+  return readdirSync(runsFolder())
+    .map((file) => Number.parseInt(file, 10))
+    .filter(isRunning);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The clusters that are meant: one by id, or all. Throws a UsageError that names those there are. */
+export async function chosenClusters(table: Table, chosen: string | undefined, all: boolean): Promise<readonly string[]> {
+  const known = await listClusters(table);
+  if (all) return known;
+  if (chosen === undefined) throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}, or --all`);
+  if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: there are ${known.join(', ') || 'none'}`);
+  return [chosen];
+}
+
+/** Runs a command: a UsageError becomes one line and exit code 2, everything else that fails one line and exit code 1. */
+export async function command(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    console.error(printable(error instanceof Error ? error.message : String(error)));
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+  }
+}

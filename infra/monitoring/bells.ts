@@ -1,0 +1,51 @@
+import { Duration } from 'aws-cdk-lib';
+import { type AlarmBase, Alarm as CloudWatchAlarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import type { HubConfig } from '#infra/config/config.ts';
+import type { Alarm } from './alarm.ts';
+import { type MetricSources, metricOf } from './metric-sources.ts';
+
+/** Where alarms ring, and where it is told that they have stopped (nowhere without a topic); and where it says what to do. */
+export interface Bells {
+  readonly topics: { readonly [S in Alarm['severity']]: ITopic | undefined };
+  readonly runbookUrl: string;
+}
+
+export function bellsOf(scope: Construct, { alarms, runbookUrl }: HubConfig): Bells {
+  return {
+    topics: {
+      page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
+      ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
+    },
+    // In the tree that the hub was deployed from.
+    runbookUrl: runbookUrl ?? 'docs/runbook.md',
+  };
+}
+
+export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, bells: Bells): CloudWatchAlarm {
+  const made = new CloudWatchAlarm(scope, alarm.id, {
+    metric: metricOf(alarm.series, sources, Duration.minutes(alarm.periodMinutes)),
+    threshold: alarm.threshold,
+    comparisonOperator: alarm.is === '>' ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
+    evaluationPeriods: alarm.periods,
+    datapointsToAlarm: alarm.datapoints ?? alarm.periods,
+    treatMissingData: alarm.missing === 'fine' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
+    alarmDescription: describe(bells, alarm.id, alarm.meaning, sources.cluster),
+  });
+  ring(made, bells.topics[alarm.severity]);
+  return made;
+}
+
+export function ring(alarm: AlarmBase, topic: ITopic | undefined): void {
+  if (!topic) return;
+  alarm.addAlarmAction(new SnsAction(topic));
+  // Incidents are closed by it.
+  alarm.addOkAction(new SnsAction(topic));
+}
+
+export const runbookAnchor = (runbookUrl: string, id: string): string => `${runbookUrl}#${id.toLowerCase()}`;
+
+export const describe = ({ runbookUrl }: Bells, id: string, meaning: string, cluster?: string): string =>
+  `${cluster ? `${cluster}: ` : ''}${meaning}. What to do: ${runbookAnchor(runbookUrl, id)}`;

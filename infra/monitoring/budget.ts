@@ -1,0 +1,19 @@
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
+import type { Construct } from 'constructs';
+import type { HubConfig } from '#infra/config/config.ts';
+
+/**
+ * The bill follows what others do to their clusters, so it may rise without anything being wrong here. Of the whole account: a third of the bill is custom
+ * metrics, which have no tags to filter by.
+ */
+export function watchBudget(scope: Construct, { monthlyBudget, alarms: { ticketTopicArn } }: HubConfig): void {
+  if (monthlyBudget === undefined) return;
+  const tell = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number): CfnBudget.NotificationWithSubscribersProperty => ({
+    notification: { notificationType, threshold, thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' },
+    subscribers: [{ subscriptionType: 'SNS', address: ticketTopicArn as string }],
+  });
+  new CfnBudget(scope, 'Budget', {
+    budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount: monthlyBudget, unit: 'USD' } },
+    notificationsWithSubscribers: [tell('FORECASTED', 100), tell('ACTUAL', 80)],
+  });
+}

@@ -1,0 +1,78 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Dashboard as CloudWatchDashboard,
+  DashboardVariable,
+  DefaultValue,
+  GraphWidget,
+  type IWidget,
+  SingleValueWidget,
+  TextWidget,
+  Values,
+  VariableInputType,
+  VariableType,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import type { HubConfig } from '#infra/config/config.ts';
+import { clusterDashboard, type Dashboard, type Widget } from './dashboards.ts';
+import { type MetricSources, metricOf } from './metric-sources.ts';
+import type { QueueRole } from './series.ts';
+
+const columns = 24;
+
+export function drawDashboard(
+  scope: Construct,
+  hub: HubConfig,
+  dashboard: Dashboard,
+  sources: MetricSources,
+  variables: DashboardVariable[] = [],
+): void {
+  const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
+    [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
+    row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
+  ]);
+  // An account's dashboards are those of all its regions.
+  const dashboardName = `${hub.name}-${Stack.of(scope).region}-${dashboard.title}`;
+  new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
+}
+
+function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
+  const metrics = widget.series.map((s) => metricOf(s, sources, Duration.minutes(1)).with({ label: s.label }));
+  if (widget.kind === 'numbers') return new SingleValueWidget({ title: widget.title, metrics, width, height: 4 });
+  return new GraphWidget({
+    title: widget.title,
+    left: metrics,
+    leftYAxis: { label: widget.unit, showUnits: false, min: 0 },
+    ...(widget.limit && { leftAnnotations: [widget.limit] }),
+    width,
+    height: 6,
+  });
+}
+
+/** Stands where the id of the chosen cluster goes; CloudWatch replaces it wherever it is. */
+const chosen = 'CHOSEN-CLUSTER';
+
+/** One dashboard for all clusters. Queues have generated names, so each kind has a variable of its own. */
+export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
+  const placeholder = (queue: QueueRole): string => `${queue}-queue`;
+  const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
+    new DashboardVariable({
+      id,
+      label,
+      type: VariableType.PATTERN,
+      value,
+      inputType: VariableInputType.SELECT,
+      values,
+      defaultValue: DefaultValue.FIRST,
+    });
+  const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable => {
+    const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
+    return variable(`${queue}Queue`, `${queue} queue`, placeholder(queue), values);
+  };
+  // A metric that every cluster has, in whatever mode.
+  const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
+  drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
+    variable('cluster', 'Cluster', chosen, clusters),
+    queueVariable('events', 'QueuesEvents'),
+    queueVariable('syncs', 'QueuesSyncs'),
+  ]);
+}

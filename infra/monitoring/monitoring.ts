@@ -1,0 +1,38 @@
+import { AlarmRule, AlarmState, CompositeAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import type { HubConfig } from '#infra/config/config.ts';
+import { compositeAlarm, hubAlarms } from './alarms.ts';
+import { bellsOf, describe, makeAlarm } from './bells.ts';
+import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
+import { fleetDashboard } from './dashboards.ts';
+import type { MetricSources } from './metric-sources.ts';
+import { burnRates, makeBurnAlarm } from './objective.ts';
+
+export interface MonitoringProps {
+  readonly hub: HubConfig;
+  readonly clusters: number;
+  readonly sources: MetricSources;
+}
+
+/** Dashboards and alarms of the hub. */
+export class Monitoring extends Construct {
+  /** By the alarm's id. */
+  readonly alarms: ReadonlyMap<string, IAlarm>;
+
+  constructor(scope: Construct, id: string, { hub, clusters, sources }: MonitoringProps) {
+    super(scope, id);
+    drawDashboard(this, hub, fleetDashboard, sources);
+    drawClusterDashboard(this, hub, sources);
+
+    const bells = bellsOf(this, hub);
+    const all = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters });
+    const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, bells)] as const));
+    this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
+    const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, bells) }));
+    const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...burns].filter(({ severity }) => severity === 'page');
+    new CompositeAlarm(this, compositeAlarm, {
+      alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+      alarmDescription: describe(bells, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
+    });
+  }
+}

@@ -1,0 +1,47 @@
+/** What a platform's own pod may need beside the relay, and how the relay itself comes by credentials of AWS. Objects as Kubernetes has them. */
+import { relayTokenAudience } from './names.ts';
+
+/** A part of a pod's specification, as it will be sent. */
+export interface PodPart {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+export interface PodExtras {
+  readonly extraEnv: readonly PodPart[];
+  readonly extraVolumes: readonly PodPart[];
+  readonly extraVolumeMounts: readonly PodPart[];
+  /** Containers beside the relay. */
+  readonly sidecars: readonly PodPart[];
+}
+
+export const noExtras: PodExtras = { extraEnv: [], extraVolumes: [], extraVolumeMounts: [], sidecars: [] };
+
+/** Kubernetes has it in every cluster. It counts as much outside kube-system, unless a quota for the class says otherwise (docs/getting-started.md). */
+export const criticalPriority = 'system-cluster-critical';
+
+export const bundleVolume = 'bundle';
+export const bundlePath = '/relay';
+export const tokenVolume = 'aws-token';
+const tokenPath = '/var/run/secrets/fleet-endpoints/aws';
+
+/**
+ * A token of the relay's ServiceAccount that AWS STS takes for the role, and the two variables by which any AWS SDK finds it: what EKS's webhook
+ * makes of an annotation. Written out, it needs no webhook, which a control plane of one's own does not have.
+ */
+export const webIdentity = (roleArn: string): Omit<PodExtras, 'sidecars'> => ({
+  extraEnv: [
+    { name: 'AWS_ROLE_ARN', value: roleArn },
+    { name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: `${tokenPath}/token` },
+  ],
+  extraVolumes: [
+    {
+      name: tokenVolume,
+      projected: { sources: [{ serviceAccountToken: { audience: relayTokenAudience, expirationSeconds: 3600, path: 'token' } }] },
+    },
+  ],
+  extraVolumeMounts: [{ name: tokenVolume, mountPath: tokenPath, readOnly: true }],
+});
+
+/** Where the pod's own mounts are: nothing else may be. */
+export const takenPaths: readonly string[] = [bundlePath, tokenPath, '/var/run/secrets/kubernetes.io/serviceaccount'];

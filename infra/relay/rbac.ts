@@ -1,0 +1,71 @@
+import type { Manifest } from './manifest.ts';
+import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './names.ts';
+
+const rbac = 'rbac.authorization.k8s.io';
+const relayRole = 'fleet-endpoints-relay';
+const leaseRole = 'fleet-endpoints-relay-lease';
+const writerRole = 'fleet-endpoints-writer';
+
+/** The cluster's identity is the UID of this namespace. */
+const identity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
+
+/** Who may read (the relay, within the cluster) and who may write (the hub's functions, from outside). */
+export const relayRbac = (namespace: string): readonly Manifest[] => [
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: relayServiceAccount, namespace } },
+  // For clusters that know the hub by a token of their own; its pods, of which there are none, get no token.
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: writerServiceAccount, namespace }, automountServiceAccountToken: false },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: relayRole },
+    rules: [
+      { apiGroups: [''], resources: ['services', 'pods', 'nodes', 'endpoints'], verbs: ['list', 'watch'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+      identity,
+    ],
+  },
+  binding(relayRole, [{ kind: 'ServiceAccount', name: relayServiceAccount, namespace }]),
+  // All that the relay may write. To make an object cannot be allowed by its name.
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'Role',
+    metadata: { name: leaseRole, namespace },
+    rules: [
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [relayLease], verbs: ['get', 'update'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    ],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: leaseRole, namespace },
+    roleRef: { apiGroup: rbac, kind: 'Role', name: leaseRole },
+    subjects: [{ kind: 'ServiceAccount', name: relayServiceAccount, namespace }],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: writerRole },
+    rules: [
+      { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+      // OpenShift asks for this of who sets addresses by hand; elsewhere nobody does.
+      { apiGroups: ['', 'discovery.k8s.io'], resources: ['endpoints/restricted', 'endpointslices/restricted'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },
+      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      identity,
+    ],
+  },
+  binding(writerRole, [
+    { kind: 'Group', name: writerGroup, apiGroup: rbac },
+    { kind: 'ServiceAccount', name: writerServiceAccount, namespace },
+  ]),
+];
+
+const binding = (role: string, subjects: readonly object[]): Manifest => ({
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRoleBinding',
+  metadata: { name: role },
+  roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+  subjects,
+});

@@ -1,0 +1,37 @@
+import type { Manifest } from './manifest.ts';
+import { writerGroup, writerServiceAccount } from './names.ts';
+import { writerPolicies } from './writer-policies.ts';
+
+/** What holds the writer besides RBAC: policies for what it writes, and a share of the API server of its own, which it can't outgrow. */
+export const writerLimits = (namespace: string): readonly Manifest[] => [
+  ...writerPolicies(namespace),
+  {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'PriorityLevelConfiguration',
+    metadata: { name: 'fleet-endpoints' },
+    spec: {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 20, limitResponse: { type: 'Queue', queuing: { queues: 16, handSize: 4, queueLengthLimit: 50 } } },
+    },
+  },
+  {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'FlowSchema',
+    metadata: { name: 'fleet-endpoints' },
+    spec: {
+      priorityLevelConfiguration: { name: 'fleet-endpoints' },
+      // Before service-accounts (9000) and global-default (9900), where it would share with everything else.
+      matchingPrecedence: 1000,
+      distinguisherMethod: { type: 'ByNamespace' },
+      rules: [
+        {
+          subjects: [
+            { kind: 'Group', group: { name: writerGroup } },
+            { kind: 'ServiceAccount', serviceAccount: { namespace, name: writerServiceAccount } },
+          ],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+        },
+      ],
+    },
+  },
+];

@@ -1,0 +1,174 @@
+/**
+ * Whoever writes endpoints redirects traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
+ * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
+ */
+import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import type { Manifest } from './manifest.ts';
+import { protectedLabel, writerGroup, writerServiceAccount } from './names.ts';
+
+export const writerPolicies = (namespace: string): readonly Manifest[] => [
+  ...policy(namespace, { name: 'fleet-endpoints-writer-slices', kinds: [slices], validations: sliceRules }),
+  ...policy(namespace, { name: 'fleet-endpoints-writer-endpoints', kinds: [endpoints], validations: endpointsRules }),
+  ...policy(namespace, { name: 'fleet-endpoints-writer-events', kinds: [events], validations: eventRules }),
+  // CEL can't look a Service up, but it is given every Service with this label. All Services would cost half a millisecond each, at every write.
+  ...policy(
+    namespace,
+    {
+      name: 'fleet-endpoints-writer-protected',
+      kinds: [slices, endpoints],
+      validations: protectedRules,
+      paramKind: { apiVersion: 'v1', kind: 'Service' },
+    },
+    { selector: { matchLabels: { [protectedLabel.key]: protectedLabel.value } }, parameterNotFoundAction: 'Allow' },
+  ),
+];
+
+interface Rule {
+  readonly expression: string;
+  readonly message: string;
+}
+
+const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] };
+const endpoints = { apiGroups: [''], resources: ['endpoints'] };
+const events = { apiGroups: [''], resources: ['events'] };
+
+/** "" if there is none. */
+const labelOf = (it: string, key: string): string =>
+  `(has(${it}.metadata.labels) && '${key}' in ${it}.metadata.labels ? ${it}.metadata.labels['${key}'] : '')`;
+const isAnnotated = (it: string, key: string): string => `(has(${it}.metadata.annotations) && '${key}' in ${it}.metadata.annotations)`;
+const isPod = (it: string): string => `has(${it}.targetRef) && ${it}.targetRef.kind == 'Pod' && ${it}.targetRef.namespace == request.namespace`;
+
+const onWrite = (expression: string): string => `request.operation == 'DELETE' || (${expression})`;
+const onUpdate = (expression: string): string => `request.operation != 'UPDATE' || (${expression})`;
+/** Of what was there before: an update's or a deletion's. */
+const onOld = (expression: string): string => `request.operation == 'CREATE' || (${expression})`;
+/** The object as it is to be, or the one that is to go. */
+const target = { name: 'target', expression: "request.operation == 'DELETE' ? oldObject : object" };
+
+/** Finalizers and owners hold up the deletion of objects that are not ours. Those that somebody else has set stay. */
+const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): string => {
+  const wasThere = `request.operation == 'UPDATE' && has(oldObject.metadata.${list}) && x in oldObject.metadata.${list}`;
+  return onWrite(`!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`);
+};
+const noFinalizers: Rule = { expression: addsNo('finalizers'), message: 'the writer adds no finalizers' };
+
+const isOurSlice = (it: string): string => `${labelOf(it, sliceManagedByLabel.key)} == '${sliceManagedByLabel.value}'`;
+const serviceOf = (it: string): string => labelOf(it, serviceNameLabel);
+const isTheService = `(x.apiVersion == 'v1' && x.kind == 'Service' && x.name == ${serviceOf('object')})`;
+const sliceLabel = `${sliceManagedByLabel.key}=${sliceManagedByLabel.value}`;
+
+const sliceRules: readonly Rule[] = [
+  { expression: onWrite(isOurSlice('object')), message: `the writer writes slices labelled ${sliceLabel} only` },
+  {
+    // Or the write that takes a slice over could label it as well.
+    expression: onOld(isOurSlice('oldObject')),
+    message: `the writer changes and deletes only slices that are labelled ${sliceLabel} already`,
+  },
+  { expression: onUpdate(`${serviceOf('object')} == ${serviceOf('oldObject')}`), message: 'the writer does not move a slice to another Service' },
+  {
+    // kube-apiserver puts its own slice right again, but never looks at a second one.
+    expression: `request.namespace != 'default' || ${serviceOf('variables.target')} != 'kubernetes'`,
+    message: "the API server's own slices are not the writer's",
+  },
+  {
+    expression: onWrite(`has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(x, ${isTheService})`),
+    message: 'a slice of the writer’s belongs to the Service that its label names',
+  },
+  { expression: addsNo('ownerReferences', isTheService), message: 'the writer adds no owner but the Service' },
+  noFinalizers,
+  { expression: onWrite("object.addressType in ['IPv4', 'IPv6']"), message: 'the writer writes slices of IP addresses only' },
+  {
+    // A slice without endpoints may have null for them.
+    expression: onWrite(`!has(object.endpoints) || dyn(object.endpoints) == null || object.endpoints.all(e, ${isPod('e')})`),
+    message: 'the writer points at pods of the same namespace only',
+  },
+];
+
+const endpointsManager = (it: string): string => labelOf(it, endpointsManagedByLabel.key);
+const pointsAtPods = (it: string): string =>
+  `(!has(${it}.subsets) || ${it}.subsets.all(s, (!has(s.addresses) || s.addresses.all(a, ${isPod('a')})) && (!has(s.notReadyAddresses) || s.notReadyAddresses.all(a, ${isPod('a')}))))`;
+const endpointsLabel = `${endpointsManagedByLabel.key}=${endpointsManagedByLabel.value}`;
+
+const endpointsRules: readonly Rule[] = [
+  {
+    expression: onWrite(`${endpointsManager('object')} == '${endpointsManagedByLabel.value}'`),
+    message: `the writer writes Endpoints labelled ${endpointsLabel} only`,
+  },
+  {
+    // kube-controller-manager labels its own from 1.33 on only. Before, they point at pods, as hand-made ones do not, and serve no leader election.
+    expression: onOld(
+      `${endpointsManager('oldObject')} == '${endpointsManagedByLabel.value}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', leaderAnnotation)} && ${pointsAtPods('oldObject')})`,
+    ),
+    message: `the writer changes and deletes only Endpoints that are labelled ${endpointsLabel}, or not labelled and point at pods alone`,
+  },
+  {
+    expression: "request.namespace != 'default' || variables.target.metadata.name != 'kubernetes'",
+    message: "the API server's own Endpoints are not the writer's",
+  },
+  {
+    expression: onWrite(
+      `!${isAnnotated('object', leaderAnnotation)} || (request.operation == 'UPDATE' && ${isAnnotated('oldObject', leaderAnnotation)})`,
+    ),
+    message: 'the writer makes no leader-election record',
+  },
+  { expression: addsNo('ownerReferences'), message: 'the writer adds no owners' },
+  noFinalizers,
+  { expression: onWrite(pointsAtPods('object')), message: 'the writer points at pods of the same namespace only' },
+];
+
+const isOurEvent = (it: string): string =>
+  `has(${it}.source) && has(${it}.source.component) && ${it}.source.component in [${eventComponents.map((c) => `'${c}'`).join(', ')}]`;
+
+const eventRules: readonly Rule[] = [
+  { expression: onWrite(isOurEvent('object')), message: 'the writer records Events of the two controllers only' },
+  { expression: onOld(isOurEvent('oldObject')), message: 'the writer changes Events of the two controllers only' },
+  {
+    expression: onWrite("object.involvedObject.kind in ['Service', 'Endpoints']"),
+    message: 'the writer records Events about Services and Endpoints only',
+  },
+  {
+    expression: onUpdate(
+      'object.involvedObject == oldObject.involvedObject && object.reason == oldObject.reason && object.message == oldObject.message',
+    ),
+    message: 'the writer changes no more of an Event than how often and when',
+  },
+];
+
+const protectedRules: readonly Rule[] = [
+  {
+    expression: `(request.resource.resource == 'endpoints' ? variables.target.metadata.name : ${serviceOf('variables.target')}) != params.metadata.name`,
+    message: `the Service is labelled ${protectedLabel.key}=${protectedLabel.value}: its endpoints are not the writer's`,
+  },
+];
+
+interface Policy {
+  readonly name: string;
+  readonly kinds: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[] }[];
+  readonly validations: readonly Rule[];
+  readonly paramKind?: object;
+}
+
+function policy(namespace: string, { name, kinds, validations, paramKind }: Policy, paramRef?: object): readonly Manifest[] {
+  const isWriter = `'${writerGroup}' in request.userInfo.groups || request.userInfo.username == 'system:serviceaccount:${namespace}:${writerServiceAccount}'`;
+  return [
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        failurePolicy: 'Fail',
+        ...(paramKind && { paramKind }),
+        matchConstraints: { resourceRules: kinds.map((kind) => ({ ...kind, apiVersions: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] })) },
+        matchConditions: [{ name: 'writer', expression: isWriter }],
+        variables: [target],
+        validations,
+      },
+    },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'], ...(paramRef && { paramRef }) },
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
+import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { bellsOf, makeAlarm } from '#infra/monitoring/bells.ts';
+import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import type { QueueRole } from '#infra/monitoring/series.ts';
+import { RelayIdentity } from '#infra/relay/identity.ts';
+import { writerGroup } from '#infra/relay/names.ts';
+import { ClusterQueues } from '#infra/stages/cluster-queues.ts';
+import { acknowledge } from '#infra/stages/nag.ts';
+import { Registration } from '#infra/stages/registration.ts';
+import { liveAlias } from '#infra/stages/rollout.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import type { HubStack } from './hub-stack.ts';
+
+export interface ClusterStackProps extends StackProps {
+  readonly hub: HubStack;
+  readonly hubConfig: HubConfig;
+  readonly cluster: ClusterConfig;
+}
+
+/** What one cluster has of its own: a noisy one delays nobody else, and its events queue says who is speaking. */
+export class ClusterStack extends Stack {
+  constructor(scope: Construct, id: string, { hub, hubConfig, cluster, ...props }: ClusterStackProps) {
+    super(scope, id, props);
+    const queues = new ClusterQueues(this, 'Queues');
+    const registration = new Registration(this, 'Registration', {
+      register: hub.register.function.fn,
+      registrationEpoch: hubConfig.registrationEpoch,
+      cluster,
+      queues,
+      parked: hub.deadLetters.parked,
+      quarantine: hub.deadLetters.quarantine,
+    });
+    // Known before the first message can arrive.
+    consume(this, 'EventsToIngest', queues.events, hub.ingest.function.fn, cluster.concurrency.ingest).node.addDependency(registration);
+    consume(this, 'SyncsToSync', queues.syncs, hub.sync.function.fn, cluster.concurrency.sync).node.addDependency(registration);
+
+    const relay = new RelayIdentity(this, 'Relay', { relay: cluster.relay, events: queues.events });
+    this.letWritersIn(cluster, hub);
+    this.watch(cluster, hubConfig, queues);
+
+    new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
+    new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
+    new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
+  }
+
+  /** EKS in this account: its API knows the functions by their roles. */
+  private letWritersIn({ api }: ClusterConfig, hub: HubStack): void {
+    if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
+    const { clusterName } = api.auth;
+    for (const [id, stage] of Object.entries({ SyncAccess: hub.sync, SweepAccess: hub.sweep })) {
+      new CfnAccessEntry(this, id, { clusterName, principalArn: stage.function.role.roleArn, type: 'STANDARD', kubernetesGroups: [writerGroup] });
+    }
+  }
+
+  private watch(cluster: ClusterConfig, hubConfig: HubConfig, queues: ClusterQueues): void {
+    const own: { readonly [role: string]: Queue } = {
+      events: queues.events,
+      syncs: queues.syncs,
+      'dead-events': queues.deadEvents,
+      'dead-syncs': queues.deadSyncs,
+    };
+    const notHere = (what: string) => (): never => {
+      throw new Error(`${what} are the hub's`);
+    };
+    const bells = bellsOf(this, hubConfig);
+    const sources = {
+      cluster: cluster.id,
+      namespace: metricsNamespaceOf(hubConfig.name),
+      queueName: (role: QueueRole) => own[role]!.queueName,
+      functionName: notHere('functions'),
+      newVersion: notHere('functions'),
+      tableName: '',
+    };
+    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, bells);
+  }
+}
+
+/**
+ * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is named, and not imported: an export that another stack
+ * uses can be neither changed nor taken away.
+ */
+function consume(scope: Construct, id: string, queue: Queue, target: IFunction, maxConcurrency: number): EventSourceMapping {
+  const mapping = new EventSourceMapping(scope, id, {
+    target,
+    eventSourceArn: queue.queueArn,
+    batchSize: defaultLimits.runs.batchSize,
+    reportBatchItemFailures: true,
+    maxConcurrency,
+  });
+  (mapping.node.defaultChild as CfnEventSourceMapping).functionName = `${target.functionName}:${liveAlias}`;
+  acknowledge(
+    mapping,
+    'Serverless-LambdaEventSourceMappingDestination',
+    'Lambda has none for SQS: a message that keeps failing goes to its queue’s dead-letter queue',
+  );
+  return mapping;
+}

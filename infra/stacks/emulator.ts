@@ -1,0 +1,51 @@
+import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
+import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
+import type { IConstruct } from 'constructs';
+import type { Config } from '#infra/config/config.ts';
+
+/** Types that the local cloud refuses, besides alarms with metric math; test/infra asserts them on the template instead. */
+export const notOnEmulator: readonly string[] = [
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::EKS::AccessEntry',
+  'AWS::EKS::PodIdentityAssociation',
+  'AWS::Logs::QueryDefinition',
+];
+
+/** It has versions and aliases, and no CodeDeploy to shift from one to the next. */
+export function forEmulator(config: Config): Config {
+  if (config.hub.rollout === 'gradual') console.error('not on the local cloud: rollout gradual, so it is at-once');
+  return { ...config, hub: { ...config.hub, rollout: 'at-once' } };
+}
+
+/** Fits the templates to the local cloud. Nothing may refer to what is left out. */
+export function fitToEmulator(): IAspect {
+  return {
+    visit(node) {
+      if (node instanceof CfnPolicy) allowBatches(node);
+      else if (node instanceof CfnAlarm && node.metrics !== undefined) leaveOut(node, 'with metric math');
+      else if (CfnResource.isCfnResource(node) && notOnEmulator.includes(node.cfnResourceType)) leaveOut(node);
+    },
+  };
+}
+
+function leaveOut(node: CfnResource, kind = ''): void {
+  (node.node.scope as IConstruct).node.tryRemoveChild(node.node.id);
+  console.error(['not on the local cloud:', node.cfnResourceType, kind, node.node.path].filter(Boolean).join(' '));
+}
+
+/** On AWS the right to send is the right to send ten at a time; the local cloud wants it by a name of its own. */
+function allowBatches(policy: CfnPolicy): void {
+  const document = policy.policyDocument;
+  // Late, when references between stacks have become imports.
+  policy.policyDocument = Lazy.uncachedAny({
+    produce(context) {
+      const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly { readonly Action: string | readonly string[] }[] };
+      const widened = Statement.map((s) => {
+        const actions = [s.Action].flat();
+        return actions.includes('sqs:SendMessage') ? { ...s, Action: [...actions, 'sqs:SendMessageBatch'] } : s;
+      });
+      return { ...rest, Statement: widened };
+    },
+  });
+}

@@ -1,0 +1,36 @@
+import type { App } from 'aws-cdk-lib';
+import type { Config } from '#infra/config/config.ts';
+import { ClusterStack } from './cluster-stack.ts';
+import { HubStack } from './hub-stack.ts';
+import { SnapshotStack } from './snapshot-stack.ts';
+import { clusterStackName, hubStackName } from './stack-names.ts';
+
+export interface Fleet {
+  readonly snapshot: SnapshotStack;
+  readonly hub: HubStack;
+  readonly clusters: readonly ClusterStack[];
+}
+
+/** All stacks of one installation. */
+export function addFleet(app: App, config: Config): Fleet {
+  const { name, account, region } = config.hub;
+  const env = { ...(account && { account }), ...(region && { region }) };
+  const snapshot = new SnapshotStack(app, `${name}-snapshot`, { env, description: `${name}: the table, kept when all else goes` });
+  const hub = new HubStack(app, hubStackName(name), {
+    env,
+    config,
+    snapshot: snapshot.snapshot,
+    description: `${name}: functions, dead letters, alarms, dashboards`,
+  });
+  const clusters = config.clusters.map(
+    (cluster) =>
+      new ClusterStack(app, clusterStackName(name, cluster.id), {
+        env,
+        hub,
+        hubConfig: config.hub,
+        cluster,
+        description: `${name}: queues and relay identity of the cluster ${cluster.id}`,
+      }),
+  );
+  return { snapshot, hub, clusters };
+}

@@ -1,0 +1,166 @@
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Alias, Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { VpcConfig } from '#infra/config/config.ts';
+import { hubEnv } from '#shared/contract/env.ts';
+import { acknowledge } from './nag.ts';
+import { liveAlias } from './rollout.ts';
+
+export interface HubFunctionProps {
+  /** Path of the entry, from the project's root. */
+  readonly entry: string;
+  readonly description: string;
+  readonly tableName: string;
+  readonly hubName: string;
+  readonly memoryMiB: number;
+  readonly timeout: Duration;
+  readonly logRetentionDays: RetentionDays;
+  readonly tracing: boolean;
+  readonly recursiveLoop?: RecursiveLoop;
+  /** Called without anybody who waits for the outcome: `why` no dead letter is kept, and what Lambda's own tries are limited to. */
+  readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
+  /** Executions that are kept for this function and that it never exceeds. */
+  readonly reserved?: number;
+  readonly network?: Network | undefined;
+}
+
+export interface Network {
+  readonly vpc: IVpc;
+  readonly subnets: ISubnet[];
+  readonly securityGroups: ISecurityGroup[];
+}
+
+/** The VPC of the configuration, by reference: nothing is looked up at synth. */
+export function networkOf(scope: Construct, config: VpcConfig): Network {
+  return {
+    vpc: Vpc.fromVpcAttributes(scope, 'Vpc', {
+      vpcId: config.vpcId,
+      availabilityZones: config.subnetIds.map((_, i) => `zone-${i}`),
+      privateSubnetIds: [...config.subnetIds],
+    }),
+    subnets: config.subnetIds.map((id) => Subnet.fromSubnetId(scope, id, id)),
+    securityGroups: config.securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(scope, id, id, { mutable: false })),
+  };
+}
+
+/**
+ * The one place for runtime, architecture, bundling, logs and the role. The role has no managed policy of AWS's: what a function may do
+ * is what its stage grants, and test/infra/permissions.test.ts names each action.
+ */
+export class HubFunction extends Construct {
+  readonly fn: NodejsFunction;
+  readonly role: Role;
+
+  constructor(scope: Construct, id: string, props: HubFunctionProps) {
+    super(scope, id);
+    const logGroup = new LogGroup(this, 'Logs', { retention: props.logRetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
+    logGroup.grantWrite(this.role);
+    if (props.network) this.allowNetworkInterfaces();
+
+    this.fn = new NodejsFunction(this, 'Function', {
+      entry: props.entry,
+      handler: 'handler',
+      description: props.description,
+      role: this.role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      // Of an invocation that went well Lambda writes nothing: its duration and errors are metrics, and each line would be paid for.
+      systemLogLevelV2: SystemLogLevel.WARN,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memoryMiB,
+      timeout: props.timeout,
+      ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
+      ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
+      ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
+      environment: { [hubEnv.tableName]: props.tableName, [hubEnv.hubName]: props.hubName, NODE_OPTIONS: '--enable-source-maps' },
+      depsLockFilePath: 'package-lock.json',
+      bundling: {
+        format: OutputFormat.ESM,
+        target: 'node24',
+        minify: true,
+        // Names of functions and errors are in the logs.
+        keepNames: true,
+        sourceMap: true,
+        sourcesContent: false,
+        // The SDK that was tested is the one that runs, and a bundled one starts faster.
+        bundleAwsSDK: true,
+        // Some of the SDK's dependencies are CommonJS and call require.
+        banner: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
+    });
+    if (props.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');
+    else {
+      acknowledge(
+        this.fn,
+        'Serverless-LambdaTracing',
+        'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
+      );
+    }
+    const { asynchronous } = props;
+    if (asynchronous?.retries !== undefined) {
+      this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.mostAge && { maxEventAge: asynchronous.mostAge }) });
+      acknowledge(this.fn, 'Serverless-LambdaAsyncFailureDestination', asynchronous.why);
+    }
+    acknowledge(
+      this.fn,
+      'Serverless-LambdaDLQ',
+      asynchronous?.why ??
+        'a dead-letter target serves asynchronous calls only; the queues that invoke this function have their own dead-letter queues',
+    );
+  }
+
+  /** The version of this deploy, under the name by which it is invoked. */
+  makeLive(): Alias {
+    return new Alias(this, 'Live', { aliasName: liveAlias, version: this.fn.currentVersion, description: 'what is invoked' });
+  }
+
+  /** Read and written by key, and by partition; a scan is only for what sweep clears of clusters that have left. */
+  grantTable(tableArn: string, ...operations: readonly TableAction[]): void {
+    this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
+  }
+
+  /** Which clusters there are, whose each queue is, and where each API is: register's business. Whoever can change that is sent all clusters' tokens. */
+  denyIdentity(tableArn: string): void {
+    this.role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+        resources: [tableArn],
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...identityKeys] } },
+      }),
+    );
+  }
+
+  allow(resources: readonly string[], ...actions: readonly string[]): void {
+    this.role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
+  }
+
+  private allowNetworkInterfaces(): void {
+    this.allow(
+      ['*'],
+      'ec2:CreateNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:DeleteNetworkInterface',
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:UnassignPrivateIpAddresses',
+    );
+    acknowledge(
+      this.role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'Lambda makes network interfaces in the VPC under this role, and their ARNs are not known before; AWS’s own policy for it says the same',
+    );
+  }
+}
+
+/** Partition keys of the records that only register writes (shared/snapshot/keys.ts). */
+export const identityKeys = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'] as const;
+
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';

@@ -1,0 +1,40 @@
+import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { ingestTimeout } from './cluster-queues.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import { HubFunction } from './function.ts';
+import { acknowledge } from './nag.ts';
+import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import type { StageProps } from './stage-props.ts';
+
+/** events → snapshot and wake-ups. It never talks to a cluster, so it has no network and no credentials. */
+export class Ingest extends Construct {
+  readonly function: HubFunction;
+  readonly live: Alias;
+
+  constructor(scope: Construct, id: string, { hub, table, deadLetters }: StageProps & { readonly deadLetters: DeadLetters }) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Ingest', {
+      entry: 'functions/ingest/ingest.handler.ts',
+      description: 'events of the clusters to snapshot and wake-ups',
+      tableName: table.tableName,
+      hubName: hub.name,
+      memoryMiB: 1024,
+      timeout: ingestTimeout,
+      logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
+      // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.
+      recursiveLoop: RecursiveLoop.ALLOW,
+    });
+    this.live = this.function.makeLive();
+    const [events, syncs] = [queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')];
+    // Deletes: tombstones that a list has made redundant.
+    this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    this.function.denyIdentity(table.tableArn);
+    this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    for (const queue of ['Events', 'Syncs'] as const) {
+      acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');
+    }
+  }
+}

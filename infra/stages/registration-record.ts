@@ -1,0 +1,21 @@
+/** What the hub is told of a cluster: by its stack, and by `npm run cluster -- register` where a stack has nothing to change. */
+import type { ClusterConfig } from '#infra/config/config.ts';
+
+export interface RegisteredQueues {
+  readonly urls: { readonly events: string; readonly syncs: string; readonly parked: string; readonly quarantine: string };
+  readonly eventsArn: string;
+  readonly syncsArn: string;
+}
+
+export function registrationRecord(cluster: ClusterConfig, { urls, eventsArn, syncsArn }: RegisteredQueues) {
+  const { id, mode, settings } = cluster;
+  const api = apiOf(cluster);
+  return { id, mode, settings, queues: urls, eventsArn, syncsArn, ...(api && { api }) };
+}
+
+/** What the workers need to know; the access entry is the stack's own business. */
+function apiOf({ api }: ClusterConfig) {
+  if (api?.auth.type !== 'eks') return api;
+  const { accessEntry: _, ...auth } = api.auth;
+  return { ...api, auth };
+}

@@ -1,0 +1,80 @@
+import { CustomResource, Duration, type Stack } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import { registrationProperty, registrationVersion } from '#shared/contract/registration.ts';
+import type { ClusterQueues } from './cluster-queues.ts';
+import { HubFunction, identityKeys } from './function.ts';
+import { registrationRecord } from './registration-record.ts';
+import type { StageProps } from './stage-props.ts';
+
+/** The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's environment holds 4 KB. */
+export class Register extends Construct {
+  readonly function: HubFunction;
+
+  constructor(scope: Construct, id: string, { hub, table }: StageProps) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Register', {
+      entry: 'functions/register/register.handler.ts',
+      description: 'makes clusters known to the hub, and drains those that are taken out',
+      tableName: table.tableName,
+      hubName: hub.name,
+      memoryMiB: 256,
+      // It may have to wait for a run of sweep that clears what was known of a former cluster.
+      timeout: Duration.seconds(90),
+      logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
+      asynchronous: {
+        why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
+      },
+      // Deployments don't fail because other functions take all executions.
+      ...(hub.reserveConcurrency && { reserved: 2 }),
+    });
+    allowRegistration(this.function, table);
+  }
+}
+
+/** Only what is about clusters as a whole: it can't touch what a cluster has told, nor work. */
+function allowRegistration(fn: HubFunction, table: TableV2): void {
+  fn.role.addToPolicy(
+    new PolicyStatement({
+      effect: Effect.ALLOW,
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      resources: [table.tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', ...identityKeys] } },
+    }),
+  );
+}
+
+export interface RegistrationProps {
+  readonly register: IFunction;
+  /** Of clusters.yaml: with another one every cluster is registered again. */
+  readonly registrationEpoch: number;
+  readonly cluster: ClusterConfig;
+  readonly queues: ClusterQueues;
+  readonly parked: IQueue;
+  readonly quarantine: IQueue;
+}
+
+/** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
+export class Registration extends Construct {
+  constructor(scope: Stack, id: string, { register, registrationEpoch, cluster, queues, parked, quarantine }: RegistrationProps) {
+    super(scope, id);
+    const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parked.queueUrl, quarantine: quarantine.queueUrl };
+    const registration = registrationRecord(cluster, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
+    const { property, value } = registrationVersion;
+    new CustomResource(this, 'Cluster', {
+      serviceToken: register.functionArn,
+      resourceType: 'Custom::FleetEndpointsCluster',
+      serviceTimeout: Duration.minutes(2),
+      // One text: CloudFormation turns the numbers and flags of properties into text.
+      properties: {
+        [registrationProperty]: scope.toJsonString(registration),
+        [property]: registrationEpoch === 0 ? value : `${value}.${registrationEpoch}`,
+      },
+    });
+  }
+}

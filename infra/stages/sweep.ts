@@ -1,0 +1,81 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
+import { Construct } from 'constructs';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import type { Snapshot } from '#infra/stacks/snapshot.ts';
+import { grantClusterAccess } from './cluster-access.ts';
+import { HubFunction, type Network } from './function.ts';
+import { acknowledge } from './nag.ts';
+import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import type { StageProps } from './stage-props.ts';
+
+export interface SweepProps extends StageProps {
+  readonly snapshot: Snapshot;
+  readonly clusters: readonly ClusterConfig[];
+  readonly network?: Network | undefined;
+}
+
+/** Every minute: wakes what is overdue, looks at clusters in doubt, finishes mode switches, publishes ages. */
+export class Sweep extends Construct {
+  readonly function: HubFunction;
+
+  constructor(scope: Construct, id: string, { hub, table, snapshot, clusters, network }: SweepProps) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Sweep', {
+      entry: 'functions/sweep/sweep.handler.ts',
+      description: 'wakes what is overdue, and publishes how old it is',
+      tableName: table.tableName,
+      hubName: hub.name,
+      // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
+      memoryMiB: 1769,
+      timeout: Duration.seconds(55),
+      logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
+      // It is called by the clock, but what it sends begins chains that are followed across functions.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      // The schedule's calls are asynchronous, which Lambda would try three times, and for six hours while it is out of executions: sweeps at once, of
+      // minutes that are long over.
+      asynchronous: {
+        retries: 0,
+        mostAge: Duration.minutes(1),
+        why: 'a run that fails is made up for by the next, a minute later; SweepFails tells of it',
+      },
+      // No two at a time, and none refused because other functions take all executions.
+      ...(hub.reserveConcurrency && { reserved: 1 }),
+      network,
+    });
+    this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
+    // What is left of clusters that have left, wherever it is.
+    this.function.grantTable(table.tableArn, 'Scan', 'DeleteItem');
+    this.function.denyIdentity(table.tableArn);
+    this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
+    // Lists of its own are applied as the relay's are: by ingest, from the events queue.
+    this.function.allow([queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');
+    for (const queue of ['Events', 'Syncs'] as const) {
+      acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');
+    }
+    grantClusterAccess(this.function, clusters);
+
+    this.everyMinute();
+  }
+
+  private everyMinute(): void {
+    const { functionArn } = this.function.fn;
+    const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+    });
+    const role = new Role(this, 'Schedule', { assumedBy: scheduler, description: 'calls sweep every minute' });
+    // One ARN exactly: the target of the L2 construct would also allow every version of the function.
+    const invoke = new PolicyStatement({ effect: Effect.ALLOW, actions: ['lambda:InvokeFunction'], resources: [functionArn] });
+    role.addToPolicy(invoke);
+    const schedule = new CfnSchedule(this, 'EveryMinute', {
+      scheduleExpression: 'rate(1 minute)',
+      flexibleTimeWindow: { mode: 'OFF' },
+      // A call that Lambda did not accept is not tried again: the next minute's does the same.
+      target: { arn: functionArn, roleArn: role.roleArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } },
+    });
+    schedule.node.addDependency(role);
+  }
+}

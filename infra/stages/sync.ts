@@ -1,0 +1,49 @@
+import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import { grantClusterAccess } from './cluster-access.ts';
+import { syncTimeout } from './cluster-queues.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import { HubFunction, type Network } from './function.ts';
+import { acknowledge } from './nag.ts';
+import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import type { StageProps } from './stage-props.ts';
+
+export interface SyncProps extends StageProps {
+  readonly deadLetters: DeadLetters;
+  readonly clusters: readonly ClusterConfig[];
+  readonly network?: Network | undefined;
+}
+
+/** wake-ups → both controllers → write-back. */
+export class Sync extends Construct {
+  readonly function: HubFunction;
+  readonly live: Alias;
+
+  constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, network }: SyncProps) {
+    super(scope, id);
+    this.function = new HubFunction(this, 'Sync', {
+      entry: 'functions/sync/sync.handler.ts',
+      description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
+      tableName: table.tableName,
+      hubName: hub.name,
+      // One vCPU: more memory buys nothing for one event loop.
+      memoryMiB: 1769,
+      timeout: syncTimeout,
+      logRetentionDays: hub.logRetentionDays,
+      tracing: hub.tracing,
+      // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      network,
+    });
+    this.live = this.function.makeLive();
+    const syncs = queuesOfAllClusters(this, hub.name, 'Syncs');
+    // Deletes: the records of outputs whose service is gone.
+    this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    this.function.denyIdentity(table.tableArn);
+    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, 'Syncs'), 'the queues of this hub’s clusters, whose stacks come and go');
+    grantClusterAccess(this.function, clusters);
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { owedRuns } from '#infra/cli/owed.ts';
+import {
+  accessFindings,
+  controllersOff,
+  defaultQuietMs,
+  type Finding,
+  notVouchedFor,
+  onlyControllersLeft,
+  recordedFindings,
+  shadowFindings,
+} from '#infra/cli/preflight.ts';
+import { Store } from '#infra/local/apiserver/store.ts';
+import type { Right } from '#shared/cluster/port.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { workKey } from '#shared/snapshot/keys.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+import { raise } from '#shared/snapshot/work.ts';
+import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const now = Date.parse('2026-01-02T00:00:00Z');
+const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
+const cluster = (changes: object = {}): ClusterMeta =>
+  decodeMeta('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
+const nothing = { services: 0, oldestSeconds: 0 };
+const refused = (findings: readonly Finding[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
+
+it.each([
+  ['a cluster that has long been quiet in shadow mode', cluster(), 0, []],
+  ['one whose first lists are not complete', cluster({ synced_Pod: 0 }), 0, ['first lists']],
+  ['one whose relay is silent', cluster({ heartbeatAt: now - 120_000 }), 0, ['relay']],
+  ['one whose relay was never heard', cluster({ heartbeatAt: 0 }), 0, ['relay']],
+  ['one with differences', cluster(), 3, ['shadow']],
+  ['one that met a difference a minute ago', cluster({ differenceAt: now - 60_000 }), 0, ['shadow']],
+  ['one that is in shadow mode for a minute', cluster({ modeSince: now - 60_000 }), 0, ['shadow']],
+  ['one that is paused', cluster({ mode: 'paused' }), 0, ['shadow']],
+  ['one that was active until it was paused', cluster({ mode: 'paused', wasActive: 1 }), 3, []],
+  ['one that stopped for a second writer', cluster({ mode: 'active' }), 3, []],
+  ['one that was ready, and differs since nobody writes', cluster({ readyAt: now - 300_000, differenceAt: now - 60_000 }), 3, []],
+  ['one that was ready two hours ago', cluster({ modeSince: 0, readyAt: now - 7_200_000, differenceAt: now - 60_000 }), 3, ['shadow']],
+  ['one that was ready before its mode was switched', cluster({ readyAt: now - 3_600_001, differenceAt: now }), 0, ['shadow']],
+] as const)('%s', (_, meta, differences, refusals) => {
+  expect(refused(shadowFindings(meta, { differences, owed: nothing }, defaultQuietMs, now))).toEqual(refusals);
+});
+
+describe('a cluster is not quiet in shadow mode', () => {
+  const found = (meta: ClusterMeta, owed = nothing) =>
+    shadowFindings(meta, { differences: 0, owed }, defaultQuietMs, now).find((f) => f.check === 'shadow');
+
+  it('while services are not compared as they are', () => {
+    expect(found(cluster(), { services: 2, oldestSeconds: 90 })).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^2 services are not compared .* since 90 s$/),
+    });
+  });
+
+  it('while not every service has been woken since it was switched', () => {
+    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({ ok: false, detail: expect.stringContaining('not every service has been woken') });
+  });
+});
+
+it('a service whose comparison fails is owed a run, one that has just changed or waits for its time is not, nor is one that is done', async () => {
+  const table = memoryTable();
+  const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
+  await raise(table, key('fails'), now - 90_000);
+  await raise(table, key('just-changed'), now - 5_000);
+  await raise(table, key('waits'), now - 90_000);
+  await table.update(workKey('c', 'ns', 'waits'), { set: { ep_at: now + 30_000, sl_at: now - 1_000 } });
+  await raise(table, key('done'), now - 90_000);
+  await table.update(workKey('c', 'ns', 'done'), { set: { ep_done: 1, sl_done: 1 } });
+  expect(await owedRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
+  // Pods' changes wait for their batch period.
+  expect(await owedRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({ services: 0, oldestSeconds: 0 });
+});
+
+it('controllers that still run are told from everything else that is not ready', () => {
+  const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
+  expect(onlyControllersLeft([...ready, notVouchedFor])).toBe(true);
+  expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notVouchedFor])).toBe(false);
+});
+
+/** An API server that allows what it is asked for, or not. */
+const asked = (allows: (what: Right) => boolean) => ({ allows: async (right: Right) => allows(right) });
+
+it('every right that the writer needs is asked for, and the missing ones are named', async () => {
+  expect(refused(await accessFindings(asked(() => true)))).toEqual([]);
+  const findings = await accessFindings(asked(({ verb, resource }) => !(verb === 'delete' && resource === 'endpointslices')));
+  expect(refused(findings)).toEqual(['rights']);
+  expect(findings.find((f) => !f.ok)?.detail).toBe('missing: delete endpointslices');
+});
+
+it('an API server that does not answer is not reachable', async () => {
+  const down = {
+    allows: async () => {
+      throw new Error('connection refused');
+    },
+  };
+  expect(await accessFindings(down)).toEqual([{ check: 'reachable', ok: false, detail: 'connection refused' }]);
+});
+
+it.each([
+  ['never', undefined, ['rights']],
+  ['an hour ago', { at: now - 3_600_000, missing: [] }, ['rights']],
+  ['lately, and all were there', { at: now - 60_000, missing: [] }, []],
+  ['lately, and one was missing', { at: now - 60_000, missing: ['create endpoints'] }, ['rights']],
+  ['lately, in vain', { at: now - 60_000, missing: [], error: 'unauthorized' }, ['reachable']],
+] as const)('rights that sweep has asked for %s', (_, rights, refusals) => {
+  expect(refused(recordedFindings(cluster(rights && { rights: JSON.stringify(rights) }), now))).toEqual(refusals);
+});
+
+function clusterInMemory() {
+  let uids = 0;
+  const store = new Store({ now: () => now, uid: () => `uid-${++uids}`, suffix: () => 'x' });
+  return { store, api: memoryClusterApi(store, { fieldManager: 'fleet-endpoints' }) };
+}
+
+it('a canary Service that gets no Endpoints proves that the controllers are off, and is taken away', async () => {
+  const { store, api } = clusterInMemory();
+  const waits: number[] = [];
+  const wait = async (ms: number): Promise<void> => void waits.push(ms);
+  expect(await controllersOff(api, 'default', 'x', wait)).toMatchObject({ ok: true });
+  expect(waits.reduce((a, b) => a + b)).toBe(10_000);
+  expect(store.list('Service')).toEqual([]);
+});
+
+it('a canary Service that gets Endpoints proves that they are on, and is taken away', async () => {
+  const { store, api } = clusterInMemory();
+  const controller = async () => {
+    for (const { metadata } of store.list('Service')) {
+      if (!store.find('Endpoints', 'default', metadata.name)) store.create('Endpoints', 'default', { metadata: { name: metadata.name } });
+    }
+  };
+  expect(await controllersOff(api, 'default', 'x', controller)).toMatchObject({ ok: false, detail: expect.stringContaining('switch them off') });
+  expect(store.list('Service')).toEqual([]);
+});
+
+it('where no canary can be made, somebody has to vouch for it', async () => {
+  const { api } = clusterInMemory();
+  expect(await controllersOff(api, 'no-such-namespace', 'x', async () => {})).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('--controllers-off'),
+  });
+});

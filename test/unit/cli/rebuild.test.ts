@@ -1,0 +1,102 @@
+/** What is wrong in the table is forgotten and told again by the cluster, whatever it is. */
+import { expect, it } from 'vitest';
+import { rebuild } from '#infra/cli/rebuild.ts';
+import { listAudit } from '#shared/snapshot/audit.ts';
+import { accessKey, metaKey } from '#shared/snapshot/keys.ts';
+import { drainCluster, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { differences } from '#test/simulation/truth.ts';
+
+type Small = Awaited<ReturnType<typeof smallCluster>>;
+
+async function running(): Promise<Small> {
+  const small = await smallCluster([aService({}, 'svc-0'), aService({ selector: { app: 'b' } }, 'svc-1'), ...pods(4)]);
+  await small.pass(8);
+  expect(differences(small.world.store, 100)).toEqual([]);
+  small.calls.length = 0;
+  return small;
+}
+
+const said: string[] = [];
+const depsOf = ({ world, pass }: Small, wait = (ms: number): Promise<unknown> => pass(ms / 1000)) => ({
+  table: world.table,
+  now: () => world.now,
+  wait,
+  say: (line: string) => void said.push(line),
+  who: 'somebody',
+});
+
+/** A ghost pod that no index leads to, pods that are lost, outputs that nobody wrote, work that is done and is not. */
+async function spoil({ world }: Small): Promise<void> {
+  for (const item of world.table.dump()) {
+    if (item.pk.endsWith('#NS')) await world.table.delete(item);
+    if (item.pk.includes('#POD#') && item.sk === 'pod-1') await world.table.put({ ...item, sk: 'ghost' });
+    if (item.pk.includes('#POD#') && item.sk === 'pod-2') await world.table.delete(item);
+    if (item.pk.includes('#WORK#')) await world.table.update(item, { set: { gen: 1, ep_done: 900, sl_done: 900 } });
+    if (item.pk.includes('#OUT#')) await world.table.delete(item);
+  }
+}
+
+it('the cluster is served again as it is, in its mode, and nothing is written before its first lists are complete', async () => {
+  const small = await running();
+  const { world, calls, pass } = small;
+  const access = await world.table.get(accessKey(cluster));
+  await spoil(small);
+  await rebuild(depsOf(small), [cluster]);
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
+  expect(await world.table.get(accessKey(cluster))).toEqual(access);
+  expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`))).toEqual([]);
+  world.store.apply(aPod(7));
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(60);
+  expect(calls).toEqual([]);
+
+  await world.restartRelay('s2');
+  await pass(400);
+  expect(differences(world.store, 100)).toEqual([]);
+  world.store.apply(aPod(8, { app: 'b' }));
+  await pass(10);
+  expect(differences(world.store, 100)).toEqual([]);
+  expect(world.queues.deadSyncs.waiting()).toEqual([]);
+  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['rebuilt: forgotten but for its mode (active) and settings']);
+});
+
+it('runs that had begun are waited for before anything is forgotten', async () => {
+  const small = await running();
+  let heldWhenAsked = 0;
+  const wait = async (ms: number): Promise<void> => {
+    expect(ms).toBeGreaterThan(100_000);
+    heldWhenAsked = small.world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length;
+    await small.pass(ms / 1000);
+  };
+  await rebuild(depsOf(small, wait), [cluster]);
+  expect(heldWhenAsked).toBeGreaterThan(10);
+});
+
+it('one that died half-way is gone on with, in the mode that the cluster had before', async () => {
+  const small = await running();
+  const { world, pass } = small;
+  await switchMode(world.table, cluster, 'paused', world.now);
+  await expect(
+    rebuild(
+      depsOf(small, () => Promise.reject(new Error('Ctrl-C'))),
+      [cluster],
+    ),
+  ).rejects.toThrow('Ctrl-C');
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'removed' });
+  await pass(30);
+  await rebuild(depsOf(small), [cluster]);
+  // It may be active again without being quiet in shadow mode first.
+  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'paused', wasActive: true, incarnation: 2 });
+  expect((await world.table.get(metaKey(cluster)))?.['rebuilding']).toBeUndefined();
+});
+
+it('a cluster that has left is passed over', async () => {
+  const small = await running();
+  await drainCluster(small.world.table, cluster, small.world.now);
+  said.length = 0;
+  await rebuild(depsOf(small), [cluster]);
+  expect(said).toEqual([`${cluster}  passed over: it has left`]);
+  expect(await readMeta(small.world.table, cluster)).toMatchObject({ mode: 'draining' });
+});

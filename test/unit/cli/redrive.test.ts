@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { lookAside, type SetAside } from '#infra/cli/redrive.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { messageVersion } from '#shared/queue/messages.ts';
+import { claim, raise, readWork, settleClean } from '#shared/snapshot/work.ts';
+import { partsToRun, succeeded } from '#shared/workqueue/item.ts';
+import { localHub } from './local-hub.ts';
+
+let hub: Awaited<ReturnType<typeof localHub>>;
+let clusters = 0;
+/** Each test's own. */
+async function newCluster(): Promise<string> {
+  const id = `c${++clusters}`;
+  await hub.register(id);
+  return id;
+}
+beforeAll(async () => {
+  hub = await localHub();
+});
+afterAll(() => hub?.close());
+
+const look = async (cluster: string, now = Date.now): Promise<readonly SetAside[]> => (await lookAside({ ...hub, now }, [cluster])).found;
+
+/** A service whose work was given up: generation 1 is done. */
+async function givenUp(cluster: string, name: string) {
+  const key = { cluster, namespace: 'ns', name };
+  const { gen: captured } = await raise(hub.table, key, 1);
+  const lease = { id: 'l', now: 1, until: 2 };
+  const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
+  if (!claimed) throw new Error('not claimed');
+  const before = claimed.work.parts;
+  const parts = { ep: succeeded(before.ep, captured), sl: succeeded(before.sl, captured) };
+  await settleClean(hub.table, key, { leaseId: 'l', captured, now: 2, before, parts });
+  return key;
+}
+
+const wakeUp = (cluster: string, service: string) => ({ v: messageVersion, cluster, ns: 'ns', service, gen: 1, seq: { ep: 0, sl: 0 } });
+const live = (cluster: string) => ({
+  ...{ v: messageVersion, type: 'live', cluster, session: 's', uid: 'u', base: '1', kind: 'Service', asOf: '7' },
+  entries: [{ ns: 'ns', name: 'web', rv: '7' }],
+});
+const quarantined = (cluster: string, from: string, body: string) => encodeMessage({ reason: 'v is 2: this version reads 1', from, cluster, body });
+
+it('parked work is shown with its reason, and taken up as a new generation that no worker drops', async () => {
+  const cluster = await newCluster();
+  const key = await givenUp(cluster, 'web');
+  await hub.put(
+    cluster,
+    'parked',
+    encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'sl', gen: 1, error: 'refused by a webhook', parkedAt: 1 }),
+  );
+
+  const found = await look(cluster);
+  expect(found).toMatchObject([{ queue: 'parked', cluster, subject: 'ns/web EndpointSlices', why: 'refused by a webhook' }]);
+  expect(await found[0]?.redrive()).toBe(true);
+  expect(await hub.depth(cluster, 'parked')).toBe(0);
+  const work = await readWork(hub.table, key);
+  const [message] = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
+  expect(work).toMatchObject({ gen: 2, live: 2 });
+  expect(message && partsToRun(message, work)).toEqual(['ep', 'sl']);
+});
+
+it('taken up twice it is done once more and nothing else', async () => {
+  const cluster = await newCluster();
+  const key = await givenUp(cluster, 'web');
+  await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
+  const [first] = await look(cluster);
+  expect(await first?.redrive()).toBe(true);
+  expect(await first?.redrive()).toBe(true);
+
+  const messages = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
+  expect(messages).toHaveLength(2);
+  const lease = { id: 'l', now: 1, until: 2 };
+  const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
+  if (!claimed) throw new Error('not claimed');
+  const { gen, parts: before } = claimed.work;
+  const parts = { ep: succeeded(before.ep, gen), sl: succeeded(before.sl, gen) };
+  expect(await settleClean(hub.table, key, { leaseId: 'l', captured: gen, now: 2, before, parts })).toBe(true);
+  for (const message of messages) expect(partsToRun(message, await readWork(hub.table, key))).toEqual([]);
+  expect(await look(cluster)).toEqual([]);
+});
+
+it('looking takes nothing away', { timeout: 20_000 }, async () => {
+  const cluster = await newCluster();
+  await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
+  await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
+  await hub.put(cluster, 'parked', encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'ep', gen: 1, error: 'e', parkedAt: 1 }));
+  const queues = async (): Promise<readonly string[]> => {
+    const { found, more, release } = await lookAside({ ...hub, now: Date.now }, [cluster]);
+    expect(more).toBe(false);
+    await release();
+    return found.map((s) => s.queue).sort();
+  };
+  expect(await queues()).toEqual(['dead events', 'dead syncs', 'parked']);
+  // They are back a second later.
+  await expect.poll(queues, { timeout: 10_000 }).toEqual(['dead events', 'dead syncs', 'parked']);
+  for (const queue of ['deadSyncs', 'deadEvents', 'parked'] as const) expect(await hub.depth(cluster, queue)).toBe(1);
+  expect(await hub.take(cluster, 'syncs')).toEqual([]);
+});
+
+it('dead events are told again as they were; those of days ago are left to the next list', async () => {
+  const cluster = await newCluster();
+  await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
+  const [young] = await look(cluster);
+  expect(young).toMatchObject({ queue: 'dead events', subject: 'live of 1 Service: ns/web' });
+  expect(await young?.redrive()).toBe(true);
+  expect(await hub.take(cluster, 'events')).toEqual([live(cluster)]);
+
+  await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
+  const [old] = await look(cluster, () => Date.now() + 2 * 86_400_000);
+  expect(await old?.redrive()).toBe(true);
+  expect(await hub.take(cluster, 'events')).toEqual([]);
+  expect(await hub.depth(cluster, 'deadEvents')).toBe(0);
+});
+
+it('what was quarantined is read again by the version of now, and stays where it still cannot be read', async () => {
+  const cluster = await newCluster();
+  await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp(cluster, 'web'))));
+  await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live(cluster))));
+  await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', '{"v":99}'));
+  await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp('somebody-elses', 'web'))));
+  await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live('somebody-elses'))));
+  await hub.put(cluster, 'quarantine', 'not even JSON');
+
+  const found = await look(cluster);
+  expect(found).toHaveLength(6);
+  const fates = await Promise.all(found.map((s) => s.redrive()));
+  expect(fates.filter(Boolean)).toHaveLength(2);
+  expect(await hub.take(cluster, 'events')).toEqual([live(cluster)]);
+  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
+  expect(await hub.depth(cluster, 'quarantine')).toBe(4);
+});
+
+it('each cluster is shown its own', async () => {
+  const [one, other] = [await newCluster(), await newCluster()];
+  await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(one, 'web')));
+  await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
+  expect((await look(one)).map((s) => s.cluster)).toEqual([one]);
+  await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'api')));
+  expect((await lookAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
+});
+
+it('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
+  const [one, other] = [await newCluster(), await newCluster()];
+  await hub.put(one, 'deadEvents', encodeMessage(live(other)));
+  await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
+
+  const { found, release } = await lookAside({ ...hub, now: Date.now }, [one, other]);
+  const why = `it speaks for cluster ${other} in the queue of ${one}: not believed`;
+  expect(found).toMatchObject([
+    { queue: 'dead events', cluster: one, why },
+    { queue: 'dead syncs', cluster: one, why },
+  ]);
+  expect(await Promise.all(found.map((s) => s.redrive()))).toEqual([false, false]);
+  await release();
+  for (const queue of ['events', 'syncs'] as const) for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
+  for (const queue of ['deadEvents', 'deadSyncs'] as const) expect(await hub.depth(one, queue)).toBe(1);
+  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', name: 'web' })).gen).toBe(0);
+});

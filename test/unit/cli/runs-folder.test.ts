@@ -1,0 +1,60 @@
+/** The folder in which local runs leave their addresses lies where every user of the machine may make one. */
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { connectHub, leaveAddresses, localHubFile } from '#infra/cli/hub.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+
+const addresses = {
+  tableUrl: 'http://127.0.0.1:1',
+  queuesUrl: 'http://127.0.0.1:2',
+  tableName: 't',
+  region: 'r',
+  connectionsFile: 'c',
+  consoleUrl: '',
+};
+const connect = (): unknown => connectHub({ HUB: String(process.pid) });
+let temporary: string;
+let folder: string;
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'fleet-endpoints-test-'));
+  vi.stubEnv('TMPDIR', temporary);
+  folder = dirname(localHubFile(1));
+  expect(folder).toBe(join(temporary, `fleet-endpoints-runs-${userInfo().uid}`));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(temporary, { recursive: true });
+});
+
+it('what a run leaves there is found again', async () => {
+  await leaveAddresses(addresses);
+  expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
+});
+
+it('a folder that others may write to is believed by no command and used by no run', async () => {
+  await mkdir(folder, { mode: 0o700 });
+  await writeFile(localHubFile(process.pid), JSON.stringify(addresses));
+  await chmod(folder, 0o770);
+  expect(connect).toThrow(UsageError);
+  expect(connect).toThrow(/is open to others \(0770, 0700 is needed\).*not believed/);
+  await expect(leaveAddresses(addresses)).rejects.toThrow(UsageError);
+});
+
+it('nor is one that leads to somewhere else', async () => {
+  const elsewhere = join(temporary, 'elsewhere');
+  await mkdir(elsewhere, { mode: 0o700 });
+  await writeFile(join(elsewhere, `${process.pid}.json`), JSON.stringify(addresses));
+  await symlink(elsewhere, folder);
+  expect(connect).toThrow(/is not a folder/);
+});
+
+it.runIf(userInfo().uid === 0)('nor is one that belongs to another user', async () => {
+  const { chown } = await import('node:fs/promises');
+  await mkdir(folder, { mode: 0o700 });
+  await writeFile(localHubFile(process.pid), JSON.stringify(addresses));
+  await chown(folder, 12_345, 12_345);
+  expect(connect).toThrow(/belongs to user 12345/);
+});
