@@ -1,4 +1,5 @@
 /** What one run computes from. Every read here is strong and comes after the claim (docs/architecture.md, "Invariants"). */
+import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
@@ -86,12 +87,28 @@ async function podsOf(
 /** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
 async function nodesOf(deps: SyncDeps, meta: ClusterMeta): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
-  if (kept?.version === meta.nodesVersion) return kept;
+  deps.nodes.delete(meta.id);
+  if (kept?.version === meta.nodesVersion) {
+    deps.nodes.set(meta.id, kept);
+    return kept;
+  }
   const records = await readObjects(deps.table, meta.id, 'Node', '');
   const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
   const fresh = { version: meta.nodesVersion, nodes, seen: records.length > 0 };
   deps.nodes.set(meta.id, fresh);
+  letGo(deps);
   return fresh;
+}
+
+/** The clusters used longest ago go first. */
+function letGo({ nodes, ...deps }: SyncDeps): void {
+  let total = 0;
+  for (const cluster of nodes.values()) total += cluster.nodes.size;
+  for (const [id, cluster] of nodes) {
+    if (total <= limitsOf(deps).sync.mostNodes || nodes.size === 1) return;
+    nodes.delete(id);
+    total -= cluster.nodes.size;
+  }
 }
 
 export const endpointsIn = (outputs: readonly OutputRecord[]): Endpoints | undefined =>

@@ -17,7 +17,7 @@ import { NotNow } from './outcome.ts';
 /** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
   const { confirmAfterSeconds } = limitsOf(deps).sync;
-  const differences = inputs.service ? shown(differencesOf(meta, key, inputs)) : [];
+  const differences = inputs.service ? shown(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
   if (differences.length === 0) {
@@ -35,10 +35,32 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }
 
-/** As many as one item and one line of a log hold with ease. */
+/** What cannot be compared is not alike: in active mode such a service would not be written. */
+function comparedOf(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
+  try {
+    return differencesOf(meta, key, inputs);
+  } catch (error) {
+    deps.log.error('service cannot be compared', { ...key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    return [`cannot be compared: ${String(error)}`];
+  }
+}
+
+/** As many, and as much of each (a line has all ports of the service), as one item of 400 KB and one line of a log hold with ease. */
 const mostShown = 100;
-const shown = (differences: readonly string[]): readonly string[] =>
-  differences.length <= mostShown ? differences : [...differences.slice(0, mostShown), `and ${differences.length - mostShown} more`];
+const longestLine = 500;
+const mostBytes = 100 * 1024;
+
+function shown(differences: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const line of differences.slice(0, mostShown)) {
+    const short = line.length <= longestLine ? line : `${line.slice(0, longestLine)} … (${line.length} characters)`;
+    bytes += Buffer.byteLength(short);
+    if (bytes > mostBytes) break;
+    lines.push(short);
+  }
+  return lines.length === differences.length ? lines : [...lines, `and ${differences.length - lines.length} more`];
+}
 
 function differencesOf(meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
   const { service, pods, nodes, nodesSeen, outputs, hints } = inputs;

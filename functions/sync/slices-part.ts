@@ -2,7 +2,7 @@
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
-import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
+import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
@@ -66,7 +66,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
     if (messages.length === 0) return doneWith(run, pods);
-    return failure(run, joinErrors(messages), errors);
+    return failure(run, messages, errors);
   }
 }
 
@@ -204,12 +204,12 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   return items;
 }
 
-async function failure(run: Run, message: string, errors: readonly WriteError[]): Promise<Outcome> {
+async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await faultOf(run, calls[0]));
   if (fault?.kind === 'not-now') return fault;
-  await run.deps.events.record(run.brief, slicesFailureEvent(service(run), message));
-  return { kind: 'failed', error: message };
+  await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
+  return { kind: 'failed', error: summarizeErrors(messages) };
 }
 
 const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['service']>;

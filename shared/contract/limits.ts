@@ -33,6 +33,8 @@ export interface SyncLimits {
   readonly foreignWritesMs: number;
   /** Shadow mode: a difference counts if it is still there after this, s. */
   readonly confirmAfterSeconds: number;
+  /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
+  readonly mostNodes: number;
   /** Services of which a worker remembers that a message waits for the end of their lease. */
   readonly mostLeaseEnds: number;
   /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
@@ -158,6 +160,7 @@ export const defaultLimits: Limits = {
     toleratedForeignWrites: 5,
     foreignWritesMs: 60_000,
     confirmAfterSeconds: 10,
+    mostNodes: 60_000,
     mostLeaseEnds: 10_000,
     triggersInline: 1200,
     triggersPerBucket: 48,

@@ -8,6 +8,14 @@ export function joinErrors(errors: readonly string[]): string {
   return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`;
 }
 
+/** The same for logs and for what is put aside: a skipped pod is a clause, and there may be thousands. */
+export function summarizeErrors(errors: readonly string[]): string {
+  const texts = [...new Set(errors)];
+  return texts.length <= mostTold ? joinErrors(texts) : `${joinErrors(texts.slice(0, mostTold))} and ${texts.length - mostTold} more`;
+}
+
+const mostTold = 5;
+
 /** Q-24. */
 export function slicesFailureEvent(service: Service, message: string): EventSketch {
   const { namespace, name } = service.metadata;

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { readDifference } from '#shared/snapshot/differences.ts';
+import { compare } from '#functions/sync/shadow.ts';
+import { countDifferences, readDifference } from '#shared/snapshot/differences.ts';
+import { readMeta } from '#shared/snapshot/meta.ts';
+import { readWork } from '#shared/snapshot/work.ts';
+import { isClean } from '#shared/workqueue/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 
@@ -12,4 +16,28 @@ it('of a service that differs in everything a hundred differences are kept, and 
   expect(shown).toHaveLength(101);
   // Each pod in Endpoints and in a slice.
   expect(shown.at(-1)).toBe('and 300 more');
+});
+
+it('of a service with 300 ports and 100 pods that differ is kept what an item holds, and it counts', async () => {
+  const ports = Array.from({ length: 300 }, (_, i) => ({ name: `rtp-${i}`, port: 10_000 + i, targetPort: 10_000 + i, protocol: 'UDP' }));
+  const { world, pass } = await smallCluster([aService({ ports }), ...pods(100)], { mode: 'shadow' });
+  await pass(120);
+  const key = { cluster, namespace: 'default', name: 'svc' };
+  const difference = await readDifference(world.table, key);
+  expect(difference?.confirmed).toBe(true);
+  expect(Buffer.byteLength(difference?.text ?? '')).toBeLessThan(110 * 1024);
+  expect(await countDifferences(world.table, cluster)).toBe(1);
+  expect(isClean(await readWork(world.table, key))).toBe(true);
+});
+
+it('of a service that cannot be compared is a difference as well', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(1)], { mode: 'shadow' });
+  await pass(8);
+  const key = { cluster, namespace: 'default', name: 'svc' };
+  const meta = await readMeta(world.table, cluster);
+  const inputs = { service: { ...aService(), metadata: undefined }, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
+  const log = { info() {}, warn() {}, error() {}, with: () => log };
+  const deps = { table: world.table, now: () => world.now, log };
+  await expect(compare(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');
+  expect((await readDifference(world.table, key))?.text).toContain('cannot be compared: TypeError');
 });

@@ -1,0 +1,42 @@
+/** What a run tells, and what a warm worker keeps, does not grow with the cluster. */
+import { expect, it } from 'vitest';
+import { load } from '#functions/sync/load.ts';
+import { PodCache } from '#functions/sync/pod-cache.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { summarizeErrors } from '#shared/slices/outcome.ts';
+import { readMeta } from '#shared/snapshot/meta.ts';
+import { readObject } from '#shared/snapshot/objects.ts';
+import { cluster } from '#test/conformance/world.ts';
+import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+
+it('a failed run names the first of many skipped pods, and how many there are', () => {
+  const errors = Array.from({ length: 5_000 }, (_, i) => `skipping Pod p-${i} for Service ns/svc: Node n Not Found`);
+  expect(summarizeErrors(errors.slice(0, 2))).toBe(`[${errors[0]}, ${errors[1]}]`);
+  expect(summarizeErrors([...errors, ...errors])).toBe(`[${errors.slice(0, 5).join(', ')}] and 4995 more`);
+});
+
+it('the log of a run in which every node is missing stays short', async () => {
+  const lines: string[] = [];
+  const log = { info() {}, warn: (_: string, fields: object) => void lines.push(JSON.stringify(fields)), error() {}, with: () => log };
+  const elsewhere = pods(100).map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: 'gone' } }));
+  const { pass } = await smallCluster([aService(), ...elsewhere], { log: log as never });
+  await pass(30);
+  expect(lines.some((line) => line.includes('and 95 more'))).toBe(true);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2_000);
+});
+
+it('a worker that meets one cluster after another keeps the nodes of those that it met last', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+  await pass(8);
+  const meta = (await readMeta(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readMeta>>>;
+  const sync = { ...defaultLimits.sync, mostNodes: 25 };
+  const nodes = new Map();
+  const deps = { table: world.table, now: () => world.now, pods: new PodCache(), nodes, limits: { ...defaultLimits, sync } };
+  const key = { cluster, namespace: 'default', name: 'svc' };
+  const facts = { serviceRecord: { projection: undefined }, hints: undefined, counts: undefined };
+  const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
+  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
+  const serviceRecord = await readObject(world.table, cluster, 'Service', 'default', 'svc');
+  await load(deps as never, meta, key, { triggers: undefined } as never, { ...facts, serviceRecord } as never, 'OUT');
+  expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
+});
