@@ -25,8 +25,10 @@ export async function confirmedPods(
   run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
   await confirmService(run);
   if (!service) return undefined;
-  const { items } = await run.api.list('Pod', run.key.namespace, { labels: service.spec?.selector ?? {} });
-  const live = items.map((p) => project('Pod', p));
+  const { items: live } = await run.api.list('Pod', run.key.namespace, {
+    labels: service.spec?.selector ?? {},
+    keep: (pod): Pod => project('Pod', pod),
+  });
   const known = new Set(left);
   const missed = new Set(after(live).filter((uid) => !known.has(uid))).size;
   if (missed === 0) return undefined;

@@ -1,6 +1,6 @@
-import { ClusterApiError } from './errors.ts';
+import { ClusterApiError, isTooLarge } from './errors.ts';
 import { statusError } from './status.ts';
-import type { HttpTransport, RequestOptions } from './transport.ts';
+import type { HttpResponse, HttpTransport, RequestOptions } from './transport.ts';
 
 /** One page of a list: objects as they came, but without the kind and apiVersion that a list leaves out. */
 export interface Page<T> {
@@ -13,16 +13,38 @@ export interface Page<T> {
 export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | 'timeoutMs'> {
   /** 500 unless told, which is what client-go asks for. */
   readonly pageSize?: number;
+  /** Bytes above which a page is broken off and asked for again with a quarter of the objects: the caller's memory holds it several times over. */
+  readonly longestPage?: number;
 }
+
+/** 500 pods of a tenant's may have 250 KB each, or more than 1 MB; of usual ones it is half full at most. */
+const longestPageBytes = 32 << 20;
 
 /** A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what was yielded so far must be dropped. */
 export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
-  const { query, pageSize = 500, ...call } = options;
+  const { query, pageSize = 500, longestPage = longestPageBytes, ...call } = options;
+  let limit = pageSize;
   let token: string | undefined;
+  const ask = async (): Promise<HttpResponse> => {
+    for (;;) {
+      try {
+        return await transport.request('GET', path, {
+          ...call,
+          query: { ...query, limit, continue: token },
+          idempotent: true,
+          maxBytes: longestPage,
+        });
+      } catch (error) {
+        if (!isTooLarge(error) || limit === 1) throw error;
+        limit = Math.max(1, limit >> 2);
+      }
+    }
+  };
   do {
-    const answer = await transport.request('GET', path, { ...call, query: { ...query, limit: pageSize, continue: token }, idempotent: true });
+    const answer = await ask();
     if (answer.status !== 200) throw statusError(answer);
     const { metadata, items } = parsePage<T>(answer.body);
+    if (answer.body.length < longestPage / 4) limit = Math.min(pageSize, limit * 2);
     token = metadata?.continue || undefined;
     yield { resourceVersion: metadata?.resourceVersion ?? '', items: items ?? [], last: token === undefined };
   } while (token !== undefined);

@@ -83,6 +83,26 @@ describe('cluster API over HTTP', () => {
     await expect(never.api.list('Service', '')).rejects.toMatchObject({ status: 410, reason: 'Expired' });
   });
 
+  test('of a page that is too large for a worker it asks for fewer objects, and for more again when they are small', async () => {
+    const large = ' '.repeat(33 << 20);
+    const { api, asked } = await scripted([200, page(['a'], 'next')], [200, large], [200, large], [200, page(['b'], 'then')], [200, page(['c'])]);
+    expect((await api.list('Pod', '')).items.map((p) => p.metadata.name)).toEqual(['a', 'b', 'c']);
+    expect(asked.map((path) => path.split('?')[1])).toEqual([
+      'limit=500',
+      'limit=500&continue=next',
+      'limit=125&continue=next',
+      'limit=31&continue=next',
+      'limit=62&continue=then',
+    ]);
+  });
+
+  test('one object that is too large is an error, and no page for ever', async () => {
+    const { api, asked } = await scripted(...Array.from({ length: 9 }, () => [200, ' '.repeat(33 << 20)] as const));
+    await expect(api.list('Pod', '')).rejects.toMatchObject({ reason: 'TooLarge' });
+    expect(asked.at(-1)).toBe('GET /api/v1/pods?limit=1');
+    expect(asked).toHaveLength(5);
+  });
+
   test('asks for no more than one page when told so', async () => {
     const { api, asked } = await scripted([200, page(['a', 'b'], 'more')]);
     expect((await api.list('EndpointSlice', 'n', { atMost: 2 })).items).toHaveLength(2);
