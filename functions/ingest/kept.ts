@@ -1,6 +1,5 @@
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
-import type { CachedSelectors } from './selectors.ts';
-import type { KnownSession } from './session.ts';
+import type { Service } from '#shared/kube/types.ts';
 
 /** What a warm worker keeps of one sort, for all clusters: up to a weight in all, of which what was used longest ago goes first. */
 export class Kept<V> {
@@ -43,6 +42,18 @@ export class Kept<V> {
   keys(): readonly string[] {
     return [...this.#values.keys()];
   }
+}
+
+/** The services of a namespace as they were at a version of its set of services. */
+export interface CachedSelectors {
+  readonly version: number;
+  readonly services: readonly Service[];
+}
+
+/** What a warm worker keeps of a session: its incarnation, and when it was read, ms since the epoch. */
+export interface KnownSession {
+  readonly incarnation: number;
+  readonly readAt: number;
 }
 
 /** Kept between batches by a warm worker; safe to lose. */

@@ -1,13 +1,7 @@
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/snapshot/objects.ts';
 import type { Table } from '#shared/snapshot/table.ts';
-import type { Kept } from './kept.ts';
-
-/** The services of a namespace as they were at a version of its set of services. */
-export interface CachedSelectors {
-  readonly version: number;
-  readonly services: readonly Service[];
-}
+import type { CachedSelectors, Kept } from './kept.ts';
 
 /**
  * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is

@@ -5,13 +5,8 @@ import { fixSession, noIncarnation, readSession } from '#shared/snapshot/lists.t
 import type { ClusterMeta, Orphan, Suspect } from '#shared/snapshot/meta.ts';
 import type { Table } from '#shared/snapshot/table.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
-import type { Kept } from './kept.ts';
+import type { Kept, KnownSession } from './kept.ts';
 
-/** What a warm worker keeps of a session: its incarnation, and when it was read, ms since the epoch. */
-export interface KnownSession {
-  readonly incarnation: number;
-  readonly readAt: number;
-}
 const rereadMs = 24 * 3_600_000;
 
 /**

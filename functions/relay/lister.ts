@@ -6,7 +6,7 @@ import { compareBytes } from './key-order.ts';
 import { encodeParts, type Listed } from './list-parts.ts';
 import type { PageSize } from './page-size.ts';
 import { keyOf } from './project.ts';
-import type { ReflectorDeps } from './reflector.ts';
+import type { ReflectorDeps } from './reflector-deps.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
 import { ClusterReplaced } from './retry.ts';
 import { type ListPage, MalformedAnswer } from './watch-source.ts';

@@ -6,7 +6,7 @@ import { sleep } from './clock.ts';
 import { StandingBy } from './delivery.ts';
 import { listAll } from './lister.ts';
 import { PageSize } from './page-size.ts';
-import type { ReflectorDeps, ReflectorOptions } from './reflector.ts';
+import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 import { isNewer } from './resource-version.ts';
 
 /**

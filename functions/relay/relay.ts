@@ -1,47 +1,15 @@
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Log } from '#shared/telemetry/port.ts';
 import { Acceptance } from './acceptance.ts';
 import { Changes } from './changes.ts';
-import { type Clock, sleep } from './clock.ts';
-import type { OutboxOptions } from './delivery.ts';
-import type { Candidate, Election } from './election.ts';
+import { sleep } from './clock.ts';
+import type { Candidate } from './election.ts';
 import { identify } from './identify.ts';
 import type { Accepted } from './lease.ts';
-import type { Gauge, Meter } from './meter.ts';
-import type { Outputs } from './project.ts';
+import type { Gauge } from './meter.ts';
+import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { ClusterReplaced } from './retry.ts';
 import { Session } from './session.ts';
-import type { WatchSource } from './watch-source.ts';
-
-export interface RelayDeps {
-  readonly source: WatchSource;
-  readonly queue: MessageQueue;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-  /** Ids of sessions and lists: never the same twice. */
-  readonly newId: () => string;
-  /** Left out where there is one relay alone. */
-  readonly election?: Election;
-  /** The defaults where left out. */
-  readonly limits?: Limits;
-}
-
-export interface RelayOptions {
-  readonly cluster: string;
-  readonly outputs: Outputs;
-  readonly resyncMs?: number;
-  readonly heartbeatMs?: number;
-  readonly pageSize?: number;
-  /** How long what waits may still be sent after the relay was told to stop. */
-  readonly drainMs?: number;
-  readonly failFast?: boolean;
-  readonly outbox?: OutboxOptions;
-  /** Relays of one revision send the same of what they read: one goes on where the other ended. */
-  readonly revision?: string;
-}
 
 /** How long the lease may take to be given back at the end. */
 const giveBackMs = 2_000;

@@ -9,7 +9,7 @@ import { type Identity, identify } from './identify.ts';
 import { Memory } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { Reflector } from './reflector.ts';
-import type { RelayDeps, RelayOptions } from './relay.ts';
+import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { isNewer } from './resource-version.ts';
 import { ClusterReplaced } from './retry.ts';
 

@@ -1,5 +1,6 @@
 /** One run of one service: what both parts share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import type { Counts } from '#shared/snapshot/counts.ts';
 import type { Hints } from '#shared/snapshot/hints.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
@@ -8,7 +9,14 @@ import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
 import type { Saves } from './saves.ts';
-import type { ForeignWrite } from './two-writers.ts';
+
+/** A version of an object of ours that another manager wrote. */
+export interface ForeignWrite {
+  readonly kind: OutputKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly manager: string;
+}
 
 export interface Run {
   readonly deps: SyncDeps;

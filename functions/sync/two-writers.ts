@@ -10,19 +10,12 @@ import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/snapshot/
 import type { OutputObject, OutputRecord } from '#shared/snapshot/outputs.ts';
 import { versionOf } from '#shared/snapshot/version.ts';
 import type { SyncDeps } from './deps.ts';
-import type { Run } from './run.ts';
+import type { ForeignWrite, Run } from './run.ts';
 
 /** Of production. */
 export const tolerated = defaultLimits.sync.toleratedForeignWrites;
 /** "Until a person says otherwise" as a time. */
 const foreverMs = 100 * 365 * 86_400_000;
-
-export interface ForeignWrite {
-  readonly kind: OutputKind;
-  readonly namespace: string;
-  readonly name: string;
-  readonly manager: string;
-}
 
 /** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {

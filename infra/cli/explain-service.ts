@@ -1,7 +1,8 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
-import { type ExplainInput, explainService, type KnownPod } from '#shared/explain/explain.ts';
+import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
+import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/snapshot/differences.ts';

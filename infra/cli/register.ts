@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type ClusterConfig, type Config, loadConfig } from '#infra/config/config.ts';
-import { clusterStackName, hubStackName } from '#infra/stacks/stack-names.ts';
+import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';
 import { recordAudit } from '#shared/snapshot/audit.ts';

@@ -1,5 +1,5 @@
-import { type Manifest, relayManifest } from './manifest.ts';
-import { toYaml } from './manifest-yaml.ts';
+import { relayManifest } from './manifest.ts';
+import { type Manifest, toYaml } from './manifest-yaml.ts';
 import { type PodPart, tokenVolume } from './pod.ts';
 
 export interface ChartFile {

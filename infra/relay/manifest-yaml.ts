@@ -1,5 +1,12 @@
 import { stringify } from 'yaml';
-import type { Manifest } from './manifest.ts';
+
+/** A Kubernetes object as JSON. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
 
 /** For kubectl, whose reader of YAML is of version 1.1: `on` and `yes` must be quoted. */
 export const toYaml = (manifests: readonly Manifest[]): string =>

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
+import type { Manifest } from './manifest-yaml.ts';
 import { relayLease, relayServiceAccount } from './names.ts';
 import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, webIdentity } from './pod.ts';
 import { relayRbac } from './rbac.ts';
 import { writerLimits } from './writer-limits.ts';
-
-/** A Kubernetes object as JSON. */
-export interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
-  readonly [field: string]: unknown;
-}
 
 export interface RelayInstall {
   readonly cluster: string;

@@ -1,4 +1,4 @@
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './manifest-yaml.ts';
 import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './names.ts';
 
 const rbac = 'rbac.authorization.k8s.io';

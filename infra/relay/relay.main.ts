@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ClusterConfig, loadConfig } from '#infra/config/config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
-import { clusterStackName } from '#infra/stacks/stack-names.ts';
+import { clusterStackName } from '#infra/config/stack-names.ts';
 import { chartTemplates } from './chart-templates.ts';
 import { type RelayProgram, relayManifest } from './manifest.ts';
 import { toYaml } from './manifest-yaml.ts';

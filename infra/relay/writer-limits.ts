@@ -1,4 +1,4 @@
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './names.ts';
 import { writerPolicies } from './writer-policies.ts';
 

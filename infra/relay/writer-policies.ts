@@ -3,7 +3,7 @@
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
 import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './manifest-yaml.ts';
 import { protectedLabel, writerGroup, writerServiceAccount } from './names.ts';
 
 export const writerPolicies = (namespace: string): readonly Manifest[] => [

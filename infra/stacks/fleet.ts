@@ -1,9 +1,9 @@
 import type { App } from 'aws-cdk-lib';
 import type { Config } from '#infra/config/config.ts';
+import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
 import { ClusterStack } from './cluster-stack.ts';
 import { HubStack } from './hub-stack.ts';
 import { SnapshotStack } from './snapshot-stack.ts';
-import { clusterStackName, hubStackName } from './stack-names.ts';
 
 export interface Fleet {
   readonly snapshot: SnapshotStack;

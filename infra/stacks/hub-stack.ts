@@ -10,10 +10,10 @@ import { networkOf } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest.ts';
 import { Register } from '#infra/stages/registration.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
+import type { Snapshot } from '#infra/stages/snapshot.ts';
 import { Sweep } from '#infra/stages/sweep.ts';
 import { Sync } from '#infra/stages/sync.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
-import type { Snapshot } from './snapshot.ts';
 
 export interface HubStackProps extends StackProps {
   readonly config: Config;

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { clusterStackName } from '#infra/stacks/stack-names.ts';
+import { clusterStackName } from '#infra/config/stack-names.ts';
 
 /**
  * ARNs of one kind of queue of all clusters of this hub, by the names that CloudFormation generates: STACK-LOGICALID-RANDOM.

@@ -4,11 +4,11 @@ import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type { ClusterConfig } from '#infra/config/config.ts';
-import type { Snapshot } from '#infra/stacks/snapshot.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledge } from './nag.ts';
 import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface SweepProps extends StageProps {

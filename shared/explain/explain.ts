@@ -2,47 +2,14 @@
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
-import type { Node, Pod, Service } from '#shared/kube/types.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { Hints } from '#shared/snapshot/hints.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { Triggers } from '#shared/snapshot/triggers.ts';
-import type { WorkItem } from '#shared/snapshot/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
+import type { ExplainInput, KnownPod } from './input.ts';
 import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
-import { endpointsPlaces, type SavedOutputs, savedAddresses, slicePlaces } from './saved.ts';
-
-/** A pod of the namespace as the snapshot holds it. */
-export interface KnownPod {
-  readonly name: string;
-  /** Undefined: it is gone. */
-  readonly pod: Pod | undefined;
-  /** Label sets it has had whose services are not told yet. */
-  readonly past: readonly Labels[];
-}
-
-export interface ExplainInput {
-  readonly meta: ClusterMeta;
-  readonly namespace: string;
-  readonly name: string;
-  /** Undefined: there is no such service (any more). */
-  readonly service: Service | undefined;
-  readonly pods: readonly KnownPod[];
-  readonly nodes: ReadonlyMap<string, Node>;
-  readonly work: WorkItem;
-  readonly triggers: Triggers;
-  readonly hints: Hints | undefined;
-  /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
-  readonly saved: SavedOutputs;
-  /** Shadow mode: what differs, and whether it was still there ten seconds later. */
-  readonly difference: { readonly text: string; readonly since: number; readonly confirmed: boolean } | undefined;
-  /** A pod that is explained even if it has nothing to do with the service. */
-  readonly asked?: string;
-  /** ms since the epoch. */
-  readonly now: number;
-}
+import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
 
 export function explainService(input: ExplainInput): Explanation {
   const pods = explainPods(input);

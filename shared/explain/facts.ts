@@ -5,8 +5,8 @@ import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { Hints } from '#shared/snapshot/hints.ts';
 import type { ClusterMeta } from '#shared/snapshot/meta.ts';
 import type { PartState, WorkRecord } from '#shared/workqueue/item.ts';
-import type { ExplainInput } from './explain.ts';
 import type { Fact } from './explanation.ts';
+import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
 
 const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);

@@ -6,9 +6,6 @@
  */
 import type { WorkPart } from './item.ts';
 
-/** Upstream's maxRetries: the first try and 15 more, then the work is parked. */
-export const maxRetries = 15;
-
 const baseMs: { readonly [P in WorkPart]: number } = { ep: 5, sl: 1000 };
 const capMs = 1_000_000;
 

@@ -2,7 +2,9 @@
  * client-go's work queue (docs/behaviour.md 3) as a record with generations. Pure: what a message means to a record, and the
  * record after an outcome. What order the record is read, claimed, written and messages are sent in is the worker's.
  */
-import { maxRetries } from './backoff.ts';
+
+/** Upstream's maxRetries: the first try and 15 more, then the work is parked. */
+export const maxRetries = 15;
 
 export type WorkPart = 'ep' | 'sl';
 export const workParts: readonly WorkPart[] = ['ep', 'sl'];

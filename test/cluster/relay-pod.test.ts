@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '#infra/config/config.ts';
-import { type Manifest, relayManifest } from '#infra/relay/manifest.ts';
+import { relayManifest } from '#infra/relay/manifest.ts';
+import type { Manifest } from '#infra/relay/manifest-yaml.ts';
 import type { PodExtras } from '#infra/relay/pod.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';

@@ -13,7 +13,7 @@ import { ports } from './scenarios/ports.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { triggerTime } from './scenarios/trigger-time.ts';
 import { upstreamSpecs } from './scenarios/upstream-specs.ts';
-import { httpPort, newWorld, type World } from './world.ts';
+import { httpPort, newWorld, type Scenario } from './world.ts';
 
 /** A cluster on which somebody keeps Endpoints and EndpointSlices. */
 export interface ApiUnderTest {
@@ -27,9 +27,6 @@ export interface SuiteOptions {
   readonly name: string;
   connect(): Promise<ApiUnderTest>;
 }
-
-/** One fact about the cluster, in a namespace of its own. All run at the same time. */
-export type Scenario = (fact: string, body: (world: World) => Promise<void>) => void;
 
 /**
  * What users of a cluster see of the two controllers, whoever plays their part: it knows nothing but the Kubernetes API.

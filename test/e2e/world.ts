@@ -100,3 +100,6 @@ export function newWorld(api: Api, observed: Observed, namespace: string, nodes:
   };
   return world;
 }
+
+/** One fact about the cluster, in a namespace of its own. All run at the same time. */
+export type Scenario = (fact: string, body: (world: World) => Promise<void>) => void;

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
-import { type Manifest, type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
-import { toYaml } from '#infra/relay/manifest-yaml.ts';
+import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
+import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#functions/relay/clock.ts';
 import { Meter } from '#functions/relay/meter.ts';
-import { Relay, type RelayOptions } from '#functions/relay/relay.ts';
+import { Relay } from '#functions/relay/relay.ts';
+import type { RelayOptions } from '#functions/relay/relay-deps.ts';
 import type { WatchSource } from '#functions/relay/watch-source.ts';
 import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
 import type { TokenSource } from '#shared/cluster/connection.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Manifest, relayManifest } from '#infra/relay/manifest.ts';
-import { toYaml } from '#infra/relay/manifest-yaml.ts';
+import { relayManifest } from '#infra/relay/manifest.ts';
+import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import type { ControlPlane } from './control-plane.ts';
 

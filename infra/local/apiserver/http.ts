@@ -6,7 +6,7 @@ import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
 import { patchTypeOf } from './patch.ts';
-import { fieldMatch, labelMatch, type Match } from './selectors.ts';
+import { fieldMatch, labelMatch, type Target } from './selectors.ts';
 import type { DeleteOptions, Store } from './store.ts';
 import { watchKind } from './watch.ts';
 
@@ -45,8 +45,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       }),
   };
 }
-
-export type Target = { readonly kind: StoreKind; readonly namespace: string; readonly query: URLSearchParams; readonly match: Match };
 
 async function handle({ store, token }: ApiServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://server');

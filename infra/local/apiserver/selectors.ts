@@ -3,6 +3,14 @@ import type { Fields, RawObject, StoreKind } from './kinds.ts';
 
 export type Match = (object: RawObject) => boolean;
 
+/** The objects that a list or a watch is about. */
+export interface Target {
+  readonly kind: StoreKind;
+  readonly namespace: string;
+  readonly query: URLSearchParams;
+  readonly match: Match;
+}
+
 /** `a=b`, `a==b`, `a!=b`, `a`, `!a`, joined by commas. */
 export const labelMatch = (text: string): Match => every(text, (key) => (o) => o.metadata.labels?.[key]);
 

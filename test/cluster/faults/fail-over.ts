@@ -5,6 +5,7 @@ import { type Api, connectApi } from '#test/e2e/api.ts';
 import { freePorts, startControlPlane } from '#test/support/control-plane.ts';
 import { controlPlaneComponent } from '#test/support/control-plane-component.ts';
 import type { RelayPair, WatchedRelay } from './relay-pair.ts';
+import { until } from './until.ts';
 
 export interface FailOver {
   readonly what: string;
@@ -13,8 +14,6 @@ export interface FailOver {
   /** From the fault until the endpoints showed what had changed just after it. */
   readonly followedMs: number | undefined;
 }
-
-const patienceMs = 60_000;
 
 /** Each fault hits the relay that speaks; the other one takes over. */
 export async function failOvers({ relays, first }: RelayPair, subject: Subject): Promise<readonly FailOver[]> {
@@ -123,14 +122,5 @@ export async function upstreamsFailOverMs(): Promise<number | undefined> {
     await standby.stop();
     api.close();
     await controlPlane.stop();
-  }
-}
-
-/** Undefined when it does not come to hold in time. */
-export async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T | undefined> {
-  for (const limit = Date.now() + patienceMs; ; await sleep(50)) {
-    const value = await read();
-    if (value) return value;
-    if (Date.now() > limit) return undefined;
   }
 }

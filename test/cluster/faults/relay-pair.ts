@@ -6,8 +6,8 @@ import { type Child, startChild } from '#infra/local/supervisor.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { readMeta } from '#shared/snapshot/meta.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
-import { until } from './fail-over.ts';
 import { relayLease, relayRevision, type Scene } from './scene.ts';
+import { until } from './until.ts';
 
 export interface WatchedRelay {
   readonly name: string;

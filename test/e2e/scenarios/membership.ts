@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { outlineOfEndpoints, outlineOfSlices } from '../outline.ts';
-import type { Scenario } from '../suite.ts';
-import { httpPort, type World } from '../world.ts';
+import { httpPort, type Scenario, type World } from '../world.ts';
 
 const ports = ['http:8080/TCP'];
 const web = { selector: { app: 'web' }, ports: [httpPort] };

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { Scenario } from '../suite.ts';
-import { httpPort } from '../world.ts';
+import { httpPort, type Scenario } from '../world.ts';
 
 const headless = 'service.kubernetes.io/headless';
 const selector = { app: 'web' };

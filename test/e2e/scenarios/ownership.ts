@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { outlineOfEndpoints, outlineOfSlices } from '../outline.ts';
-import type { Scenario } from '../suite.ts';
-import { httpPort, type World } from '../world.ts';
+import { httpPort, type Scenario, type World } from '../world.ts';
 
 const labels = { app: 'web' };
 const spec = { selector: labels, ports: [httpPort] };

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { Scenario } from '../suite.ts';
-import { httpPort, type World } from '../world.ts';
+import { httpPort, type Scenario, type World } from '../world.ts';
 
 const overCapacity = 'endpoints.kubernetes.io/over-capacity';
 const labels = { app: 'web' };

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { Scenario } from '../suite.ts';
-import { httpPort, type World } from '../world.ts';
+import { httpPort, type Scenario, type World } from '../world.ts';
 
 const labels = { app: 'web' };
 const versions = (w: World): readonly (string | undefined)[] => [w.endpoints('web'), ...w.slices('web')].map((o) => o?.metadata.resourceVersion);

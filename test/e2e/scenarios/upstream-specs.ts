@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { outlineOfEndpoints, outlineOfSlices } from '../outline.ts';
-import type { Scenario } from '../suite.ts';
-import type { World } from '../world.ts';
+import type { Scenario, World } from '../world.ts';
 
 /** Kubernetes' own conformance specs for the two controllers, by their names, told in this suite's words. */
 export function upstreamSpecs(scenario: Scenario): void {

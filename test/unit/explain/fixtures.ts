@@ -1,5 +1,6 @@
-import { type ExplainInput, explainService } from '#shared/explain/explain.ts';
+import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
+import type { ExplainInput } from '#shared/explain/input.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
 import { emptyWork } from '#shared/snapshot/work.ts';

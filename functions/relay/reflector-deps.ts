@@ -1,0 +1,32 @@
+import type { Limits } from '#shared/contract/limits.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import type { Clock } from './clock.ts';
+import type { Continuity } from './continuity.ts';
+import type { Gate } from './gate.ts';
+import type { Memory } from './memory.ts';
+import type { Meter } from './meter.ts';
+import type { Outbox } from './outbox.ts';
+import type { WatchSource } from './watch-source.ts';
+
+export interface ReflectorDeps {
+  readonly source: WatchSource;
+  readonly outbox: Outbox;
+  readonly memory: Memory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** One list at a time in the whole relay: a page is megabytes. */
+  readonly lists: Gate;
+  readonly continuity: Continuity;
+  readonly newId: () => string;
+  readonly limits?: Limits;
+}
+
+export interface ReflectorOptions {
+  /** Where the cluster was in its history when the session began. */
+  readonly base: string;
+  readonly resyncMs: number;
+  readonly pageSize: number;
+  /** Give up instead of waiting when the API server refuses the first list or watch. */
+  readonly failFast: boolean;
+}
