@@ -38,6 +38,13 @@ async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMe
   deps.log.info('list confirmed by our own', { cluster: meta.id, kind, objects: entries.length });
 }
 
+/**
+ * Of an entry besides its projection, and of a whole list, bytes. Half a million pods are some 200 MB; an API server that lists without an end must not
+ * take the memory of the run that all clusters share.
+ */
+const entryBytes = 200;
+const mostListBytes = 256 << 20;
+
 async function list<K extends InputKind>(
   deps: SweepDeps,
   meta: ClusterMeta,
@@ -46,16 +53,18 @@ async function list<K extends InputKind>(
   const api = await deps.cluster(meta);
   const left = endOf(deps) - deps.now();
   const signal = Number.isFinite(left) ? AbortSignal.timeout(Math.max(1, left)) : undefined;
+  let bytes = 0;
   try {
     const { resourceVersion, items } = await api.list(kind, '', {
       timeoutMs: limitsOf(deps).sweep.pageMs,
       ...(signal && { signal }),
-      keep: (o): InputEntry => ({
-        ns: o.metadata.namespace ?? '',
-        name: o.metadata.name,
-        rv: o.metadata.resourceVersion ?? '0',
-        o: encodeProjection(kind, o as never),
-      }),
+      keep: (object): InputEntry => {
+        const { namespace: ns = '', name, resourceVersion: rv = '0' } = object.metadata;
+        const o = encodeProjection(kind, object as never);
+        bytes += entryBytes + Buffer.byteLength(o);
+        if (bytes > mostListBytes) throw new Error(`the list of every ${kind} has more than ${mostListBytes} bytes: sweep makes none that is larger`);
+        return { ns, name, rv, o };
+      },
     });
     return { resourceVersion, entries: [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
   } catch (error) {

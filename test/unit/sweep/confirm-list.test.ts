@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { confirmLists } from '#functions/sweep/confirm-list.ts';
+import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { ListPartMessage } from '#shared/queue/messages.ts';
+import { askForConfirmation } from '#shared/snapshot/lists.ts';
+import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
+import { registerCluster } from '#shared/snapshot/registration.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { silent } from '../ingest/hub.ts';
+
+const pod = (name: string, labelBytes: number) => ({
+  metadata: { namespace: 'ns', name, resourceVersion: '5', labels: { l: 'v'.repeat(labelBytes) } },
+  spec: { containers: [] },
+  status: { phase: 'Running' },
+});
+
+/** Sweep makes the list of a cluster whose API has these pods. */
+async function confirmed(pods: Iterable<object>) {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'active' }, 0);
+  await askForConfirmation(table, 'c', 'Pod');
+  const queues = memoryClusterQueues(() => 0);
+  let listed = 0;
+  const list = async (_kind: string, _namespace: string, { keep }: { keep: (o: object) => object }) => {
+    const items: object[] = [];
+    for (const each of pods) {
+      listed++;
+      items.push(keep(each));
+    }
+    return { resourceVersion: '7', items };
+  };
+  const deps = {
+    table,
+    queues: () => queues,
+    cluster: async () => ({ list }),
+    metrics: { put() {} },
+    log: silent,
+    now: () => 1_000,
+    newId: () => 'id',
+    flush() {},
+  } as unknown as SweepDeps;
+  const meta = (await readMeta(table, 'c')) as ClusterMeta;
+  const error = await confirmLists(deps, meta).then(
+    () => undefined,
+    (e: unknown) => e,
+  );
+  const bodies = queues.events.waiting().map((m) => m.body);
+  const toConfirm = (await readMeta(table, 'c'))?.toConfirm;
+  return { error, bodies, parts: bodies.map((b) => decodeMessage(b) as ListPartMessage), toConfirm, listed: () => listed };
+}
+
+it('sweep’s own list is in parts that the queue takes, and one object that no message holds lies in none of them', async () => {
+  const sizes = [10, 200_000, 200_000, 300_000, 10, 200_000];
+  const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`p-${i}`, size)));
+  expect(parts.map(({ from, to, entries, last }) => [from, to, entries.map((e) => e.name), last])).toEqual([
+    ['', 'ns/p-1', ['p-0', 'p-1'], undefined],
+    ['ns/p-1', 'ns/p-2', ['p-2'], undefined],
+    ['ns/p-3', '', ['p-4', 'p-5'], true],
+  ]);
+  for (const body of bodies) expect(body.length).toBeLessThan(1 << 20);
+  expect(toConfirm).toEqual([]);
+});
+
+it('an API server that lists without an end is broken off before it fills the memory that all clusters share', async () => {
+  function* endless() {
+    for (let i = 0; i < 20_000; i++) yield pod(`p-${i}`, 250_000);
+  }
+  const { error, parts, toConfirm, listed } = await confirmed(endless());
+  expect(String(error)).toContain('the list of every Pod has more than 268435456 bytes: sweep makes none that is larger');
+  expect(listed()).toBeLessThan(2_000);
+  expect([parts, toConfirm]).toEqual([[], ['Pod']]);
+});
