@@ -36,6 +36,8 @@ const registry = clusterRegistry({
   credentials: () => dynamodb.config.credentials(),
   access: accessOf({ sts: new STSClient(credentialsClient), secrets: new SecretsManagerClient(credentialsClient), now: Date.now }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
+  // The pods of one service, or its slices: 10,000 pods of 20 KB each.
+  maxListBytes: 256 * 1024 * 1024,
   now: Date.now,
 });
 const deps: SyncDeps = {

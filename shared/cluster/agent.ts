@@ -4,13 +4,16 @@ import https from 'node:https';
 import type { Connection } from './connection.ts';
 
 export interface AgentOptions {
-  /** How long an idle connection is kept. Short where the process may be frozen, so that it does not wake up with dead sockets. */
+  /** How long an idle connection is kept. Shorter than load balancers do, and where the process may be frozen: it must not wake up with dead sockets. */
   readonly idleMs?: number;
   readonly maxSockets?: number;
+  /** Idle ones of them that are kept; as many as there may be unless given. */
+  readonly maxFreeSockets?: number;
 }
 
 export function newAgent(to: Connection, options: AgentOptions): http.Agent {
-  const pool = { keepAlive: true, timeout: options.idleMs ?? 5_000, maxSockets: options.maxSockets ?? 64, maxFreeSockets: options.maxSockets ?? 64 };
+  const { idleMs = 5_000, maxSockets = 64, maxFreeSockets = maxSockets } = options;
+  const pool = { keepAlive: true, timeout: idleMs, maxSockets, maxFreeSockets };
   if (to.server.startsWith('http:')) return new http.Agent(pool);
   return new https.Agent({
     ...pool,

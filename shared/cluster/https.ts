@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { ClusterApiError } from './errors.ts';
+import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
 import { collectionPath, objectPath, resources } from './resources.ts';
@@ -8,6 +8,8 @@ import { type HttpResponse, type HttpTransport, httpTransport, type RequestOptio
 
 export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
+  /** Of all pages of a list together. */
+  readonly maxListBytes?: number;
 }
 
 export interface HttpsClusterApi extends ClusterApi {
@@ -45,7 +47,7 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
     async list(kind, namespace, wanted = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await listAll(transport, kind, namespace, wanted);
+          return await listAll(transport, kind, namespace, wanted, options.maxListBytes);
         } catch (e) {
           // The continue token outlived the server's memory: begin anew, from a newer state.
           if (!isExpired(e) || attempt === 3) throw e;
@@ -93,6 +95,7 @@ async function listAll<K extends ApiKind, T>(
   kind: K,
   namespace: string,
   { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,
+  maxListBytes = Number.POSITIVE_INFINITY,
 ): Promise<ApiList<T>> {
   const labelSelector =
     labels &&
@@ -101,6 +104,7 @@ async function listAll<K extends ApiKind, T>(
       .join(',');
   const items: T[] = [];
   let resourceVersion = '';
+  let bytes = 0;
   const pages = listPages<ApiObject[K]>(transport, collectionPath(kind, namespace), {
     query: { labelSelector },
     ...(atMost !== undefined && { pageSize: atMost }),
@@ -109,6 +113,8 @@ async function listAll<K extends ApiKind, T>(
   });
   for await (const page of pages) {
     resourceVersion = page.resourceVersion;
+    bytes += page.bytes;
+    if (bytes > maxListBytes) throw new ClusterApiError(`a list of ${kind} has more than ${maxListBytes} bytes`, { reason: tooLarge });
     for (const item of page.items) items.push(keep({ ...item, apiVersion: resources[kind].apiVersion, kind }));
     if (atMost !== undefined) break;
   }

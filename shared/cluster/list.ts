@@ -8,6 +8,8 @@ export interface Page<T> {
   readonly resourceVersion: string;
   readonly items: readonly T[];
   readonly last: boolean;
+  /** As it came. */
+  readonly bytes: number;
 }
 
 export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | 'timeoutMs'> {
@@ -46,7 +48,7 @@ export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, p
     const { metadata, items } = parsePage<T>(answer.body);
     if (answer.body.length < longestPage / 4) limit = Math.min(pageSize, limit * 2);
     token = metadata?.continue || undefined;
-    yield { resourceVersion: metadata?.resourceVersion ?? '', items: items ?? [], last: token === undefined };
+    yield { resourceVersion: metadata?.resourceVersion ?? '', items: items ?? [], last: token === undefined, bytes: answer.body.length };
   } while (token !== undefined);
 }
 

@@ -18,6 +18,15 @@ const tokenMs = 10 * 60_000;
  */
 const maxSockets = 24;
 
+/**
+ * A worker meets each of a hundred clusters every ten seconds or so, and a new connection costs two round trips. After a freeze expired timers run
+ * before a socket is used, since the table is read first. A process has 1,024 files: a few connections of each cluster are kept.
+ */
+const idle = { idleMs: 20_000, maxFreeSockets: 8 };
+
+/** Of any answer; one object has some 1.5 MB at most (pages of lists: list.ts). One server must not fill a worker's memory. */
+const maxBytes = 32 * 1024 * 1024;
+
 export interface RegistryOptions {
   /** Local runs: file with connections by cluster id, read again at most once a second. */
   readonly connectionsFile: string | undefined;
@@ -26,6 +35,8 @@ export interface RegistryOptions {
   /** For clusters entered by a secret, a web identity or a role; local runs have none. */
   readonly access?: Access;
   readonly now: () => number;
+  /** Of one list, all pages together: for those that hold it whole. */
+  readonly maxListBytes?: number;
   /** For each request; the transport's own (15 s) where it is left out. */
   readonly timeoutMs?: number;
 }
@@ -69,8 +80,15 @@ async function verify(meta: ClusterMeta, entry: Entry, api: ClusterApi): Promise
 }
 
 async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<HttpsClusterApi> {
-  const { connectionsFile, timeoutMs } = options;
-  const clientOptions = { fieldManager: fieldManagerOf(meta.writer), maxSockets, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const { connectionsFile, timeoutMs, maxListBytes } = options;
+  const clientOptions = {
+    fieldManager: fieldManagerOf(meta.writer),
+    maxSockets,
+    ...idle,
+    maxBytes,
+    ...(maxListBytes !== undefined && { maxListBytes }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
   if (connectionsFile !== undefined) {
     return httpsClusterApi(
       recently(options.now, () => localConnection(connectionsFile, meta.id)),

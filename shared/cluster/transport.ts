@@ -10,6 +10,8 @@ export interface TransportOptions extends AgentOptions {
   /** Limit for a whole request, whatever had to be sent again, and for the headers of a stream. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
+  /** Of an answer's body, where a request does not say. */
+  readonly maxBytes?: number;
 }
 
 export interface RequestOptions {
@@ -93,7 +95,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   return {
     async request(method, path, call = {}) {
       const { response, url, finish } = await open(method, path, call);
-      const { maxBytes = Number.POSITIVE_INFINITY } = call;
+      const { maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY } = call;
       const parts: Buffer[] = [];
       let length = 0;
       try {

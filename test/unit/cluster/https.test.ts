@@ -13,7 +13,8 @@ afterEach(() => {
 type Answer = readonly [status: number, body: object | string, headers?: http.OutgoingHttpHeaders];
 
 /** A server that gives these answers one after another, and what it was asked. */
-async function scripted(...answers: Answer[]) {
+async function scripted(...[first, ...rest]: (Answer | { readonly maxBytes?: number; readonly maxListBytes?: number })[]) {
+  const [options, answers] = first && !Array.isArray(first) ? [first, rest as Answer[]] : [{}, [first, ...rest] as Answer[]];
   const asked: string[] = [];
   const bodies: string[] = [];
   const server = http.createServer(async (request, response) => {
@@ -26,7 +27,7 @@ async function scripted(...answers: Answer[]) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const api = httpsClusterApi({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, { fieldManager: 'me' });
+  const api = httpsClusterApi({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, { fieldManager: 'me', ...options });
   ends.push(api.close, () => server.close());
   return { api, asked, bodies };
 }
@@ -73,6 +74,22 @@ describe('cluster API over HTTP', () => {
     await expect(bounded.identity()).rejects.toThrow('too little time left');
     expect(asked).toHaveLength(2);
     await api.list('Service', 'n');
+  });
+
+  test('breaks off an answer that no object of a cluster could have', async () => {
+    const { api } = await scripted({ maxBytes: 1_000 }, [200, { metadata: { uid: 'u'.repeat(2_000) } }]);
+    await expect(api.identity()).rejects.toMatchObject({ status: 0, reason: 'TooLarge' });
+  });
+
+  test('gives a list without end up', async () => {
+    const { api } = await scripted({ maxListBytes: 200 }, ...Array.from({ length: 9 }, () => [200, page(['pod'], 'next')] as const));
+    await expect(api.list('Pod', 'n')).rejects.toThrow('a list of Pod has more than 200 bytes');
+  });
+
+  test('does not take over a message without end', async () => {
+    const { api } = await scripted([422, { kind: 'Status', code: 422, message: 'x'.repeat(100_000) }]);
+    const error = await api.identity().catch((e: Error) => e);
+    expect((error as Error).message).toHaveLength(8 * 1024);
   });
 
   test('begins anew when a continue token has expired, and gives up when that goes on', async () => {
