@@ -28,7 +28,10 @@ export interface SyncDeps {
   /** Kept by a warm worker. */
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */
-  readonly nodes: Map<string, { readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }>;
+  readonly nodes: Map<
+    string,
+    { readonly scope: string; readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }
+  >;
   /** The defaults where left out. */
   readonly limits?: Limits;
 }

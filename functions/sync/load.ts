@@ -76,11 +76,11 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise
 
 async function podsOf(
   deps: SyncDeps,
-  { incarnation }: ClusterMeta,
+  { cacheScope }: ClusterMeta,
   key: ServiceKey,
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[]> {
-  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now(), incarnation);
+  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now(), cacheScope);
   return [...pods.values()].filter((pod) => selectorMatches(selector, pod.metadata.labels));
 }
 
@@ -88,13 +88,13 @@ async function podsOf(
 async function nodesOf(deps: SyncDeps, meta: ClusterMeta): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
   deps.nodes.delete(meta.id);
-  if (kept?.version === meta.nodesVersion) {
+  if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheScope) {
     deps.nodes.set(meta.id, kept);
     return kept;
   }
   const records = await readObjects(deps.table, meta.id, 'Node', '');
   const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
-  const fresh = { version: meta.nodesVersion, nodes, seen: records.length > 0 };
+  const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen: records.length > 0 };
   deps.nodes.set(meta.id, fresh);
   letGo(deps);
   return fresh;

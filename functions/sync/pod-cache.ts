@@ -7,8 +7,8 @@ import type { Table } from '#shared/snapshot/table.ts';
 import type { Version } from '#shared/snapshot/version.ts';
 
 interface Kept {
-  /** Of the cluster: with a new one the numbers of the log may have begun anew. */
-  readonly incarnation: number;
+  /** `ClusterMeta.cacheScope`: with another one the numbers of the log may have begun anew. */
+  readonly scope: string;
   readonly pods: Map<string, Pod>;
   /** Every entry of the log up to this number is there, and in `pods`. */
   watermark: number;
@@ -22,7 +22,7 @@ interface Kept {
 
 export interface Pods {
   /** As of now or later: the strong reads behind it begin after the call. The map is not the caller's and changes with the next call. */
-  podsOf(table: Table, cluster: string, namespace: string, now: number, incarnation?: number): Promise<ReadonlyMap<string, Pod>>;
+  podsOf(table: Table, cluster: string, namespace: string, now: number, scope?: string): Promise<ReadonlyMap<string, Pod>>;
 }
 
 /** The pods of namespaces, kept by a warm worker and brought up to date by their log before each use. */
@@ -34,14 +34,14 @@ export class PodCache implements Pods {
     this.#limits = limits;
   }
 
-  async podsOf(table: Table, cluster: string, namespace: string, now: number, incarnation = 0): Promise<ReadonlyMap<string, Pod>> {
+  async podsOf(table: Table, cluster: string, namespace: string, now: number, scope = ''): Promise<ReadonlyMap<string, Pod>> {
     const key = `${cluster}/${namespace}`;
     const former = this.#namespaces.get(key);
     const kept: Kept =
-      former?.incarnation === incarnation
+      former?.scope === scope
         ? former
         : {
-            incarnation,
+            scope,
             pods: new Map(),
             watermark: -1,
             readAt: 0,

@@ -73,6 +73,11 @@ export interface ClusterMeta {
   /** How far a waking has come, which may be a former one (shared/wakeup/wake-all.ts). */
   readonly wokenTo: string | undefined;
   readonly incarnation: number;
+  /**
+   * What a warm worker keeps of the cluster goes by numbers in the table, so it holds for this text only: with another incarnation, or in a record that was
+   * made anew (a table that was lost, a cluster that came back), they may have begun anew.
+   */
+  readonly cacheScope: string;
   /** When it began, ms since the epoch; 0 for the first. */
   readonly incarnationSince: number;
   /** UID of kube-system; "" until the first relay has told it. */
@@ -108,6 +113,9 @@ export interface ClusterMeta {
   /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), while we do not write; or why it got no answer. */
   readonly rights: { readonly at: number; readonly missing: readonly string[]; readonly error?: string } | undefined;
 }
+
+/** When the record was made, ms since the epoch. */
+export const madeAt = 'madeAt';
 
 /** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
 export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
@@ -150,6 +158,7 @@ export function decodeMeta(id: string, item: Item, access: Item = item): Cluster
     wakeAll: number('wakeAll') === 1,
     wokenTo: item['wokenTo'] as string | undefined,
     incarnation: number('inc'),
+    cacheScope: `${number('inc')} of ${number(madeAt)}`,
     incarnationSince: number('incSince'),
     uid: (item['uid'] as string | undefined) ?? '',
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },

@@ -1,6 +1,6 @@
 /** How a cluster becomes known: by a deploy, or by a local run. */
 import { accessKey, clusterIndexKey, metaKey, queueKey } from './keys.ts';
-import { type ApiAccess, type ClusterSettings, clearedUntil, isHere, isMode, type Mode, type QueueUrls } from './meta.ts';
+import { type ApiAccess, type ClusterSettings, clearedUntil, isHere, isMode, type Mode, madeAt, type QueueUrls } from './meta.ts';
 import type { Table, Value } from './table.ts';
 
 export interface Registration {
@@ -41,7 +41,7 @@ export async function registerCluster(table: Table, cluster: Registration, now =
     metaKey(cluster.id),
     {
       set: { ...set, ...(changes && { wakeAll: 1 }) },
-      setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, ...(!changes && { epoch: 0 }) },
+      setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
       ...(changes && { add: { epoch: 1 } }),
       ...(!cluster.api && { remove: ['api'] }),
     },
@@ -78,7 +78,7 @@ async function comeBack(table: Table, { id, mode }: Registration, set: { readonl
   const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
   const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
   const back = await table.put(
-    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, wakeAll: 1 },
+    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, [madeAt]: now, wakeAll: 1 },
     {
       all: [
         { attribute: 'inc', is: '=', value: number('inc') },

@@ -76,8 +76,8 @@ export function monitor(
   };
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
-    async podsOf(inner, id, namespace, now) {
-      const kept = await pods.podsOf(inner, id, namespace, now);
+    async podsOf(inner, id, namespace, now, scope) {
+      const kept = await pods.podsOf(inner, id, namespace, now, scope);
       const pk = objectsOf(id, 'Pod', namespace);
       const items = [...kept.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
       actor.known.set(pk, [...(actor.known.get(pk) ?? []), items]);
