@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 /**
  * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of stopping at the first.
@@ -27,6 +27,8 @@ export class YamlProblems extends Error {
 export function readYaml<T>(file: string, text: string, shape: Shape<T>): T {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // What an alias stands for takes its place; one that stands for nothing is an error of the document already.
+  visit(document, { Alias: (_key, alias) => alias.resolve(document) });
   const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
   const at = (path: string, node: Node | null | undefined): At => ({
     path,
@@ -175,6 +177,5 @@ const shorten = (value: string): string => (value.length > 80 ? `${value.slice(0
 function describe(node: Node | null | undefined): string {
   if (isMap(node)) return 'a mapping';
   if (isSeq(node)) return 'a list';
-  if (isAlias(node)) return 'an alias';
   return isScalar(node) && node.value !== null ? shorten(JSON.stringify(node.value)) : 'nothing';
 }

@@ -30,6 +30,13 @@ describe('the clusters file', () => {
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 
+  it('takes anchors and aliases, as files of large fleets have them', () => {
+    const aliased = `hub: {}\nclusters:\n  - { id: a, relay: &relay { identity: { type: pod-identity, clusterName: c } } }\n  - { id: b, relay: *relay }`;
+    const [first, second] = parseConfig('clusters.yaml', aliased).clusters;
+    expect(second!.relay).toEqual(first!.relay);
+    expect(problems(`hub: {}\nclusters:\n  - { id: a, relay: *nothing }`)).toEqual([expect.stringMatching(/^clusters.yaml:3:.*nothing/)]);
+  });
+
   it('has the shapes that are registered', () => {
     expectTypeOf<ClusterConfig['settings']>().toExtend<ClusterSettings>();
     expectTypeOf<Required<ApiConfig>['auth']['type']>().toEqualTypeOf<ApiAccess['auth']['type']>();
