@@ -34,18 +34,17 @@ function leaveOut(node: CfnResource, kind = ''): void {
   console.error(['not on the local cloud:', node.cfnResourceType, kind, node.node.path].filter(Boolean).join(' '));
 }
 
-/** On AWS the right to send is the right to send ten at a time; the local cloud wants it by a name of its own. */
+const batchActions: readonly string[] = ['sqs:SendMessage', 'sqs:ChangeMessageVisibility'];
+
+/** On AWS the right to an action is the right to it ten at a time; the local cloud wants that by a name of its own. */
 function allowBatches(policy: CfnPolicy): void {
   const document = policy.policyDocument;
   // Late, when references between stacks have become imports.
   policy.policyDocument = Lazy.uncachedAny({
     produce(context) {
       const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly { readonly Action: string | readonly string[] }[] };
-      const widened = Statement.map((s) => {
-        const actions = [s.Action].flat();
-        return actions.includes('sqs:SendMessage') ? { ...s, Action: [...actions, 'sqs:SendMessageBatch'] } : s;
-      });
-      return { ...rest, Statement: widened };
+      const withBatches = (action: string): string[] => (batchActions.includes(action) ? [action, `${action}Batch`] : [action]);
+      return { ...rest, Statement: Statement.map((s) => ({ ...s, Action: [s.Action].flat().flatMap(withBatches) })) };
     },
   });
 }

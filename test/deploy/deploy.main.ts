@@ -13,11 +13,12 @@ import { firstDay } from './first-day.ts';
 
 const notTriedHere: readonly string[] = [
   ...notOnEmulator,
+  'cdk deploy --revert-drift: the local cloud finds what has drifted and does not put it right',
   'deletion protection and point-in-time recovery of the table',
   'metrics from log lines: alarms and dashboards are there, without data',
   'alarms with metric math, the windows of the objective’s',
   'new versions of ingest and sync in steps (CodeDeploy): they take over at once here, by the same alias',
-  'sqs:SendMessage as the right to send batches (it wants sqs:SendMessageBatch)',
+  'sqs:SendMessage and sqs:ChangeMessageVisibility as the rights to batches of these (it wants names of their own)',
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-deploy-'));

@@ -6,6 +6,14 @@ import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 import { run } from './operator.ts';
 import { issuer, type ServedCluster } from './served-cluster.ts';
 
+/** A cluster of the configuration without a relay. */
+export interface UnservedCluster {
+  readonly id: string;
+  readonly url: string;
+  readonly ca: string | undefined;
+  readonly secretArn: string;
+}
+
 /** One hub and what somebody with the administrator's credentials does to it, by the commands of docs/getting-started.md. */
 export class Deployment {
   readonly name: string;
@@ -54,6 +62,11 @@ export class Deployment {
     return this.script('cluster', args, 'for the hub');
   }
 
+  /** By what `npm run deploy` has written. */
+  register(): Promise<string> {
+    return this.cluster('register', '--all', '--clusters', this.clustersFile, '--outputs', this.#outputsFile);
+  }
+
   async outputs(stack: string): Promise<{ readonly [name: string]: string }> {
     return JSON.parse(await readFile(this.#outputsFile, 'utf8'))[stack] ?? {};
   }
@@ -71,29 +84,31 @@ export class Deployment {
     return this.script('relay', ['manifest', id, ...how, ...files]);
   }
 
-  /** All that the functions of every hub have written, in order. */
-  async logLines(): Promise<readonly string[]> {
+  /** All that the functions of every hub have written since then (ms since the epoch), in order. */
+  async logLines(startTime = 0): Promise<readonly string[]> {
     const { logGroups } = (await this.cloud.call('logs', 'describe_log_groups')) as { logGroups: readonly { logGroupName: string }[] };
     const written: { timestamp: number; message: string }[] = [];
     for (const { logGroupName } of logGroups) {
-      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName })) as { events: typeof written };
+      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName, startTime })) as { events: typeof written };
       written.push(...events);
     }
     return written.sort((a, b) => a.timestamp - b.timestamp).map(({ message }) => message.trim());
   }
 
-  /** clusters.yaml, with these. */
-  configure(clusters: readonly ServedCluster[]): void {
+  /** clusters.yaml, with these, and with some that nobody serves: their API servers are at the URLs. */
+  configure(served: readonly ServedCluster[], unserved: readonly UnservedCluster[] = []): void {
     const { account, region } = this.cloud;
-    const config = {
-      hub: { name: this.name, account, region },
-      clusters: clusters.map(({ id, secretArn, controlPlane: { connection } }) => ({
-        id,
-        concurrency: { ingest: 2, sync: 2 },
-        api: { url: connection.server, ca: connection.ca, auth: { type: 'secret', secretArn } },
-        relay: { identity: { type: 'irsa', oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}` } },
-      })),
-    };
-    writeFileSync(this.clustersFile, stringify(config));
+    const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
+    const entry = (id: string, api: { readonly url: string; readonly ca?: string | undefined }, secretArn: string) => ({
+      id,
+      concurrency: { ingest: 2, sync: 2 },
+      api: { ...api, auth: { type: 'secret', secretArn } },
+      relay: { identity },
+    });
+    const clusters = [
+      ...served.map(({ id, secretArn, controlPlane: { connection } }) => entry(id, { url: connection.server, ca: connection.ca }, secretArn)),
+      ...unserved.map(({ id, url, ca, secretArn }) => entry(id, { url, ca }, secretArn)),
+    ];
+    writeFileSync(this.clustersFile, stringify({ hub: { name: this.name, account, region }, clusters }));
   }
 }

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { Deployment } from './deployment.ts';
+import { largeFleet } from './large-fleet.ts';
+import { lostTable } from './lost-table.ts';
 import { eventually, run } from './operator.ts';
 import { ServedCluster } from './served-cluster.ts';
-
-export interface Step {
-  readonly fact: string;
-  readonly check: () => Promise<void>;
-}
+import type { Step } from './step.ts';
 
 /** From an empty account to nothing but the table; each step needs those before it. */
 export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: () => Promise<unknown>) => void): readonly Step[] {
   const { cloud, folder } = hub;
   let shop: ServedCluster;
   let blog: ServedCluster;
+  /** Before, the functions met a table that was lost, and said so. */
+  let repairedAt = 0;
 
   async function newCluster(id: string): Promise<ServedCluster> {
     const cluster = await ServedCluster.start(id, cloud, folder);
@@ -139,9 +139,14 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         assert.match(await hub.cluster('list'), /^shop +active .* applied +closed/m);
       },
     },
+    ...lostTable(hub, () => [
+      { cluster: shop, addresses: ['10.1.0.1', '10.1.0.2', '10.1.0.3'] },
+      { cluster: blog, addresses: ['10.2.0.1'] },
+    ]),
     {
       fact: 'the first is removed: its endpoints stay as they were, and the second is served on',
       async check() {
+        repairedAt = Date.now();
         await hub.cdk('destroy', hub.clusterStack(shop.id), '--force');
         hub.configure([blog]);
         await shop.addReadyPod('web-4', '10.1.0.4');
@@ -198,6 +203,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         await shop.untilAddresses(['10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4']);
       },
     },
+    ...largeFleet(hub, () => [shop, blog], ['10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4'], atEnd),
     {
       fact: 'no function was refused anything, sweep has published ages, and the message that was not ours is in quarantine',
       async check() {
@@ -206,7 +212,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         );
         const lines = await hub.logLines();
         assert.deepEqual(
-          lines.filter((line) => /AccessDenied|not authorized|"level":"error"/.test(line)),
+          (await hub.logLines(repairedAt)).filter((line) => /AccessDenied|not authorized|"level":"error"/.test(line)),
           [],
         );
         assert.equal(lines.filter((line) => line.includes('events message quarantined')).length, 1);

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { relayEnv } from '#shared/contract/env.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
@@ -23,6 +25,7 @@ export class ServedCluster {
   /** Holds the writer's token, once the relay's manifest has made the writer. */
   readonly secretArn: string;
   #relay: ChildProcess | undefined;
+  #rollouts = 0;
   /** What makes a program the relay, as AWS sees it. */
   relayIdentity: Environment = {};
 
@@ -104,6 +107,8 @@ export class ServedCluster {
       KUBERNETES_SERVICE_PORT: new URL(server).port,
       KUBE_API_CA_FILE: join(root, serviceAccount, 'ca.crt'),
       KUBE_API_TOKEN_FILE: join(root, serviceAccount, 'token'),
+      // The Deployment's controller would name its pods by a hash of the template.
+      [relayEnv.revision]: `${hash('sha256', manifest).slice(0, 10)}-${this.#rollouts}`,
       ...this.#cloud.reach,
       RELAY_PORT: '0',
       RELAY_HOST: '127.0.0.1',
@@ -115,6 +120,13 @@ export class ServedCluster {
     process.once('exit', kill);
     relay.once('close', () => process.off('exit', kill));
     this.#relay = relay;
+  }
+
+  /** `kubectl rollout restart` gives the template another hash. */
+  async restartRelay(manifest: string): Promise<void> {
+    await this.stopRelay();
+    this.#rollouts++;
+    await this.startRelay(manifest);
   }
 
   /** The end of what the relay has said. */
@@ -146,6 +158,10 @@ export class ServedCluster {
     });
     const conditions = [{ type: 'Ready', status: 'True' }];
     await this.api.patch('Pod', 'default', name, { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } }, 'status');
+  }
+
+  async removePod(name: string): Promise<void> {
+    await this.api.delete('Pod', 'default', name, { gracePeriodSeconds: 0 });
   }
 
   /** Addresses of the service, as its Endpoints and as its slices have them. */

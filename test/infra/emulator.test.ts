@@ -48,8 +48,10 @@ it('allows batches by the name that the local cloud has for them, and only there
   const sends = (template: Template, action: string): number =>
     statementsOf(template, 'IngestRole').filter((s) => [s.Action].flat().includes(action)).length;
   expect(JSON.stringify(statementsOf(local.hubTemplate, 'IngestRole'))).toContain('Fn::ImportValue');
-  expect([sends(local.hubTemplate, 'sqs:SendMessage'), sends(local.hubTemplate, 'sqs:SendMessageBatch')]).toEqual([1, 1]);
-  expect(sends(whole.hubTemplate, 'sqs:SendMessageBatch')).toBe(0);
+  for (const action of ['sqs:SendMessage', 'sqs:ChangeMessageVisibility']) {
+    expect([sends(local.hubTemplate, action), sends(local.hubTemplate, `${action}Batch`)]).toEqual([1, 1]);
+    expect(sends(whole.hubTemplate, `${action}Batch`)).toBe(0);
+  }
 });
 
 it('takes new versions over at once there, as nothing shifts them', () => {
