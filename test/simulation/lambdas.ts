@@ -12,7 +12,7 @@ import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
 import type { Message } from './queue.ts';
-import type { World } from './world.ts';
+import type { WorldState } from './world-state.ts';
 
 interface Container {
   busy: boolean;
@@ -23,7 +23,7 @@ interface Container {
 }
 
 export class Lambdas {
-  readonly #world: World;
+  readonly #world: WorldState;
   readonly #processes: Processes;
   readonly #containers = new Map<'ingest' | 'sync', Container[]>();
 

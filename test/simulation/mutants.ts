@@ -11,7 +11,7 @@ import { anyGeneration } from '#shared/workqueue/item.ts';
 import type { Actor } from './actor.ts';
 import type { Profile } from './profile.ts';
 import { lateSpeaker, overstated, unheld } from './relay-mutants.ts';
-import type { World } from './world.ts';
+import type { WorldState } from './world-state.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -19,12 +19,12 @@ export interface Mutant {
   readonly seed?: number;
   /** What it takes for the bug to show: chance would find it too, in more seeds. */
   readonly profile?: Partial<Profile>;
-  readonly table?: (table: Table, actor: Actor, world: World) => Table;
-  readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: World) => MessageQueue;
-  readonly api?: (api: ClusterApi, actor: Actor, world: World) => ClusterApi;
+  readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
+  readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
+  readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
   /** A relay that takes turns, before it runs. */
   readonly turns?: (relay: Relay, election: Election) => void;
-  readonly begin?: (world: World) => void;
+  readonly begin?: (world: WorldState) => void;
   readonly redriveCopies?: boolean;
   readonly deletesFailed?: boolean;
 }
@@ -317,10 +317,10 @@ function believesInItsLease(table: Table, actor: Actor): Table {
   };
 }
 
-const seen = new WeakMap<World, Map<string, { readonly at: number; readonly item: Item | undefined }>>();
+const seen = new WeakMap<WorldState, Map<string, { readonly at: number; readonly item: Item | undefined }>>();
 
 /** The item as somebody read it, up to that long ago. */
-async function stale(world: World, table: Table, key: Key, ms: number): Promise<Item | undefined> {
+async function stale(world: WorldState, table: Table, key: Key, ms: number): Promise<Item | undefined> {
   const items = seen.get(world) ?? new Map();
   seen.set(world, items);
   const name = `${key.pk}|${key.sk}`;

@@ -7,10 +7,10 @@ import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
 import type { Message } from './queue.ts';
-import type { World } from './world.ts';
+import type { WorldState } from './world-state.ts';
 
 export class Operations {
-  readonly #world: World;
+  readonly #world: WorldState;
   readonly #processes: Processes;
 
   constructor(processes: Processes) {

@@ -8,19 +8,17 @@ import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
 import type { Mutant } from './mutants.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
-import type { World } from './world.ts';
-
-export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
+import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
 export class Processes {
-  readonly world: World;
+  readonly world: WorldState;
   readonly mutant: Mutant | undefined;
   readonly surroundings: Surroundings;
   readonly faults: Faults;
   readonly #api: ClusterApi;
   #ids = 0;
 
-  constructor(world: World, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined) {
+  constructor(world: WorldState, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined) {
     this.world = world;
     this.faults = faults;
     this.surroundings = surroundings;
@@ -54,7 +52,7 @@ export class Processes {
     return this.mutant?.table?.(port, actor, this.world) ?? port;
   }
 
-  queue(actor: Actor, name: (typeof queueNames)[number]): MessageQueue {
+  queue(actor: Actor, name: QueueName): MessageQueue {
     const port = queuePort(actor, this.world.queues[name], this.faults);
     const mutated = this.mutant?.queue?.(port, name, actor, this.world) ?? port;
     if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;

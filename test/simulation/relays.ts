@@ -9,7 +9,7 @@ import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
 import { type RelayWays, relayWays } from './relay-ways.ts';
 import { type Watched, watchSource } from './watch-source.ts';
-import type { World } from './world.ts';
+import type { WorldState } from './world-state.ts';
 
 interface RelayProcess {
   readonly actor: Actor;
@@ -23,7 +23,7 @@ export class Relays {
   /** Those that live. */
   all: RelayProcess[] = [];
   readonly lease = memoryLease();
-  readonly #world: World;
+  readonly #world: WorldState;
   readonly #processes: Processes;
   #revision = 0;
 

@@ -11,12 +11,13 @@ import { type Monitor, monitor } from './monitor.ts';
 import type { Mutant } from './mutants.ts';
 import { Operations } from './operations.ts';
 import type { Faults } from './ports.ts';
-import { Processes, type queueNames } from './processes.ts';
+import { Processes } from './processes.ts';
 import { cluster, drawProfile, type Profile } from './profile.ts';
 import { type Message, Queue } from './queue.ts';
 import { Random } from './random.ts';
 import { Relays } from './relays.ts';
 import { drainMicrotasks, Scheduler } from './scheduler.ts';
+import type { QueueName, WorldState } from './world-state.ts';
 
 const startAt = Date.parse('2026-01-01T00:00:00Z');
 
@@ -27,21 +28,19 @@ export interface WorldOptions {
   readonly drain?: () => Promise<void>;
 }
 
-export class World {
+export class World implements WorldState {
   readonly seed: number;
   readonly random: Random;
   readonly profile: Profile;
   readonly scheduler: Scheduler;
   readonly store: Store;
   readonly table: MemoryTable = memoryTable();
-  readonly queues: { readonly [Q in (typeof queueNames)[number]]: Queue };
+  readonly queues: { readonly [Q in QueueName]: Queue };
   readonly failures: string[] = [];
   readonly faultsEnd: number;
   readonly monitor: Monitor;
   readonly metrics = new Map<string, number>();
-  /** Until when somebody was told to wait (back-off, circuit, visibility). */
   prescribedUntil = 0;
-  /** A relay was killed that another one does not make good for by a list. */
   abandoned = false;
   redriven = 0;
   /** When the cluster went back to what it was before. */
@@ -79,7 +78,7 @@ export class World {
         return world.#refusedService;
       },
     };
-    const queue = (name: (typeof queueNames)[number], visibilityMs: number, mostReceives: number): Queue =>
+    const queue = (name: QueueName, visibilityMs: number, mostReceives: number): Queue =>
       new Queue(scheduler, random, {
         name,
         visibilityMs,

@@ -1,0 +1,31 @@
+import type { Store } from '#infra/local/apiserver/store.ts';
+import type { MemoryTable } from '#test/support/table-memory.ts';
+import type { Monitor } from './monitor.ts';
+import type { Profile } from './profile.ts';
+import type { Queue } from './queue.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** What the processes of a world see of it, and tell it. */
+export interface WorldState {
+  readonly random: Random;
+  readonly profile: Profile;
+  readonly scheduler: Scheduler;
+  readonly store: Store;
+  readonly table: MemoryTable;
+  readonly queues: { readonly [Q in QueueName]: Queue };
+  readonly faultsEnd: number;
+  readonly monitor: Monitor;
+  readonly metrics: Map<string, number>;
+  /** The last fault is over. */
+  readonly isOver: boolean;
+  /** Until when a process was told to wait (back-off, circuit, visibility). */
+  prescribedUntil: number;
+  /** A relay was killed that another one does not make good for by a list. */
+  abandoned: boolean;
+  redriven: number;
+  fail(what: string): void;
+}
