@@ -41,13 +41,15 @@ export const isTimeOut = (e: unknown): boolean => e instanceof ClusterApiError &
 
 /** The connection could not be made or broke: a single one may, in a cluster that is well. */
 export const isBrokenConnection = (e: unknown): e is ClusterApiError =>
-  e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e) && !isWithoutCredentials(e);
+  e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e) && !isWithoutCredentials(e) && !isTooLarge(e);
 
 /**
  * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up
- * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several.
+ * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several. So does an answer that is too
+ * large: one tenant's objects are.
  */
 export const isClusterFault = (e: unknown): boolean =>
   e instanceof ClusterApiError &&
   !isWithoutCredentials(e) &&
+  !isTooLarge(e) &&
   (e.status === 0 || e.status === 401 || e.status === 408 || e.status === 429 || e.status >= 500);

@@ -1,6 +1,6 @@
 /** What opens a cluster's circuit, and what is only a key's bad luck. */
 import { expect, it } from 'vitest';
-import { ClusterApiError, noCredentials, timedOut } from '#shared/cluster/errors.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/snapshot/keys.ts';
@@ -73,6 +73,23 @@ it('a cluster that keeps silent is asked once more by each part, for something e
   await pass(3600);
   expect(await circuit()).toBe('unreachable');
   expect(world.queues.parked.waiting()).toEqual([]);
+});
+
+it('a list that is larger than a worker takes is that service’s own failure: no circuit opens, and the others are written', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  faults.call = (method) => (method === 'list' ? new ClusterApiError('a list of Pod has more than 1 bytes', { reason: tooLarge }) : undefined);
+  // Its slices are looked for, as it has none yet.
+  world.store.apply(aService({}, 'second'));
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await pass(1);
+    expect(await circuit()).toBeUndefined();
+  }
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(5);
+  expect(shown()).toBe(1);
+  await pass(4 * 3600);
+  expect(await circuit()).toBeUndefined();
+  expect(world.queues.parked.waiting()).toHaveLength(1);
 });
 
 it('trouble of STS or Secrets Manager puts work off for seconds, opens no circuit and uses up no retries', async () => {
