@@ -68,12 +68,13 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   }
 
   async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
+    const limitMs = call.timeoutMs ?? options.timeoutMs ?? 15_000;
+    let asked = performance.now();
+    const until = asked + limitMs;
+    // A certificate or a token in it may have to be asked for.
     let { connection: to, agent } = await connect();
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
-    const limitMs = call.timeoutMs ?? options.timeoutMs ?? 15_000;
-    const until = performance.now() + limitMs;
-    for (let refresh = false, reconnected = false; ; ) {
-      const asked = performance.now();
+    for (let refresh = false, reconnected = false; ; asked = performance.now()) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
       // What is left would be too little, and the server would be blamed for it.
       if (performance.now() - asked > limitMs / 2) throw new ClusterApiError('the credentials came too late', { reason: noCredentials });

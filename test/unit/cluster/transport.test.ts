@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
+import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster/errors.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
 
 const open: { close(): void }[] = [];
@@ -44,6 +44,21 @@ describe('transport', () => {
     expect(answer.status).toBe(418);
     expect(answer.headers['retry-after']).toBe('3');
     expect(answer.body.toString()).toBe('PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}');
+  });
+
+  test('the way to a server that takes long to find out counts in the time of its call, and is no fault of the server', async () => {
+    let requests = 0;
+    const server = await serve((_req, res) => {
+      requests++;
+      res.end();
+    });
+    const { request } = transport(async () => {
+      for (const until = performance.now() + 60; performance.now() < until; ) await tick();
+      return { server };
+    });
+    await expect(request('GET', '/', { timeoutMs: 100 })).rejects.toMatchObject({ reason: noCredentials });
+    expect(requests).toBe(0);
+    expect((await request('GET', '/')).status).toBe(200);
   });
 
   test('a new token goes with the next request and breaks none that is under way, nor its connection', async () => {
