@@ -24,7 +24,8 @@ export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
 export interface Fate {
   readonly on: CallKind | 'any';
   readonly atCall: number;
-  readonly what: 'crash' | 'pause';
+  /** `stall`: the call takes long, and the process lives on. */
+  readonly what: 'crash' | 'pause' | 'stall';
   readonly pauseMs: number;
   /** Does the call still reach the other side, in time? */
   readonly reaches: boolean;
@@ -83,6 +84,7 @@ export class Actor {
       const counts = this.#fate !== undefined && (this.#fate.on === 'any' || this.#fate.on === kind);
       const isFated = counts && ++this.#calls === this.#fate?.atCall;
       const reaches = !isFated || (this.#fate?.reaches ?? true);
+      let answersLate = 0;
       let ms = !this.lucky && random.chance(this.#world.slow()) ? random.between(50, 3000) : random.between(1, msToReach);
       if (isFated && this.#fate?.what === 'pause') {
         this.paused = true;
@@ -90,26 +92,32 @@ export class Actor {
         if (!reaches) ms = this.#fate.pauseMs;
         this.trace(`PAUSED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
       }
+      if (isFated && this.#fate?.what === 'stall') {
+        if (reaches) answersLate = this.#fate.pauseMs;
+        else ms = this.#fate.pauseMs;
+        this.trace(`STALLED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
+      }
       if (isFated && this.#fate?.what === 'crash') {
         this.die(`CRASHED ${reaches ? 'after' : 'before'} ${what()}`);
         if (!reaches) return;
       }
       const wasDead = this.dead;
+      const answer = (run: () => void): void => (answersLate > 0 ? this.later(answersLate, run) : this.#whenAwake(run));
       scheduler.after(ms, () => {
         // What a process had sent before it died may or may not have got through.
         if (this.dead && !wasDead && random.chance(0.5)) return;
         if (flaw?.when === 'before') {
           this.trace(`${what()} → ${flaw.error.message}`);
-          return this.#whenAwake(() => reject(flaw.error));
+          return answer(() => reject(flaw.error));
         }
         const done = (value: T): void => {
           if (this.#world.trace) this.trace(`${what()} → ${show(value)}${flaw ? ` (${flaw.when})` : ''}`);
-          if (flaw?.when === 'after') this.#whenAwake(() => reject(flaw.error));
-          else this.#whenAwake(() => resolve(value));
+          if (flaw?.when === 'after') answer(() => reject(flaw.error));
+          else answer(() => resolve(value));
         };
         const refused = (error: unknown): void => {
           this.trace(`${what()} → ${String(error)}`);
-          this.#whenAwake(() => reject(error));
+          answer(() => reject(error));
         };
         if (flaw?.when === 'twice') effect().then(effect).then(done, refused);
         else effect().then(done, refused);

@@ -2,13 +2,13 @@
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { freshKept, type IngestKept } from '#functions/ingest/kept.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
-import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
+import type { SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
-import { defaultLimits as defaults } from '#shared/contract/limits.ts';
 import { comeBackSeconds } from '#shared/queue/come-back.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import type { Actor } from './actor.ts';
+import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
 import type { Message } from './queue.ts';
@@ -31,7 +31,10 @@ export class Lambdas {
     this.#processes = processes;
     this.#world = processes.world;
     for (const role of ['ingest', 'sync'] as const) {
-      this.#containers.set(role, [freshContainer(), freshContainer(), freshContainer()]);
+      this.#containers.set(
+        role,
+        Array.from({ length: this.#world.profile.containers }, () => this.#freshContainer()),
+      );
       this.#world.queues[role === 'ingest' ? 'events' : 'syncs'].onVisible = () => this.#poll(role);
     }
   }
@@ -41,20 +44,21 @@ export class Lambdas {
   }
 
   #invoke(role: 'ingest' | 'sync'): void {
+    const { runs } = this.#world.profile.limits;
     const queue = this.#world.queues[role === 'ingest' ? 'events' : 'syncs'];
     const containers = this.#containers.get(role) ?? [];
     const i = containers.findIndex((c) => !c.busy);
     const container = containers[i];
     if (!container) return;
-    const records = queue.take(this.#world.random.between(1, 10));
+    const records = queue.take(this.#world.random.between(1, runs.batchSize));
     if (records.length === 0) return;
     container.busy = true;
-    const timeoutMs = role === 'ingest' ? 10_000 : 30_000;
+    const timeoutMs = role === 'ingest' ? runs.ingestMs : runs.syncMs;
     const end = (fresh: boolean): void => {
-      containers[i] = fresh ? freshContainer() : Object.assign(container, { busy: false });
+      containers[i] = fresh ? this.#freshContainer() : Object.assign(container, { busy: false });
       this.#poll(role);
     };
-    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= 4));
+    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.mostReceives - 1));
     const actor = this.#processes.actor(role, {
       lucky,
       fate: lucky ? undefined : this.#processes.fate(role === 'ingest' ? 60 : 25),
@@ -73,7 +77,7 @@ export class Lambdas {
           if (!kept.has(r.id)) queue.delete(r.id);
           // The call may fail, and then the visibility timeout ends.
           else if (!actor.dead && this.#world.random.chance(0.8)) {
-            queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), defaults.runs));
+            queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), runs));
           }
         }
         if (!actor.dead) end(false);
@@ -88,6 +92,17 @@ export class Lambdas {
     });
   }
 
+  #freshContainer(): Container {
+    const { ingest, sync, podLog } = this.#world.profile.limits;
+    return {
+      busy: false,
+      leaseEnds: new LeaseEnds(sync),
+      kept: freshKept(ingest),
+      nodes: new Map(),
+      pods: new PodCache(podLog),
+    };
+  }
+
   #ingest(actor: Actor, { leaseEnds, kept }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
@@ -97,16 +112,18 @@ export class Lambdas {
       now: () => this.#world.scheduler.now,
       kept,
       leaseEnds,
+      limits: this.#world.profile.limits,
     };
     return ingestBatch(deps, cluster, asRecords(records), deadline);
   }
 
   #sync(actor: Actor, { leaseEnds, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const log = this.#processes.log(actor);
+    const { limits } = this.#world.profile;
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
-      cluster: async () => this.#processes.clusterApi(actor),
+      cluster: async (_meta, timeoutMs) => within(this.#processes.clusterApi(actor), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
       now: () => this.#world.scheduler.now,
@@ -116,17 +133,10 @@ export class Lambdas {
       nodes,
       leaseEnds,
       pods: this.#world.monitor.witnessPods(actor, pods),
+      limits,
     };
-    return syncBatch(deps, defaultLimits, cluster, asRecords(records), deadline);
+    return syncBatch(deps, limits.sync, cluster, asRecords(records), deadline);
   }
 }
-
-const freshContainer = (): Container => ({
-  busy: false,
-  leaseEnds: new LeaseEnds(),
-  kept: freshKept(),
-  nodes: new Map(),
-  pods: new PodCache(),
-});
 
 const asRecords = (messages: readonly Message[]) => messages.map(({ id, body }) => ({ messageId: id, body }));

@@ -5,12 +5,14 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
-import type { Profile } from './profile.ts';
+import { isLiedTo, type Profile } from './profile.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import { recompute } from './truth.ts';
 
 const apps = ['x', 'y', 'z'] as const;
+/** Two kilobytes or so. */
+const alike = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`team-${i}`, 'x'.repeat(60)]));
 
 export class Life {
   readonly #store: Store;
@@ -35,12 +37,13 @@ export class Life {
   }
 
   begin(): void {
-    const { services, pods, outputsBefore, shrunkenLists } = this.#profile;
+    const { services, pods, outputsBefore } = this.#profile;
+    const crowded = isLiedTo(this.#profile);
     for (const name of ['node-1', 'node-2']) this.#node(name);
     for (const ns of this.#namespaces) {
       this.#store.create('Namespace', '', { metadata: { name: ns } });
-      for (let i = 0; i < services; i++) this.#service(ns, `s${i}`, shrunkenLists && i === 0 ? 'x' : undefined);
-      for (let i = 0; i < pods; i++) this.#pod(ns, `p${i}`, shrunkenLists ? 'x' : undefined, true);
+      for (let i = 0; i < services; i++) this.#service(ns, `s${i}`, crowded && i === 0 ? 'x' : undefined);
+      for (let i = 0; i < pods; i++) this.#pod(ns, `p${i}`, crowded ? 'x' : undefined, true);
     }
     if (outputsBefore) this.#outputs();
   }
@@ -99,7 +102,7 @@ export class Life {
       const app = r.pick(apps);
       this.#tell(`pod ${ns}/${name} relabelled to ${app}`);
       this.#edit('Pod', ns, name, (p) => {
-        p.metadata.labels = { app };
+        p.metadata.labels = this.#labels(app);
       });
     } else if (kind < 0.9) {
       this.#tell(`pod ${ns}/${name} deleted`);
@@ -243,7 +246,7 @@ export class Life {
     const node = this.#random.pick(this.#all('Node', '')).metadata.name;
     this.#tell(`pod ${ns}/${name} created with ${app} on ${node}`);
     const containers = [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }];
-    const { metadata } = this.#store.create('Pod', ns, { metadata: { name, labels: { app } }, spec: { nodeName: node, containers } });
+    const { metadata } = this.#store.create('Pod', ns, { metadata: { name, labels: this.#labels(app) }, spec: { nodeName: node, containers } });
     const ip = this.#ip();
     const run = (): void =>
       this.#edit('Pod', ns, name, (p) => {
@@ -273,6 +276,10 @@ export class Life {
         this.#store.create('EndpointSlice', ns, slice, { manager: 'kube-controller-manager' });
       }
     }
+  }
+
+  #labels(app: string): { [key: string]: string } {
+    return { app, ...(this.#profile.fatLabels && alike) };
   }
 
   #edit(kind: StoreKind, ns: string, name: string, change: (object: RawObject) => void): void {

@@ -2,14 +2,18 @@
 import type { Election } from '#functions/relay/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { kinds } from '#shared/kube/types.ts';
-import { decodeMessage } from '#shared/queue/codec.ts';
+import { decodeProjection } from '#shared/kube/projection.ts';
+import { kinds, type Pod } from '#shared/kube/types.ts';
+import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import { objectsOf } from '#shared/snapshot/keys.ts';
 import type { Item, Key, Table } from '#shared/snapshot/table.ts';
 import { anyGeneration } from '#shared/workqueue/item.ts';
 import type { Actor } from './actor.ts';
-import type { Profile } from './profile.ts';
+import { ordinaryLimits } from './draw-limits.ts';
+import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
+import { Random } from './random.ts';
 import { lateSpeaker, overstated, unheld } from './relay-mutants.ts';
 import type { WorldState } from './world-state.ts';
 
@@ -66,7 +70,7 @@ const crashing: Partial<Profile> = {
 export const mutants: readonly Mutant[] = [
   {
     name: 'what an object was before is not remembered until it has been announced',
-    seed: 61,
+    seed: 120,
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
   },
@@ -86,7 +90,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is owed is cleared before the wake-ups are sent',
-    seed: 35,
+    seed: 12,
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
   },
@@ -98,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a wake-up that finds the service taken is dropped',
-    seed: 2,
+    seed: 3,
     profile: { ...crashing, crashes: 0.1, slow: 0.1, namespaces: 1, services: 1, pods: 4, changes: 40 },
     queue: (queue, name) => (name === 'syncs' ? { send: (messages) => queue.send(messages.filter((m) => !isForLeaseEnd(m))) } : queue),
   },
@@ -128,7 +132,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a lease is taken without a look at who holds it',
-    seed: 35,
+    seed: 16,
     profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
   },
@@ -142,14 +146,14 @@ export const mutants: readonly Mutant[] = [
     name: 'tombstones are purged by age alone',
     profile: { ...crashing, crashes: 0, duplicates: 0.5, delayMs: 30_000, changes: 60 },
     begin: (world) => {
-      const round = (): void => {
-        for (const item of world.table.dump()) {
+      const round = async (): Promise<void> => {
+        for (const item of await world.table.items()) {
           const old = typeof item['at'] === 'number' && world.scheduler.now - item['at'] > 3000;
           if (isPod(item) && item['o'] === undefined && old) void world.table.delete(item, { absent: 'past' });
         }
-        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, round);
+        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, () => void round());
       };
-      round();
+      void round();
     },
   },
   {
@@ -157,11 +161,11 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
       // Without a fence nothing keeps a purge from being wrong either.
-      const purge = (): void => {
-        for (const item of world.table.dump()) if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
-        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, purge);
+      const purge = async (): Promise<void> => {
+        for (const item of await world.table.items()) if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
+        if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, () => void purge());
       };
-      purge();
+      void purge();
     },
     table: (table, actor) => ({ ...table, get: async (key) => (is('ingest', actor) && key.pk.endsWith('#FENCE') ? undefined : table.get(key)) }),
   },
@@ -176,7 +180,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no gate',
-    profile: { ...crashing, crashes: 0, pageSize: 3, pods: 10, changes: 5 },
+    profile: { ...crashing, crashes: 0, limits: withPageSize(3), pods: 10, changes: 5 },
     table: (table, actor) => ({
       ...table,
       async get(key) {
@@ -188,8 +192,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'syncs go on while it is in doubt whether the cluster is still the same',
-    seed: 445,
-    profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60 },
+    seed: 18,
+    profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60, batchPeriodSeconds: 30 },
     table: (table, actor) => ({
       ...table,
       async get(key) {
@@ -219,7 +223,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'selectors are read eventually consistent',
-    seed: 10,
+    seed: 34,
     profile: { ...crashing, crashes: 0, changes: 60, delayMs: 0, watchDelayMs: 50 },
     table: (table, actor, world) => ({
       ...table,
@@ -240,9 +244,80 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0 },
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
+  {
+    name: 'a batch that others have overtaken logs its pods under the number that readers have given up',
+    seed: 78,
+    profile: {
+      ...crashing,
+      crashes: 0,
+      stalls: 0.5,
+      fateAt: ['put'],
+      containers: 8,
+      namespaces: 1,
+      delayMs: 1_000,
+      watchDelayMs: 50,
+      changes: 60,
+      limits: withLimits({ podLog: { mostUnderWay: 1, mostChanged: 0 } }),
+    },
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => {
+        const item = await table.get(key);
+        return item && key.pk.endsWith('#NS') && is('ingest', actor) ? without(item, 'p') : item;
+      },
+    }),
+  },
+  {
+    name: 'a part of a list of outputs begins from the start in each run',
+    profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { entriesPerStep: 4, servicesPerStep: 4 } }), new Random(1)) },
+    queue: (queue, name, actor, world) =>
+      name === 'events' && is('ingest', actor) ? { send: (messages) => queue.send(fromTheStart(messages, world)) } : queue,
+  },
+  {
+    name: 'the brake asks which pods there are, and not how they are',
+    profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'ending') },
+    api: (api, actor) => ({
+      ...api,
+      list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
+        const list = await (api.list as (...args: unknown[]) => Promise<{ readonly items: readonly Pod[] }>)(kind, ...more);
+        if (kind !== 'Pod' || !is('sync', actor)) return list as never;
+        return { ...list, items: list.items.map((pod) => lastRead(actor, pod) ?? pod) } as never;
+      },
+    }),
+  },
+  {
+    name: 'a relay may confirm its own lists',
+    profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'confirmed') },
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => {
+        const item = await table.get(key);
+        return item && key.pk.endsWith('#SESSION') && is('ingest', actor) ? { ...item, own: 1 } : item;
+      },
+    }),
+  },
+  {
+    name: 'a part of a list is bounded by what it compresses to alone',
+    profile: { ...crashing, crashes: 0, fatLabels: true, pods: 12, limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }) },
+  },
+  {
+    name: 'a switch of mode leaves the circuit open',
+    seed: 1,
+    profile: {
+      ...crashing,
+      crashes: 0,
+      outageMs: 60_000,
+      faultsUntilMs: 80_000,
+      modeSwitches: 2,
+      awayMs: 60_000,
+      sweepMs: 10_000,
+    },
+    table: keepsCircuit,
+  },
   { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {
     name: 'parked work is re-driven with its old generation',
+    seed: 8,
     profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
     redriveCopies: true,
   },
@@ -262,6 +337,44 @@ export const mutants: readonly Mutant[] = [
     turns: unheld,
   },
 ];
+
+/** Its runs count, since it says nothing of how far it has got. */
+function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): readonly OutgoingMessage[] {
+  const counts = runs.get(world) ?? new Map<string, number>();
+  runs.set(world, counts);
+  return messages.flatMap((m) => {
+    const { progress, ...message } = decodeMessage(m.body) as { readonly progress?: unknown; readonly listId?: string; readonly i?: number };
+    if (progress === undefined) return [m];
+    const part = `${message.listId} ${message.i}`;
+    const count = (counts.get(part) ?? 1) + 1;
+    counts.set(part, count);
+    if (count <= world.profile.limits.ingest.mostRuns) return [{ ...m, body: encodeMessage(message) }];
+    world.queues.quarantine.add({ body: `not applied within ${count} runs: ${part}` });
+    return [];
+  });
+}
+const runs = new WeakMap<WorldState, Map<string, number>>();
+
+/** The pod as the worker has it from the snapshot. */
+function lastRead(actor: Actor, { metadata: { name, namespace = '', uid } }: Pod): Pod | undefined {
+  const item = actor.known
+    .get(objectsOf(cluster, 'Pod', namespace))
+    ?.at(-1)
+    ?.find((i) => i.sk === name);
+  const pod = typeof item?.['o'] === 'string' ? decodeProjection('Pod', namespace, name, item['o']) : undefined;
+  return pod?.metadata.uid === uid ? pod : undefined;
+}
+
+/** A switch does not forget it. */
+function keepsCircuit(table: Table): Table {
+  return {
+    ...table,
+    update(key, change, condition) {
+      if (change.set?.['mode'] === undefined) return table.update(key, change, condition);
+      return table.update(key, { ...change, remove: (change.remove ?? []).filter((a) => a !== 'circuit') }, condition);
+    },
+  };
+}
 
 /** Who has written an object. */
 const writers = new WeakSet<Actor>();

@@ -4,6 +4,7 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
 import type { Message } from './queue.ts';
@@ -19,19 +20,20 @@ export class Operations {
   }
 
   planPause(): void {
-    const from = this.#world.random.between(0, this.#world.profile.faultsUntilMs - 2000);
-    this.#world.scheduler.after(from, () => this.#switchTo('paused'));
-    this.#world.scheduler.after(Math.min(this.#world.profile.faultsUntilMs - 1, from + this.#world.random.between(500, 15_000)), () =>
-      this.#switchTo('active'),
-    );
+    const { faultsUntilMs, awayMode, awayMs } = this.#world.profile;
+    const from = this.#world.random.between(0, faultsUntilMs - 2000);
+    this.#world.scheduler.after(from, () => this.#switchTo(awayMode));
+    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + this.#world.random.between(500, awayMs)), () => this.#switchTo('active'));
   }
 
-  #switchTo(mode: 'paused' | 'active'): void {
+  #switchTo(mode: 'paused' | 'shadow' | 'active'): void {
     const actor = this.#processes.actor('operator', { lucky: true });
     const table = this.#processes.table(actor);
     const run = async (): Promise<void> => {
       actor.trace(`switches to ${mode}`);
+      if (mode === 'active') this.#world.awaySince = Number.POSITIVE_INFINITY;
       await switchMode(table, cluster, mode, this.#world.scheduler.now);
+      if (mode !== 'active') this.#world.awaySince = this.#world.scheduler.now;
       const meta = await readMeta(table, cluster);
       if (meta?.wakeAll)
         await wakeAll(
@@ -43,15 +45,17 @@ export class Operations {
   }
 
   sweep(): void {
+    void checkCircuit(this.#world);
     const actor = this.#processes.actor('sweep', { fate: this.#processes.fate(30) });
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
       cluster: async () => this.#processes.clusterApi(actor),
-      metrics: this.#processes.metricsPort,
+      metrics: watchedMetrics(this.#world, this.#processes.metricsPort),
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
       newId: () => this.#processes.newId(actor),
+      limits: this.#world.profile.limits,
       flush() {},
     };
     sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));

@@ -165,6 +165,29 @@ export function apiPort(
   };
 }
 
+/** The API whose calls may take as long as `timeoutMs` says when each begins. A call that is given up may still have its effect. */
+export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): ClusterApi {
+  const bounded =
+    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const ms = timeoutMs();
+      return new Promise<R>((resolve, reject) => {
+        actor.later(ms, () => reject(new ClusterApiError(`no answer within ${ms} ms`, { status: 0, reason: timedOut })));
+        call(...args).then(resolve, reject);
+      });
+    };
+  return {
+    get: bounded(api.get) as ClusterApi['get'],
+    list: bounded(api.list) as ClusterApi['list'],
+    create: bounded(api.create) as ClusterApi['create'],
+    replace: bounded(api.replace) as ClusterApi['replace'],
+    patch: bounded(api.patch) as ClusterApi['patch'],
+    delete: bounded(api.delete),
+    identity: bounded(api.identity),
+    allows: bounded(api.allows),
+  };
+}
+
 const errors: readonly (() => ClusterApiError)[] = [
   () => new ClusterApiError('connection reset', { status: 0 }),
   () => new ClusterApiError('connection reset', { status: 0 }),

@@ -6,6 +6,8 @@ import type { Table } from '#shared/snapshot/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
+import { longestPauseMs, longestStallMs } from './draw-limits.ts';
+import { lyingQueue } from './lies.ts';
 import type { Mutant } from './mutants.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
@@ -39,9 +41,11 @@ export class Processes {
     if (this.world.isOver) return undefined;
     const { random, profile } = this.world;
     const chance = random.next();
-    const what = chance < profile.crashes ? 'crash' : chance < profile.crashes + profile.pauses ? 'pause' : undefined;
+    const { crashes, pauses, stalls } = profile;
+    const what = chance < crashes ? 'crash' : chance < crashes + pauses ? 'pause' : chance < crashes + pauses + stalls ? 'stall' : undefined;
     if (!what) return undefined;
-    const pauseMs = Math.max(1, Math.min(random.between(40_000, 75_000), this.world.faultsEnd - this.world.scheduler.now));
+    const drawn = what === 'stall' ? random.between(1_000, longestStallMs) : random.between(40_000, longestPauseMs);
+    const pauseMs = Math.max(1, Math.min(drawn, this.world.faultsEnd - this.world.scheduler.now));
     const on = random.pick(profile.fateAt);
     const most = { any: calls, read: calls, put: 6, update: 6, delete: 2, send: 2, api: 4 }[on];
     return { on, atCall: random.between(1, most), what, pauseMs, reaches: random.chance(0.5) };
@@ -55,6 +59,8 @@ export class Processes {
   queue(actor: Actor, name: QueueName): MessageQueue {
     const port = queuePort(actor, this.world.queues[name], this.faults);
     const mutated = this.mutant?.queue?.(port, name, actor, this.world) ?? port;
+    const { profile, random } = this.world;
+    if (name === 'events' && actor.name.startsWith('relay')) return lyingQueue(mutated, profile.lies, () => !this.world.isOver && random.chance(0.4));
     if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;
     return {
       send: (messages) => {
@@ -79,7 +85,7 @@ export class Processes {
   clusterApi(actor: Actor): ClusterApi {
     const serviceOf = (kind: string, ns: string, name: string): string =>
       kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
-    const port = apiPort(actor, this.#api, this.faults, this.world.monitor.writing, serviceOf);
+    const port = apiPort(actor, this.world.monitor.witnessApi(actor, this.#api), this.faults, this.world.monitor.writing, serviceOf);
     return this.mutant?.api?.(port, actor, this.world) ?? port;
   }
 

@@ -1,4 +1,6 @@
+import type { Limits } from '#shared/contract/limits.ts';
 import type { CallKind } from './actor.ts';
+import { drawLimits, ordinaryLimits } from './draw-limits.ts';
 import type { Random } from './random.ts';
 
 /** The one cluster's id. */
@@ -11,6 +13,8 @@ export interface Profile {
   /** Share of the invocations that crash at some await, or stop for longer than a lease lasts. */
   readonly crashes: number;
   readonly pauses: number;
+  /** Share of the invocations one call of which takes seconds, and no longer than the process may live: others overtake it. */
+  readonly stalls: number;
   /** At which calls: often just at one of the writes and sends, whose order is what the protocol is about. */
   readonly fateAt: readonly (CallKind | 'any')[];
   /** Share of the table's and the queues' calls that are refused, lose their answer, or are carried out twice by the client. */
@@ -36,7 +40,6 @@ export interface Profile {
   readonly relistMs: number;
   /** Lists that leave objects out, as a server that is not quite right may. */
   readonly shrunkenLists: boolean;
-  readonly pageSize: number;
   /** Does sweep wake what is overdue? Where it does not, nothing hides a lost wake-up. */
   readonly sweepWakes: boolean;
   /** Endpoints and slices are there before us, as when kube-controller-manager made them. */
@@ -45,6 +48,9 @@ export interface Profile {
   readonly goesBack: 'never' | 'restored' | 'recreated';
   readonly foreignEdits: number;
   readonly modeSwitches: number;
+  /** What it is switched to meanwhile, and for how long at most. */
+  readonly awayMode: 'paused' | 'shadow';
+  readonly awayMs: number;
   /** Receives before a wake-up is put aside, to be re-driven by a person. */
   readonly syncReceives: number;
   readonly batchPeriodSeconds: number;
@@ -54,20 +60,122 @@ export interface Profile {
   readonly pods: number;
   /** Changes of the cluster. */
   readonly changes: number;
+  /** Workers of each function that live at once. */
+  readonly containers: number;
+  /** Between two runs of sweep. */
+  readonly sweepMs: number;
+  /** Pods have kilobytes of labels, which are all alike: compressed they are nearly nothing. */
+  readonly fatLabels: boolean;
+  /**
+   * A relay that lies for some time: its lists leave most pods out and say that this was confirmed, or it says of all pods that they end. What is
+   * promised then is that the brake holds by what the cluster itself shows.
+   */
+  readonly lies: 'never' | 'confirmed' | 'ending';
+  readonly limits: Limits;
 }
 
-export function drawProfile(random: Random, apart: Random): Profile {
+/** `calm`: only what has always been drawn, and no limits. */
+export function drawProfile(random: Random, apart: Random, calm: boolean): Profile {
   const profile = draw(random);
   // Of a list that lies, or a session that is heard of for the first time after the end of its history, nothing can be said.
   const may = !profile.shrunkenLists && profile.relayKills === 0;
   const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated'] as const) : 'never';
   const standby = apart.chance(0.3);
-  return {
-    ...profile,
+  const relays: Pick<Profile, 'goesBack' | 'standby' | 'twoRelays' | 'relayFaults'> = {
     goesBack,
     standby,
     twoRelays: profile.twoRelays && !standby,
     relayFaults: standby && goesBack === 'never' ? apart.between(0, 4) : 0,
+  };
+  if (calm) return { ...profile, ...relays };
+  const stalls = apart.maybe(0.4, 0.1) ?? 0;
+  const fatLabels = apart.chance(0.03);
+  const more = {
+    stalls,
+    fatLabels,
+    containers: apart.chance(0.3) ? apart.between(2, 8) : ordinary.containers,
+    sweepMs: apart.pick([60_000, 60_000, 20_000]),
+    awayMode: apart.pick(['paused', 'shadow'] as const),
+    awayMs: apart.pick([15_000, 60_000]),
+    // A circuit is open when the mode is switched.
+    outageMs: profile.modeSwitches > 0 && apart.chance(0.4) ? apart.between(3_000, 40_000) : profile.outageMs,
+    limits: drawLimits(apart, { ...profile, stalls, fatLabels }, profile.limits.relay.pageSize),
+  };
+  const drawn: Profile = { ...profile, ...relays, ...more };
+  if (may && goesBack === 'never' && apart.chance(0.04))
+    return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['confirmed', 'ending'] as const)) };
+  return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;
+}
+
+/** One service of many pods, all of which are in one part of a list. Nothing else is wrong with what the cluster shows. */
+export const lyingRelay = (limits: Limits, lies: Profile['lies']): Partial<Profile> => ({
+  lies,
+  pods: 14,
+  namespaces: 1,
+  outputsBefore: true,
+  fatLabels: false,
+  twoRelays: false,
+  standby: false,
+  relayFaults: 0,
+  foreignEdits: 0,
+  modeSwitches: 0,
+  relistMs: 15_000,
+  changes: 6,
+  maxEndpointsPerSlice: 100,
+  limits: {
+    ...limits,
+    ingest: { ...limits.ingest, suspiciousCount: Math.min(limits.ingest.suspiciousCount, 5) },
+    relay: { ...limits.relay, pageSize: 20, partBytes: ordinaryLimits.relay.partBytes },
+    queue: ordinaryLimits.queue,
+  },
+});
+
+/** So many that a part of a list of their outputs takes several runs of ingest. */
+export const manyServices = (limits: Limits, random: Random): Partial<Profile> => ({
+  services: random.between(24, 32),
+  namespaces: 1,
+  pods: 4,
+  changes: 6,
+  outputsBefore: true,
+  fatLabels: false,
+  slow: 0,
+  stalls: 0,
+  limits: {
+    ...limits,
+    ingest: { ...limits.ingest, memoryAtOnce: ordinaryLimits.ingest.memoryAtOnce },
+    queue: ordinaryLimits.queue,
+    relay: { ...limits.relay, pageSize: 20, partBytes: ordinaryLimits.relay.partBytes },
+    runs: { ...limits.runs, ingestMs: random.between(150, 200) },
+  },
+});
+
+/** Does the relay, or the server it lists, say what is not so? */
+export const isLiedTo = ({ shrunkenLists, lies }: Profile): boolean => shrunkenLists || lies !== 'never';
+
+/** Where nothing else is drawn. */
+export const ordinary = {
+  stalls: 0,
+  containers: 3,
+  sweepMs: 60_000,
+  fatLabels: false,
+  lies: 'never',
+  awayMode: 'paused',
+  awayMs: 15_000,
+} as const satisfies Partial<Profile>;
+
+export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });
+
+export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): Limits {
+  const { podLog, ingest, sync, sweep, relay, queue, runs, election } = ordinaryLimits;
+  return {
+    podLog: { ...podLog, ...drawn.podLog },
+    ingest: { ...ingest, ...drawn.ingest },
+    sync: { ...sync, ...drawn.sync },
+    sweep: { ...sweep, ...drawn.sweep },
+    relay: { ...relay, ...drawn.relay },
+    queue: { ...queue, ...drawn.queue },
+    runs: { ...runs, ...drawn.runs },
+    election: { ...election, ...drawn.election },
   };
 }
 
@@ -93,7 +201,8 @@ function draw(random: Random): Profile {
     relayFaults: 0,
     relistMs: random.maybe(0.4, random.between(15_000, 50_000)) ?? 1e9,
     shrunkenLists,
-    pageSize: random.between(3, 5),
+    ...ordinary,
+    limits: withPageSize(random.between(3, 5)),
     sweepWakes: random.chance(0.25),
     outputsBefore: shrunkenLists || random.chance(0.5),
     goesBack: 'never',

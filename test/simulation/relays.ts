@@ -68,11 +68,11 @@ export class Relays {
         log,
         meter,
         newId: () => this.#processes.newId(actor),
+        limits: this.#world.profile.limits,
       },
       {
         cluster,
         outputs: 'metadata',
-        pageSize: this.#world.profile.pageSize,
         resyncMs: this.#world.profile.relistMs,
         revision: String(this.#revision),
       },

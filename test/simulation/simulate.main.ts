@@ -1,8 +1,11 @@
-/** npm run simulate -- --seeds N --from S [--jobs N] [--trace]: the last line is "N passed, N failed". */
+/** npm run simulate -- --seeds N --from S [--jobs N] [--trace] [--table local|http://127.0.0.1:PORT]: the last line is "N passed, N failed". */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { simulate } from './simulate.ts';
+import { startDynamoDbLocal } from '#test/support/java-server.ts';
+import { type Outcome, simulate } from './simulate.ts';
+import { onServer } from './simulated-table.ts';
+import type { WorldOptions } from './world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,19 +14,37 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: '1' },
     /** The whole trace, also of what passes. */
     trace: { type: 'boolean', default: false },
+    /**
+     * Where a server speaks DynamoDB's protocol: the table is there, by the driver of production, and not in memory. `local` starts Amazon's
+     * DynamoDB Local.
+     */
+    table: { type: 'string' },
   },
 });
 const [seeds, from, jobs] = [Number(values.seeds), Number(values.from), Number(values.jobs)];
+const server = values.table === 'local' ? await startDynamoDbLocal() : undefined;
+const endpoint = server?.endpoint ?? values.table;
 const startedAt = performance.now();
 const [passed, failed] = jobs > 1 ? await inProcesses() : await here();
+await server?.stop();
 console.log(`${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
+async function run(options: WorldOptions): Promise<Outcome> {
+  if (endpoint === undefined) return simulate(options);
+  const { table, drain, drop } = await onServer(endpoint, `seed-${options.seed}-${Date.now()}`);
+  try {
+    return await simulate({ ...options, table, drain });
+  } finally {
+    await drop();
+  }
+}
+
 async function here(): Promise<readonly [number, number]> {
   let wrong = 0;
   for (let seed = from; seed < from + seeds; seed++) {
-    const { failures } = await simulate({ seed });
+    const { failures } = await run({ seed });
     if (failures.length > 0) wrong++;
     if (failures.length > 0 || values.trace) await replay(seed, failures);
     await new Promise((resolve) => setImmediate(resolve));
@@ -34,7 +55,7 @@ async function here(): Promise<readonly [number, number]> {
 /** The same world again, this time in words. */
 async function replay(seed: number, failures: readonly string[]): Promise<void> {
   const lines: string[] = [];
-  const again = await simulate({ seed, trace: (line) => lines.push(line) });
+  const again = await run({ seed, trace: (line) => lines.push(line) });
   if (seeds === 1 || values.trace) for (const line of lines) console.log(line);
   for (const failure of failures) console.log(`seed ${seed}: ${failure}`);
   if (failures.length > 0 && seeds > 1)
@@ -47,7 +68,8 @@ async function inProcesses(): Promise<readonly [number, number]> {
   const results = await Promise.all(
     Array.from({ length: jobs }, (_, i) => {
       const [first, count] = [from + i * share, Math.min(share, seeds - i * share)];
-      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first)], {
+      const table = endpoint === undefined ? [] : ['--table', endpoint];
+      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first), ...table], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let last = '0 passed, 0 failed';

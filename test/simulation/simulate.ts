@@ -3,7 +3,7 @@ import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
 import { decodeWork } from '#shared/snapshot/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
-import { cluster } from './profile.ts';
+import { cluster, isLiedTo } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
 
@@ -28,15 +28,15 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
     healedByList = await listForWhoDied(world);
     await settle(world, 'the last fault');
     settledMs = world.scheduler.now - world.faultsEnd;
-    const wrong = snapshotErrors(world);
+    const wrong = await snapshotErrors(world);
     if (wrong.length > 0) {
       world.tell('world', `the snapshot is wrong until the next list: ${wrong.join('; ')}`);
       const known = wrong.every((w) => (w.startsWith('missing') ? world.abandoned : canHaveGhosts(world)));
-      if (!known && !world.profile.shrunkenLists) world.fail(`the snapshot is wrong: ${wrong.join('; ')}`);
+      if (!known && !isLiedTo(world.profile)) world.fail(`the snapshot is wrong: ${wrong.join('; ')}`);
       healedByList = true;
       world.relist();
       await settle(world, 'the healing list');
-      const still = snapshotErrors(world);
+      const still = await snapshotErrors(world);
       if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
     }
     if (mayHaveMissedAList(world) && differences(world.store, world.profile.maxEndpointsPerSlice).length > 0) {
@@ -44,12 +44,12 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
       world.relist();
       await settle(world, 'the next list');
     }
-    checkClean(world, false);
+    await checkClean(world, false);
     checkCluster(world, false);
     await resync(world);
     await settle(world, 'the resync');
     world.monitor.finish();
-    checkClean(world, true);
+    await checkClean(world, true);
     checkCluster(world, true);
   } catch (e) {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
@@ -63,14 +63,17 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
  * its first list, having raised the fence above another one's, which then does not count.
  */
 async function listForWhoDied(world: World): Promise<boolean> {
-  if (!world.abandoned && !world.profile.shrunkenLists) return false;
+  if (!world.abandoned && !isLiedTo(world.profile)) return false;
   await world.scheduler.runUntil(world.faultsEnd + 70_000);
   const meta = await readMeta(world.table, cluster);
-  if (!meta || (isSynced(meta) && !world.profile.shrunkenLists)) return false;
+  if (!meta || (isSynced(meta) && !isLiedTo(world.profile))) return false;
   world.tell('world', 'the next list');
   world.relist();
   return true;
 }
+
+/** A list that takes much away is applied when sweep has made its own. */
+const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readMeta(table, cluster))?.toConfirm.length ?? 0) > 0;
 
 const settleMs = 120_000;
 const stepMs = 6_000;
@@ -83,7 +86,9 @@ async function settle(world: World, after: string): Promise<void> {
   let version = -1;
   for (;;) {
     await scheduler.runUntil(scheduler.now + stepMs);
-    const idle = world.isIdle() && store.resourceVersion === version;
+    // It will not come right, and may never come to rest.
+    if (world.failures.length > 0 || world.queues.quarantine.messages.size > 0) return;
+    const idle = world.isIdle() && store.resourceVersion === version && !(await waitsForSweep(world));
     version = store.resourceVersion;
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
@@ -91,7 +96,7 @@ async function settle(world: World, after: string): Promise<void> {
     const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + settleMs;
     if (scheduler.now > limit) {
       // A Service that is not there any more is given slices, which the garbage collector takes away, and a pod waits for a node: until the next list.
-      if (canHaveGhosts(world) && snapshotErrors(world).some((e) => e.startsWith('ghost'))) return;
+      if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost'))) return;
       const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map((m) => m.body.slice(0, 300));
       world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
       return;
@@ -109,14 +114,15 @@ const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.
 const mayHaveMissedAList = ({ profile }: World): boolean => profile.foreignEdits > 0 && profile.relayKills > 0;
 
 /** Where the snapshot is not what the cluster holds. */
-function snapshotErrors(world: World): readonly string[] {
+async function snapshotErrors(world: World): Promise<readonly string[]> {
   const wrong: string[] = [];
+  const items = await world.table.items();
   for (const [partition, kind] of [
     ['#SVC#', 'Service'],
     ['#POD#', 'Pod'],
   ] as const) {
     const held = new Map<string, string>();
-    for (const item of world.table.dump()) {
+    for (const item of items) {
       const at = item.pk.indexOf(partition);
       if (at < 0 || item['o'] === undefined) continue;
       held.set(`${item.pk.slice(at + partition.length)}/${item.sk}`, item['v'] as string);
@@ -139,8 +145,8 @@ function wasLeftBehind({ monitor }: World, pk: string, gen: number): boolean {
   return raised?.actor.dead === true && raised.gen === gen;
 }
 
-function checkClean(world: World, resynced: boolean): void {
-  for (const item of world.table.dump()) {
+async function checkClean(world: World, resynced: boolean): Promise<void> {
+  for (const item of await world.table.items()) {
     if (item.pk.includes('#WORK#')) {
       const work = decodeWork(item);
       if (!isClean(work)) {
@@ -169,7 +175,7 @@ async function resync(world: World): Promise<void> {
   if (meta?.mode !== 'active') world.fail(`the cluster was left in mode ${meta?.mode}`);
   if (meta?.wakeAll) world.fail('the last switch of mode was not finished');
   const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
-  for (const { pk } of world.table.dump()) {
+  for (const { pk } of await world.table.items()) {
     if (!pk.includes('#WORK#')) continue;
     const { namespace, service } = parseWorkKey(pk);
     services.add(`${namespace}/${service}`);

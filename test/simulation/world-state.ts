@@ -1,10 +1,10 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { MemoryTable } from '#test/support/table-memory.ts';
 import type { Monitor } from './monitor.ts';
 import type { Profile } from './profile.ts';
 import type { Queue } from './queue.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SimulatedTable } from './simulated-table.ts';
 
 export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
 export type QueueName = (typeof queueNames)[number];
@@ -15,7 +15,7 @@ export interface WorldState {
   readonly profile: Profile;
   readonly scheduler: Scheduler;
   readonly store: Store;
-  readonly table: MemoryTable;
+  readonly table: SimulatedTable;
   readonly queues: { readonly [Q in QueueName]: Queue };
   readonly faultsEnd: number;
   readonly monitor: Monitor;
@@ -27,5 +27,7 @@ export interface WorldState {
   /** A relay was killed that another one does not make good for by a list. */
   abandoned: boolean;
   redriven: number;
+  /** Since when the cluster is not in active mode, ms since the epoch; infinite while it is. */
+  awaySince: number;
   fail(what: string): void;
 }

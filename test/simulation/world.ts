@@ -4,7 +4,7 @@ import { storeKinds } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { registerCluster } from '#shared/snapshot/registration.ts';
-import { type MemoryTable, memoryTable } from '#test/support/table-memory.ts';
+import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
 import { Life } from './life.ts';
 import { type Monitor, monitor } from './monitor.ts';
@@ -17,6 +17,7 @@ import { type Message, Queue } from './queue.ts';
 import { Random } from './random.ts';
 import { Relays } from './relays.ts';
 import { drainMicrotasks, Scheduler } from './scheduler.ts';
+import { inMemory, type SimulatedTable } from './simulated-table.ts';
 import type { QueueName, WorldState } from './world-state.ts';
 
 const startAt = Date.parse('2026-01-01T00:00:00Z');
@@ -26,6 +27,7 @@ export interface WorldOptions {
   readonly mutant?: Mutant | undefined;
   readonly trace?: ((line: string) => void) | undefined;
   readonly drain?: () => Promise<void>;
+  readonly table?: SimulatedTable;
 }
 
 export class World implements WorldState {
@@ -34,7 +36,7 @@ export class World implements WorldState {
   readonly profile: Profile;
   readonly scheduler: Scheduler;
   readonly store: Store;
-  readonly table: MemoryTable = memoryTable();
+  readonly table: SimulatedTable;
   readonly queues: { readonly [Q in QueueName]: Queue };
   readonly failures: string[] = [];
   readonly faultsEnd: number;
@@ -43,6 +45,8 @@ export class World implements WorldState {
   prescribedUntil = 0;
   abandoned = false;
   redriven = 0;
+  /** Since when the cluster is not in active mode. */
+  awaySince = Number.POSITIVE_INFINITY;
   /** When the cluster went back to what it was before. */
   wentBackAt = Number.POSITIVE_INFINITY;
   readonly #trace: ((who: string, what: string) => void) | undefined;
@@ -54,11 +58,12 @@ export class World implements WorldState {
   #refusedService: string | undefined;
   isOver = false;
 
-  constructor({ seed, mutant, trace, drain = drainMicrotasks }: WorldOptions) {
+  constructor({ seed, mutant, trace, drain = drainMicrotasks, table = inMemory() }: WorldOptions) {
     this.seed = seed;
+    this.table = table;
     this.#mutant = mutant;
     this.random = new Random(seed);
-    this.profile = { ...drawProfile(this.random, new Random(seed + 0x5eed)), ...mutant?.profile };
+    this.profile = { ...drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined), ...mutant?.profile };
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
     const { scheduler, random, profile } = this;
@@ -78,6 +83,7 @@ export class World implements WorldState {
         return world.#refusedService;
       },
     };
+    const { runs } = profile.limits;
     const queue = (name: QueueName, visibilityMs: number, mostReceives: number): Queue =>
       new Queue(scheduler, random, {
         name,
@@ -87,8 +93,8 @@ export class World implements WorldState {
         delayMs: () => (this.isOver ? 30 : profile.delayMs),
       });
     this.queues = {
-      events: queue('events', 60_000, 5),
-      syncs: queue('syncs', 180_000, profile.syncReceives),
+      events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.mostReceives),
+      syncs: queue('syncs', runs.visibilityRuns * runs.syncMs, profile.syncReceives),
       parked: queue('parked', 30_000, 1e9),
       quarantine: queue('quarantine', 30_000, 1e9),
     };
@@ -136,8 +142,9 @@ export class World implements WorldState {
     if (profile.standby) scheduler.after(random.between(0, 5_000), () => this.#relays.start());
     for (let i = 0; i < profile.relayFaults; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.disturbOne());
     for (let i = 0; i < profile.relayKills; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
-    this.#everySoOften(60_000, () => operations.sweep());
+    this.#everySoOften(profile.sweepMs, () => operations.sweep());
     this.#everySoOften(20_000, () => operations.redrive());
+    if (profile.limits.podLog.entryTtlSeconds < ordinaryLimits.podLog.entryTtlSeconds) this.#everySoOften(10_000, () => void this.#expire());
     for (let i = 0; i < profile.modeSwitches; i++) operations.planPause();
     if (profile.goesBack !== 'never') this.#planBackup(profile.goesBack);
     if (profile.outageMs > 0) {
@@ -181,6 +188,13 @@ export class World implements WorldState {
         this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);
       });
     });
+  }
+
+  /** As DynamoDB does, and sooner. */
+  async #expire(): Promise<void> {
+    for (const item of await this.table.items()) {
+      if (typeof item['ttl'] === 'number' && item['ttl'] * 1000 < this.scheduler.now) void this.table.delete(item);
+    }
   }
 
   /** Lists anew, as the relay does every half hour. */

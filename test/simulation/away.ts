@@ -1,0 +1,46 @@
+/** While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf (docs/runbook.md). */
+
+import { metaKey } from '#shared/snapshot/keys.ts';
+import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { decodeWork } from '#shared/snapshot/work.ts';
+import type { Metrics } from '#shared/telemetry/port.ts';
+import { isClean } from '#shared/workqueue/item.ts';
+import { cluster } from './profile.ts';
+import type { WorldState } from './world-state.ts';
+
+/** No run would close its circuit: the API is not asked. */
+export async function checkCircuit(world: WorldState): Promise<void> {
+  if (world.awaySince > world.scheduler.now) return;
+  const item = await world.table.get(metaKey(cluster));
+  if (item?.['circuit'] !== undefined) world.fail('the circuit of a cluster that is not written to stays open');
+}
+
+/** Work that a run of sweep must have seen is owed for as long before the run begins, ms. */
+const owedForMs = 5_000;
+
+/** The metrics of one run of sweep, held against what is so. */
+export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
+  const begunAt = world.scheduler.now;
+  return {
+    put(name, value, dimensions) {
+      inner.put(name, value, dimensions);
+      // Switched while it runs, it may have read either.
+      if (world.awaySince > begunAt) return;
+      if (name === 'CircuitOpen' && value > 0) world.fail('sweep tells of an open circuit of a cluster that is not written to');
+      if (name === 'OldestDirtyAge' && value === 0) void muted(world, begunAt);
+    },
+  };
+}
+
+async function muted(world: WorldState, begunAt: number): Promise<void> {
+  // Without its index sweep knows of no work.
+  if (!world.profile.sweepWakes) return;
+  const owed = (await world.table.items()).filter((item) => item.pk.includes('#WORK#'));
+  const meta = await readMeta(world.table, cluster);
+  if (!meta || !isSynced(meta)) return;
+  for (const item of owed) {
+    const work = decodeWork(item);
+    const due = Math.max(work.dirtyAt ?? Number.POSITIVE_INFINITY, work.parts.ep.at, work.parts.sl.at) + world.profile.batchPeriodSeconds * 1000;
+    if (!isClean(work) && due < begunAt - owedForMs) return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
+  }
+}

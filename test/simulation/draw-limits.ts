@@ -1,0 +1,114 @@
+/** Limits small enough to be crossed in a world of a few objects and a minute. The relations between them (shared/contract/limits.ts) are kept. */
+import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
+import type { Random } from './random.ts';
+
+/** Where nothing is drawn. A world's minute is short: runs end sooner than in production, and messages come back sooner. */
+export const ordinaryLimits: Limits = { ...defaultLimits, runs: { ...defaultLimits.runs, ingestMs: 10_000, mostReceives: 5 } };
+
+/** Longest that a process may stand still in a world, and that a call may take where calls stall and where they do not (Processes.fate, Actor.call), ms. */
+export const longestPauseMs = 75_000;
+export const longestStallMs = 8_000;
+const longestSlowCallMs = 3_000;
+
+/** More than a pod with fat labels takes (Life), bytes. */
+const fatEntryBytes = 3_500;
+
+/** Each of them is small in some worlds: `share` of these. */
+const share = 0.25;
+
+/** What a world is otherwise (profile.ts). */
+interface World {
+  readonly pauses: number;
+  readonly slow: number;
+  readonly stalls: number;
+  readonly sweepWakes: boolean;
+  readonly fatLabels: boolean;
+}
+
+export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, fatLabels }: World, pageSize: number): Limits {
+  const small = <T>(ordinary: T, drawn: () => T): T => (random.chance(share) ? drawn() : ordinary);
+  const between = (ordinary: number, least: number, most: number): number => small(ordinary, () => random.between(least, most));
+  const { podLog, ingest, sync, sweep, relay, queue, runs, election } = ordinaryLimits;
+
+  // A run that is too short for its slowest calls gets on by luck alone.
+  const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
+  const syncMs = between(runs.syncMs, 15_000, 25_000);
+  const longestCallMs = stalls > 0 ? longestStallMs : longestSlowCallMs;
+  // What a run has under way may still arrive after its end.
+  const longestIngestMs = (pauses > 0 ? longestPauseMs : 0) + ingestMs + longestCallMs;
+  const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
+  const mostUnderWay = between(podLog.mostUnderWay, 1, 4);
+  const messageBytes = between(relay.messageBytes, 200, 4_000);
+  return {
+    election,
+    podLog: {
+      maxAgeMs,
+      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((mostUnderWay * maxAgeMs + longestIngestMs) / 1000) + random.between(1, 20)),
+      mostNames: between(podLog.mostNames, 0, 3),
+      mostChanged: between(podLog.mostChanged, 0, 3),
+      mostUnderWay,
+      mostKept: between(podLog.mostKept, 0, 6),
+    },
+    ingest: {
+      ...ingest,
+      entriesPerStep: between(ingest.entriesPerStep, 1, 4),
+      servicesPerStep: between(ingest.servicesPerStep, 1, 4),
+      mostServicesKept: between(ingest.mostServicesKept, 0, 3),
+      mostNamespacesKept: between(ingest.mostNamespacesKept, 0, 1),
+      mostSessionsKept: between(ingest.mostSessionsKept, 0, 1),
+      memoryAtOnce: between(ingest.memoryAtOnce, 1, 100_000),
+      suspectDelaySeconds: between(ingest.suspectDelaySeconds, 1, 10),
+      suspiciousCount: between(ingest.suspiciousCount, 1, 4),
+      tombstoneMs: between(ingest.tombstoneMs, longestIngestMs, longestIngestMs + 10_000),
+      emptyAfterMs: between(ingest.emptyAfterMs, longestIngestMs, longestIngestMs + 10_000),
+    },
+    sync: {
+      ...sync,
+      leaseMs: syncMs < runs.syncMs ? syncMs + longestCallMs + random.between(500, 7_000) : sync.leaseMs,
+      maxRuns: between(sync.maxRuns, 1, 3),
+      maxHoldMs: between(sync.maxHoldMs, 0, 1_000),
+      brakeFrom: between(sync.brakeFrom, 1, 4),
+      doubtSeconds: between(sync.doubtSeconds, 3, 30),
+      probeMs: between(sync.probeMs, 5_000, 15_000),
+      confirmAfterSeconds: between(sync.confirmAfterSeconds, 2, 5),
+      mostLeaseEnds: between(sync.mostLeaseEnds, 1, 2),
+      triggersInline: between(sync.triggersInline, 60, 200),
+      triggersPerBucket: between(sync.triggersPerBucket, 1, 3),
+    },
+    sweep: {
+      ...sweep,
+      overdueMs: between(sweep.overdueMs, 2_000, 30_000),
+      mostOverdue: between(sweep.mostOverdue, 1, 3),
+      entriesPerPart: between(sweep.entriesPerPart, 1, 4),
+      bytesPerPart: fatLabels ? fatEntryBytes : between(sweep.bytesPerPart, 100, 2_000),
+      firstResync: between(sweep.firstResync, 1, 2),
+      mostResync: between(sweep.mostResync, 1, 3),
+      // It would hide what was lost.
+      resyncMinutes: sweepWakes ? between(sweep.resyncMinutes, 1, 4) : sweep.resyncMinutes,
+    },
+    relay: {
+      ...relay,
+      pageSize: fatLabels ? random.between(8, 20) : between(pageSize, 1, 2),
+      heartbeatMs: between(relay.heartbeatMs, 1_000, 5_000),
+      partBytes: between(relay.partBytes, 300, 2_000),
+      mostWaiting: between(relay.mostWaiting, 1, 4),
+      mostWaitingBytes: between(relay.mostWaitingBytes, 100, 2_000),
+      messageEntries: between(relay.messageEntries, 1, 3),
+      messageBytes: fatLabels ? Math.min(messageBytes, 4_000) : messageBytes,
+      ...(fatLabels ? { entryBytes: fatEntryBytes, partTextBytes: random.between(fatEntryBytes + 500, 2 * fatEntryBytes) } : {}),
+    },
+    queue: {
+      ...queue,
+      plainBytes: between(queue.plainBytes, 0, 1_000),
+      // A part holds one entry more than its bytes, and the header; and so does a message.
+      inflateBytes: fatLabels ? Math.max(Math.min(messageBytes, 4_000), 2 * fatEntryBytes) + fatEntryBytes + 1_000 : queue.inflateBytes,
+    },
+    runs: {
+      ...runs,
+      ingestMs,
+      syncMs,
+      visibilityRuns: runs.visibilityRuns,
+      batchSize: between(runs.batchSize, 1, 3),
+    },
+  };
+}
