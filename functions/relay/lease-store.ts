@@ -24,7 +24,13 @@ export interface LeaseName {
 
 const acceptedAnnotation = 'fleet-endpoints/accepted';
 
-/** `now`: ms since the epoch, for people who read the Lease. */
+/**
+ * What the holder of a Lease told longer ago than this is not gone by, ms: nobody has spoken since, and meanwhile the cluster may have been taken out of
+ * its hub and added again, with a queue and a snapshot that know nothing. Clocks may be apart by about as much; then a relay lists once more.
+ */
+const toldForMs = 30_000;
+
+/** `now`: ms since the epoch. */
 export function httpLeaseStore(transport: HttpTransport, { namespace, name }: LeaseName, now: () => number, timeoutMs: number): LeaseStore {
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   const path = `${collection}/${encodeURIComponent(name)}`;
@@ -33,7 +39,7 @@ export function httpLeaseStore(transport: HttpTransport, { namespace, name }: Le
 
   const parse = (body: Buffer): Lease => {
     last = JSON.parse(body.toString()) as WireLease;
-    return leaseOf(last);
+    return leaseOf(last, now());
   };
 
   return {
@@ -68,10 +74,11 @@ interface WireLease {
     readonly leaseDurationSeconds?: number;
     readonly leaseTransitions?: number;
     readonly acquireTime?: string;
+    readonly renewTime?: string;
   };
 }
 
-function leaseOf({ metadata, spec }: WireLease): Lease {
+function leaseOf({ metadata, spec }: WireLease, nowMs: number): Lease {
   const { resourceVersion } = metadata ?? {};
   if (!isResourceVersion(resourceVersion)) throw new MalformedAnswer(`the Lease has the resourceVersion ${JSON.stringify(resourceVersion)}`);
   return {
@@ -79,7 +86,7 @@ function leaseOf({ metadata, spec }: WireLease): Lease {
     durationMs: (spec?.leaseDurationSeconds ?? 0) * 1000,
     transitions: spec?.leaseTransitions ?? 0,
     resourceVersion,
-    accepted: parseAccepted(metadata?.annotations?.[acceptedAnnotation]),
+    accepted: nowMs - Date.parse(spec?.renewTime ?? '') <= toldForMs ? parseAccepted(metadata?.annotations?.[acceptedAnnotation]) : undefined,
   };
 }
 

@@ -18,10 +18,12 @@ let stored: Stored | undefined;
 let versions: number;
 let asked: string[];
 let store: LeaseStore;
+let nowMs: number;
 const { signal } = new AbortController();
 
 /** What the API server does with one Lease. */
 beforeEach(async () => {
+  nowMs = Date.parse('2026-01-02T03:04:05.678Z');
   stored = undefined;
   versions = 0;
   asked = [];
@@ -44,7 +46,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const transport = httpTransport({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  store = httpLeaseStore(transport, { namespace: 'relays', name: 'relay' }, () => Date.parse('2026-01-02T03:04:05.678Z'), 1_000);
+  store = httpLeaseStore(transport, { namespace: 'relays', name: 'relay' }, () => nowMs, 1_000);
 });
 afterEach(() => {
   server.closeAllConnections();
@@ -72,6 +74,14 @@ test('a Lease that is not there is made, and read as it was written', async () =
     acquireTime: '2026-01-02T03:04:05.678000Z',
     renewTime: '2026-01-02T03:04:05.678000Z',
   });
+});
+
+test('what the holder told is forgotten when nobody has renewed the Lease for half a minute', async () => {
+  await store.write(content('a'), undefined, true, signal);
+  nowMs += 29_000;
+  expect((await store.read(signal))?.accepted).toEqual(content('a').accepted);
+  nowMs += 2_000;
+  expect(await store.read(signal)).toMatchObject({ holder: 'a', accepted: undefined });
 });
 
 test('a renewal keeps what others have added, and when the lease was taken', async () => {
