@@ -1,5 +1,6 @@
 import { App, Aspects } from 'aws-cdk-lib';
-import { type Config, loadConfig } from './config/config.ts';
+import type { Config } from './config/config.ts';
+import { loadConfig } from './config/load-config.ts';
 import { fitToEmulator, forEmulator } from './stacks/emulator.ts';
 import { addFleet } from './stacks/fleet.ts';
 

@@ -1,7 +1,8 @@
 /** `npm run cluster -- register`: the records that a cluster's stack has written, written again from its outputs. */
 import { existsSync, readFileSync } from 'node:fs';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { type ClusterConfig, type Config, loadConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, Config } from '#infra/config/config.ts';
+import { loadConfig } from '#infra/config/load-config.ts';
 import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
 import { concurrently } from '#shared/queue/concurrently.ts';

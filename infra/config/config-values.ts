@@ -7,3 +7,4 @@ export const arn = (service: string, what: string): Shape<string> =>
 export const roleArn = arn('iam', 'a role');
 export const dnsLabel = matches('1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
 export const eksName = matches('the name of an EKS cluster', /^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/);
+export const awsRegion = matches('a region such as eu-central-1', /^[a-z]{2}(-[a-z]+)+-[0-9]$/);

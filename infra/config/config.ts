@@ -1,24 +1,4 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { arn, eksName, matches, roleArn } from './config-values.ts';
-import { type RelayConfig, relay } from './relay-config.ts';
-import {
-  byType,
-  checked,
-  fields,
-  flag,
-  integer,
-  list,
-  literal,
-  oneOf,
-  optional,
-  readYaml,
-  required,
-  type Shape,
-  text,
-  unique,
-  withDefault,
-} from './yaml-shape.ts';
+import type { RelayConfig } from './relay-config.ts';
 
 /** One installation: a hub and the clusters it serves (clusters.example.yaml explains each key). */
 export interface Config {
@@ -39,6 +19,16 @@ export interface HubConfig {
   /** Raised, it makes the next deploy register every cluster again, though nothing else of their stacks changed. */
   readonly registrationEpoch: number;
   readonly vpc?: VpcConfig | undefined;
+  /** Roles whose people run `npm run cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
+  readonly operatorRoleArns: readonly string[];
+  /** Of new clusters' queues: `fixed` is HUB-ID-events, `generated` is what CloudFormation makes up. */
+  readonly queueNames: QueueNames;
+  /** Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than IAM lets a role have. */
+  readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
+  /** Keys of the customer's own; AWS's are used without. */
+  readonly encryption: { readonly table?: string | undefined; readonly queues?: string | undefined; readonly logs?: string | undefined };
+  /** Units a second that the table takes at once, before it has grown with use. */
+  readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
   readonly tracing: boolean;
   /** Of the whole account, in US dollars. */
@@ -48,6 +38,9 @@ export interface HubConfig {
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
 }
+
+/** Another name is another queue: docs/upgrading.md says how a cluster changes over. */
+export type QueueNames = 'fixed' | 'generated';
 
 /** Where sync and sweep run, for clusters with private API endpoints. */
 export interface VpcConfig {
@@ -66,6 +59,8 @@ export interface ClusterConfig {
     readonly endpoints: boolean;
     readonly slices: boolean;
   };
+  /** Of its own; the hub's by default. */
+  readonly queueNames?: QueueNames | undefined;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };
   /** What the alarms of the cluster's state (RelaySilent, CircuitOpen, GateClosed) do. */
@@ -89,135 +84,4 @@ export type AuthConfig =
       readonly accessEntry: boolean;
     }
   | { readonly type: 'web-identity'; readonly audience: string }
-  | { readonly type: 'secret'; readonly secretArn: string };
-
-export function loadConfig(file: string): Config {
-  let yaml: string;
-  try {
-    yaml = readFileSync(file, 'utf8');
-  } catch (e) {
-    throw new Error(`no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file with -c clusters=FILE`, {
-      cause: e,
-    });
-  }
-  return parseConfig(file, yaml);
-}
-
-export const parseConfig = (file: string, yaml: string): Config => readYaml(file, yaml, configShape);
-
-/** CloudFormation puts the id into names of stacks and queues, and cuts those at 80 characters. */
-const clusterId = matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/);
-const awsRegion = matches('a region such as eu-central-1', /^[a-z]{2}(-[a-z]+)+-[0-9]$/);
-
-const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) => {
-  if (!URL.canParse(value)) return false;
-  const { protocol, pathname, search, hash, username, password, origin } = new URL(value);
-  return protocol === 'https:' && pathname === '/' && !search && !hash && !username && !password && origin;
-});
-
-const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
-
-/** PEM, or its base64 as kubeconfig files and EKS have it; PEM comes out. */
-const certificates = text('one or more certificates in PEM, or the base64 of that', (value) => {
-  const pem = value.includes('-----BEGIN') ? value : Buffer.from(value, 'base64').toString();
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (!blocks) return false;
-  try {
-    for (const block of blocks) new X509Certificate(block);
-  } catch {
-    return false;
-  }
-  return `${blocks.join('\n')}\n`;
-});
-
-const auth = byType({
-  eks: fields({
-    type: required(literal('eks')),
-    clusterName: required(eksName),
-    region: optional(awsRegion),
-    roleArn: optional(roleArn),
-    accessEntry: withDefault(flag, false),
-  }),
-  'web-identity': fields({
-    type: required(literal('web-identity')),
-    audience: required(matches('an audience of 1 to 1000 characters', /^.{1,1000}$/)),
-  }),
-  secret: fields({ type: required(literal('secret')), secretArn: required(arn('secretsmanager', 'a secret')) }),
-}) as Shape<AuthConfig>;
-
-const settingsDefault = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
-const concurrencyDefault = { ingest: 10, sync: 20 };
-
-const cluster: Shape<ClusterConfig> = checked(
-  fields({
-    id: required(clusterId),
-    mode: withDefault(oneOf('shadow', 'active', 'paused'), 'shadow' as const),
-    settings: withDefault(
-      fields({
-        batchPeriodSeconds: withDefault(integer(0, 900), settingsDefault.batchPeriodSeconds),
-        maxEndpointsPerSlice: withDefault(integer(1, 1000), settingsDefault.maxEndpointsPerSlice),
-        endpoints: withDefault(flag, settingsDefault.endpoints),
-        slices: withDefault(flag, settingsDefault.slices),
-      }),
-      settingsDefault,
-    ),
-    concurrency: withDefault(
-      fields({ ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest), sync: withDefault(integer(2, 1000), concurrencyDefault.sync) }),
-      concurrencyDefault,
-    ),
-    alarms: withDefault(oneOf('page', 'ticket'), 'ticket' as const),
-    api: optional(fields({ url: required(apiUrl), ca: optional(certificates), auth: required(auth) })),
-    relay: required(relay),
-  }),
-  ({ mode, api }) => {
-    if (mode !== 'active') return undefined;
-    if (!api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
-    if (api.auth?.type === 'eks') return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed";
-    return undefined;
-  },
-);
-
-const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
-
-const toldOfBudget = ({ monthlyBudget, alarms }: Pick<HubConfig, 'monthlyBudget' | 'alarms'>): string | undefined =>
-  monthlyBudget !== undefined && !alarms.ticketTopicArn ? 'monthlyBudget is given, but no alarms.ticketTopicArn to tell it to' : undefined;
-
-const configShape: Shape<Config> = fields({
-  hub: required(
-    checked(
-      fields({
-        name: withDefault(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/), 'FleetEndpoints'),
-        account: optional(matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/)),
-        region: optional(awsRegion),
-        logRetentionDays: withDefault(
-          checked(integer(1, 3653), (days) =>
-            retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
-          ),
-          14,
-        ),
-        lambdaConcurrencyLimit: withDefault(integer(10, 1_000_000), 1000),
-        reserveConcurrency: withDefault(flag, false),
-        registrationEpoch: withDefault(integer(0, 1_000_000), 0),
-        vpc: optional(
-          fields({
-            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/)),
-            subnetIds: required(list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/))),
-            securityGroupIds: required(list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/))),
-          }),
-        ),
-        alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
-        tracing: withDefault(flag, false),
-        monthlyBudget: optional(integer(1, 10_000_000)),
-        rollout: withDefault(oneOf('gradual', 'at-once'), 'gradual' as const),
-        runbookUrl: optional(webPage),
-      }),
-      toldOfBudget,
-    ),
-  ),
-  clusters: withDefault(
-    unique(list(cluster), 'id', (c) => c.id),
-    [],
-  ),
-}) as Shape<Config>;
-
-const retentionDays: readonly number[] = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
+  | { readonly type: 'secret'; readonly secretArn: string; readonly kmsKeyArn?: string | undefined };

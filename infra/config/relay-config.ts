@@ -1,9 +1,9 @@
 /** The relay's part of clusters.yaml. */
 
 import { criticalPriority, type PodExtras } from '#infra/relay/pod.ts';
-import { arn, dnsLabel, eksName, matches, roleArn } from './config-values.ts';
+import { arn, awsRegion, dnsLabel, eksName, matches, roleArn } from './config-values.ts';
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
-import { byType, checked, fields, flag, integer, literal, required, type Shape, withDefault } from './yaml-shape.ts';
+import { byType, checked, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
 
 export interface RelayConfig extends PodExtras {
   readonly namespace: string;
@@ -16,7 +16,7 @@ export interface RelayConfig extends PodExtras {
 }
 
 export type RelayIdentityConfig =
-  | { readonly type: 'pod-identity'; readonly clusterName: string; readonly association: boolean }
+  | { readonly type: 'pod-identity'; readonly clusterName: string; readonly association: boolean; readonly region?: string | undefined }
   | { readonly type: 'irsa'; readonly oidcProviderArn: string }
   /** `webIdentity`: the role trusts the cluster's tokens; else the pod gets its credentials in another way. */
   | { readonly type: 'existing-role'; readonly roleArn: string; readonly webIdentity: boolean };
@@ -26,7 +26,12 @@ export const projectsToken = ({ identity: known }: Pick<RelayConfig, 'identity'>
   known.type === 'irsa' || (known.type === 'existing-role' && known.webIdentity);
 
 const identity = byType({
-  'pod-identity': fields({ type: required(literal('pod-identity')), clusterName: required(eksName), association: withDefault(flag, true) }),
+  'pod-identity': fields({
+    type: required(literal('pod-identity')),
+    clusterName: required(eksName),
+    association: withDefault(flag, true),
+    region: optional(awsRegion),
+  }),
   irsa: fields({ type: required(literal('irsa')), oidcProviderArn: required(arn('iam', 'an OIDC provider')) }),
   'existing-role': fields({ type: required(literal('existing-role')), roleArn: required(roleArn), webIdentity: withDefault(flag, false) }),
 }) as Shape<RelayIdentityConfig>;

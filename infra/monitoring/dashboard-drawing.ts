@@ -13,6 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
+import { type ClusterQueueRole, fixedQueueName } from '#infra/stages/queue-arns.ts';
 import { clusterDashboard, type Dashboard, type Widget } from './dashboards.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
@@ -51,7 +52,7 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
 /** Stands where the id of the chosen cluster goes; CloudWatch replaces it wherever it is. */
 const chosen = 'CHOSEN-CLUSTER';
 
-/** One dashboard for all clusters. Queues have generated names, so each kind has a variable of its own. */
+/** One dashboard for all clusters: where names of queues are fixed, one choice leads to all of a cluster. */
 export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
   const placeholder = (queue: QueueRole): string => `${queue}-queue`;
   const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
@@ -64,15 +65,28 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
       values,
       defaultValue: DefaultValue.FIRST,
     });
+  // A metric that every cluster has, in whatever mode.
+  const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
+  const cluster = variable('cluster', 'Cluster', chosen, clusters);
+  if (hub.queueNames === 'fixed') {
+    const queueName = (queue: QueueRole): string => fixedQueueName(hub.name, chosen, fixedRole(queue));
+    drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName }, [cluster]);
+    return;
+  }
+  // Generated names: each kind has a choice of its own.
   const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable => {
     const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
     return variable(`${queue}Queue`, `${queue} queue`, placeholder(queue), values);
   };
-  // A metric that every cluster has, in whatever mode.
-  const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
   drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
-    variable('cluster', 'Cluster', chosen, clusters),
+    cluster,
     queueVariable('events', 'QueuesEvents'),
     queueVariable('syncs', 'QueuesSyncs'),
   ]);
+}
+
+function fixedRole(queue: QueueRole): ClusterQueueRole {
+  if (queue === 'events' || queue === 'syncs') return queue;
+  if (queue === 'dead-events' || queue === 'dead-syncs') return queue === 'dead-events' ? 'events-dead' : 'syncs-dead';
+  throw new Error(`${queue} is a queue of the hub's, and of no cluster`);
 }

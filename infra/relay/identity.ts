@@ -1,7 +1,7 @@
-import { Arn, ArnFormat } from 'aws-cdk-lib';
+import { Arn, ArnFormat, Stack } from 'aws-cdk-lib';
 import { CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import {
-  ArnPrincipal,
+  AnyPrincipal,
   Effect,
   FederatedPrincipal,
   type IPrincipal,
@@ -12,31 +12,47 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { RelayConfig } from '#infra/config/relay-config.ts';
+import type { RelayConfig, RelayIdentityConfig } from '#infra/config/relay-config.ts';
+import { keyUse, useOfKeys } from '#infra/stages/keys.ts';
 import { relayServiceAccount, relayTokenAudience } from './names.ts';
+
+export interface RelayIdentityProps {
+  readonly relay: RelayConfig;
+  readonly events: Queue;
+  /** Of the customer's own. */
+  readonly queuesKey?: string | undefined;
+}
 
 /** Who the relay is in AWS: it may send to its cluster's events queue, and that is all. The queue is how the hub knows the cluster. */
 export class RelayIdentity extends Construct {
   readonly roleArn: string;
 
-  constructor(scope: Construct, id: string, { relay, events }: { readonly relay: RelayConfig; readonly events: Queue }) {
+  constructor(scope: Construct, id: string, { relay, events, queuesKey }: RelayIdentityProps) {
     super(scope, id);
     const { identity } = relay;
     if (identity.type === 'existing-role') {
       // By the queue's own policy: it holds for roles of other accounts too (which then need the same right on their side).
+      // The role by its name: SQS keeps a principal as the unique id that the role had then, so one made again would be shut out. It is no account
+      // principal, which lets in only whom the account's own policies let in as well.
       this.roleArn = identity.roleArn;
+      const account = Arn.split(identity.roleArn, ArnFormat.SLASH_RESOURCE_NAME).account ?? '';
       events.addToResourcePolicy(
         new PolicyStatement({
           effect: Effect.ALLOW,
-          principals: [new ArnPrincipal(identity.roleArn)],
+          principals: [new AnyPrincipal()],
           actions: ['sqs:SendMessage'],
           resources: [events.queueArn],
+          conditions: { ArnEquals: { 'aws:PrincipalArn': identity.roleArn }, StringEquals: { 'aws:PrincipalAccount': account } },
         }),
       );
       return;
     }
-    const role = new Role(this, 'Role', { assumedBy: trusted(relay), description: 'relay: sends to the events queue of its cluster' });
+    const role = new Role(this, 'Role', {
+      assumedBy: this.trusted(relay.namespace, identity),
+      description: 'relay: sends to the events queue of its cluster',
+    });
     role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: ['sqs:SendMessage'], resources: [events.queueArn] }));
+    if (queuesKey) role.addToPolicy(useOfKeys(this, [queuesKey], keyUse.queues));
     this.roleArn = role.roleArn;
     if (identity.type === 'pod-identity' && identity.association) {
       new CfnPodIdentityAssociation(this, 'Association', {
@@ -47,24 +63,30 @@ export class RelayIdentity extends Construct {
       });
     }
   }
-}
 
-function trusted({ namespace, identity }: RelayConfig): IPrincipal {
-  if (identity.type === 'pod-identity') {
-    const tags = {
-      'aws:RequestTag/eks-cluster-name': identity.clusterName,
+  private trusted(namespace: string, identity: Exclude<RelayIdentityConfig, { type: 'existing-role' }>): IPrincipal {
+    if (identity.type === 'irsa') {
+      const issuer = Arn.split(identity.oidcProviderArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName;
+      return new FederatedPrincipal(
+        identity.oidcProviderArn,
+        { StringEquals: { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience } },
+        'sts:AssumeRoleWithWebIdentity',
+      );
+    }
+    const equal = {
       'aws:RequestTag/kubernetes-namespace': namespace,
       'aws:RequestTag/kubernetes-service-account': relayServiceAccount,
     };
-    return new SessionTagsPrincipal(new ServicePrincipal('pods.eks.amazonaws.com', { conditions: { StringEquals: tags } }));
+    const conditions = { StringEquals: { ...equal, ...this.clusterOf(identity) } };
+    return new SessionTagsPrincipal(new ServicePrincipal('pods.eks.amazonaws.com', { conditions }));
   }
-  if (identity.type === 'irsa') {
-    const issuer = Arn.split(identity.oidcProviderArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName;
-    return new FederatedPrincipal(
-      identity.oidcProviderArn,
-      { StringEquals: { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience } },
-      'sts:AssumeRoleWithWebIdentity',
-    );
+
+  /** Names of EKS clusters repeat from region to region. Without one, a cluster that is associated elsewhere is known by its name alone. */
+  private clusterOf({ clusterName, association, region }: Extract<RelayIdentityConfig, { type: 'pod-identity' }>): {
+    readonly [key: string]: string;
+  } {
+    if (!association && !region) return { 'aws:RequestTag/eks-cluster-name': clusterName };
+    const arn = Stack.of(this).formatArn({ service: 'eks', resource: 'cluster', resourceName: clusterName, ...(region && { region }) });
+    return { 'aws:RequestTag/eks-cluster-arn': arn };
   }
-  return new ArnPrincipal(identity.roleArn);
 }

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type ClusterConfig, loadConfig } from '#infra/config/config.ts';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { chartTemplates } from './chart-templates.ts';

@@ -9,7 +9,7 @@ import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
 import { RelayIdentity } from '#infra/relay/identity.ts';
 import { writerGroup } from '#infra/relay/names.ts';
-import { ClusterQueues } from '#infra/stages/cluster-queues.ts';
+import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
 import { acknowledge } from '#infra/stages/nag.ts';
 import { Registration } from '#infra/stages/registration.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
@@ -27,7 +27,12 @@ export interface ClusterStackProps extends StackProps {
 export class ClusterStack extends Stack {
   constructor(scope: Construct, id: string, { hub, hubConfig, cluster, ...props }: ClusterStackProps) {
     super(scope, id, props);
-    const queues = new ClusterQueues(this, 'Queues');
+    const queues = new ClusterQueues(this, 'Queues', {
+      hub: hubConfig.name,
+      cluster: cluster.id,
+      names: cluster.queueNames ?? hubConfig.queueNames,
+      keyArn: hubConfig.encryption.queues,
+    });
     const registration = new Registration(this, 'Registration', {
       register: hub.register.function.fn,
       registrationEpoch: hubConfig.registrationEpoch,
@@ -40,7 +45,14 @@ export class ClusterStack extends Stack {
     consume(this, 'EventsToIngest', queues.events, hub.ingest.function.fn, cluster.concurrency.ingest).node.addDependency(registration);
     consume(this, 'SyncsToSync', queues.syncs, hub.sync.function.fn, cluster.concurrency.sync).node.addDependency(registration);
 
-    const relay = new RelayIdentity(this, 'Relay', { relay: cluster.relay, events: queues.events });
+    const relay = new RelayIdentity(this, 'Relay', {
+      relay: cluster.relay,
+      events: queues.events,
+      queuesKey: hubConfig.encryption.queues,
+    });
+    const [ingest, sync, sweep] = [hub.ingest, hub.sync, hub.sweep].map((stage) => stage.function.role.roleArn as string);
+    onlyThese(queues.events, [relay.roleArn, ingest, sweep, ...hubConfig.operatorRoleArns] as string[]);
+    onlyThese(queues.syncs, [ingest, sync, sweep, ...hubConfig.operatorRoleArns] as string[]);
     this.letWritersIn(cluster, hub);
     this.watch(cluster, hubConfig, queues);
 

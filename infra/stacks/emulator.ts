@@ -1,6 +1,7 @@
 import { CfnResource, type IAspect, Lazy } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnPolicy } from 'aws-cdk-lib/aws-iam';
+import { CfnQueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
 import type { Config } from '#infra/config/config.ts';
 
@@ -23,6 +24,7 @@ export function fitToEmulator(): IAspect {
   return {
     visit(node) {
       if (node instanceof CfnPolicy) allowBatches(node);
+      else if (node instanceof CfnQueuePolicy) knowSessions(node);
       else if (node instanceof CfnAlarm && node.metrics !== undefined) leaveOut(node, 'with metric math');
       else if (CfnResource.isCfnResource(node) && notOnEmulator.includes(node.cfnResourceType)) leaveOut(node);
     },
@@ -47,4 +49,30 @@ function allowBatches(policy: CfnPolicy): void {
       return { ...rest, Statement: Statement.map((s) => ({ ...s, Action: [s.Action].flat().flatMap(withBatches) })) };
     },
   });
+}
+
+/** On AWS aws:PrincipalArn is a session's role; on the local cloud it is the session, and the administrator's is the account. */
+function knowSessions(policy: CfnQueuePolicy): void {
+  const document = policy.policyDocument;
+  const account = { Ref: 'AWS::AccountId' };
+  const sessionsOf = (role: unknown): object => {
+    const name = typeof role === 'string' ? role.split(':role/')[1] : { 'Fn::Select': [1, { 'Fn::Split': [':role/', role] }] };
+    return { 'Fn::Join': ['', ['arn:aws:sts::', account, ':assumed-role/', name, '/*']] };
+  };
+  policy.policyDocument = Lazy.uncachedAny({
+    produce(context) {
+      const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly QueueStatement[] };
+      const known = Statement.map((s) => {
+        const roles = s.Condition?.ArnNotLike?.['aws:PrincipalArn'];
+        if (!roles) return s;
+        const all = [...roles, ...roles.map(sessionsOf), { 'Fn::Join': ['', ['arn:aws:iam::', account, ':root']] }];
+        return { ...s, Condition: { ArnNotLike: { 'aws:PrincipalArn': all } } };
+      });
+      return { ...rest, Statement: known };
+    },
+  });
+}
+
+interface QueueStatement {
+  readonly Condition?: { readonly ArnNotLike?: { readonly 'aws:PrincipalArn'?: readonly unknown[] } };
 }

@@ -15,7 +15,7 @@ export interface Fleet {
 export function addFleet(app: App, config: Config): Fleet {
   const { name, account, region } = config.hub;
   const env = { ...(account && { account }), ...(region && { region }) };
-  const snapshot = new SnapshotStack(app, `${name}-snapshot`, { env, description: `${name}: the table, kept when all else goes` });
+  const snapshot = new SnapshotStack(app, `${name}-snapshot`, { env, hub: config.hub, description: `${name}: the table, kept when all else goes` });
   const hub = new HubStack(app, hubStackName(name), {
     env,
     config,

@@ -33,10 +33,11 @@ export class HubStack extends Stack {
     const { hub, clusters } = config;
     const stage = { hub, table: snapshot.table };
     const network = hub.vpc && networkOf(this, hub.vpc);
-    this.deadLetters = new DeadLetters(this, 'DeadLetters');
+    const reach = { clusters, access: hub.access, network };
+    this.deadLetters = new DeadLetters(this, 'DeadLetters', hub.encryption.queues);
     this.ingest = new Ingest(this, 'Ingest', { ...stage, deadLetters: this.deadLetters });
-    this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, clusters, network });
-    this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot, clusters, network });
+    this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
+    this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot, ...reach });
     this.register = new Register(this, 'Register', stage);
     const { alarms } = this.monitor(config, snapshot);
     if (hub.rollout === 'gradual') {

@@ -1,29 +1,84 @@
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { AuthConfig, ClusterConfig } from '#infra/config/config.ts';
+import type { AuthConfig, ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import type { HubFunction } from './function.ts';
+import { useOfKeys } from './keys.ts';
 import { acknowledge } from './nag.ts';
 
 /**
- * What a function needs to get credentials for the clusters, and no more: a presigned EKS token needs no permission unless
- * another role is to sign it. In statements of fifty, as IAM bounds the size of a policy, and the role spreads them over several.
+ * What a function needs to get credentials for the clusters, and no more: a presigned EKS token needs no permission unless another role is to
+ * sign it. Patterns of the hub's stand for the secrets and roles that are within them; the others are named one by one.
  */
-export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterConfig[]): void {
+export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterConfig[], access: HubConfig['access']): void {
   const found = <T>(of: (auth: AuthConfig) => T | undefined): T[] => [...new Set(clusters.flatMap(({ api }) => (api && of(api.auth)) ?? []))];
-  for (const arns of chunks(found((a) => (a.type === 'eks' ? a.roleArn : undefined)))) fn.allow(arns, 'sts:AssumeRole');
-  for (const arns of chunks(found((a) => (a.type === 'secret' ? a.secretArn : undefined)))) fn.allow(arns, 'secretsmanager:GetSecretValue');
-  for (const audiences of chunks(found((a) => (a.type === 'web-identity' ? a.audience : undefined)))) {
+  const roles = statements(
+    within(
+      access.roles,
+      found((a) => (a.type === 'eks' ? a.roleArn : undefined)),
+    ),
+  );
+  const secrets = statements(
+    within(
+      access.secrets,
+      found((a) => (a.type === 'secret' ? a.secretArn : undefined)),
+    ),
+  );
+  const audiences = statements(found((a) => (a.type === 'web-identity' ? a.audience : undefined)));
+  const keys = statements(found((a) => (a.type === 'secret' ? a.kmsKeyArn : undefined)));
+  const policies = roles.length + secrets.length + audiences.length + keys.length;
+  if (policies > mostPolicies) {
+    throw new Error(
+      `the clusters' secrets, roles, audiences and keys fill ${policies} policies, and IAM lets a role have ${mostPolicies}: give hub.access.secrets or hub.access.roles patterns that they are within (clusters.example.yaml)`,
+    );
+  }
+  for (const arns of roles) fn.allow(arns, 'sts:AssumeRole');
+  for (const arns of secrets) fn.allow(arns, 'secretsmanager:GetSecretValue');
+  for (const pattern of [...access.roles, ...access.secrets]) {
+    acknowledge(fn.role, `AwsSolutions-IAM5[Resource::${pattern}]`, 'a pattern of clusters.yaml, for more clusters than IAM has room to name');
+  }
+  for (const arns of keys) {
+    const use = { service: 'secretsmanager', actions: ['kms:Decrypt'] };
+    for (const [region, ofRegion] of Map.groupBy(arns, (arn) => arn.split(':')[3])) fn.role.addToPolicy(useOfKeys(fn, ofRegion, use, region));
+  }
+  for (const values of audiences) {
     fn.role.addToPolicy(
       new PolicyStatement({
         effect: Effect.ALLOW,
         actions: ['sts:GetWebIdentityToken'],
         resources: ['*'],
-        conditions: { 'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': audiences } },
+        conditions: { 'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': values } },
       }),
     );
     acknowledge(fn.role, 'AwsSolutions-IAM5[Resource::*]', 'sts:GetWebIdentityToken has no resource to name; the audience is what it is bound to');
   }
 }
 
-function chunks<T>(values: readonly T[], size = 50): T[][] {
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) => values.slice(i * size, (i + 1) * size));
+/** IAM's quota of managed policies a role, as it is unless raised. */
+const mostPolicies = 10;
+/** Characters of a statement's list: a managed policy may have 6,144, and the CDK can put a statement into one policy only. */
+const mostCharacters = 5_500;
+
+/** The patterns that some of these are within, and those that are within none. */
+function within(patterns: readonly string[], arns: readonly string[]): string[] {
+  const covers = (pattern: string) => {
+    const literal = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const whole = new RegExp(`^${literal.join('.*')}$`);
+    return (arn: string): boolean => whole.test(arn);
+  };
+  return [...patterns.filter((p) => arns.some(covers(p))), ...arns.filter((arn) => !patterns.some((p) => covers(p)(arn)))];
+}
+
+/** Each list as long as a policy can hold. */
+function statements(values: readonly string[]): string[][] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const value of values) {
+    const size = JSON.stringify(value).length + 1;
+    if (size > room) {
+      lists.push([]);
+      room = mostCharacters;
+    }
+    lists.at(-1)?.push(value);
+    room -= size;
+  }
+  return lists;
 }

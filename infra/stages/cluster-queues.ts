@@ -1,8 +1,12 @@
-import { Duration } from 'aws-cdk-lib';
-import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { type CfnQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { QueueNames } from '#infra/config/config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './nag.ts';
+import { type ClusterQueueRole, fixedQueueName } from './queue-arns.ts';
 
 const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
 export const ingestTimeout = Duration.millis(ingestMs);
@@ -12,10 +16,15 @@ export const syncTimeout = Duration.millis(syncMs);
  * while its first batch runs; after a crash it comes back only then, so the timeouts are short.
  */
 const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
+const retentionPeriod = Duration.days(14);
 
 /** Nothing in here needs order: every message says as of which version it speaks. So: standard queues. */
-export function hubQueue(scope: Construct, id: string, props: QueueProps): Queue {
-  return new Queue(scope, id, { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, ...props });
+export function hubQueue(scope: Construct, id: string, { keyArn, ...props }: QueueProps & { readonly keyArn?: string | undefined }): Queue {
+  const encryption = keyArn
+    ? { encryption: QueueEncryption.KMS, encryptionMasterKey: Key.fromKeyArn(scope, `${id}Key`, keyArn), dataKeyReuse: Duration.hours(1) }
+    : { encryption: QueueEncryption.SQS_MANAGED };
+  // Relay and ingest count on a mebibyte; what a queue takes that says nothing has changed over the years.
+  return new Queue(scope, id, { ...encryption, enforceSSL: true, maxMessageSizeBytes: 1_048_576, ...props });
 }
 
 /** For queues that no function consumes. */
@@ -26,27 +35,72 @@ export function endOfLine(queue: Queue): Queue {
   return queue;
 }
 
-/** The queues of one cluster. Ids are part of the queues' generated names, which the functions' permissions match (queue-arns.ts). */
+/** Of the queues that no other queue's dead letters go to. */
+export const nobodysDeadLetters = { redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL } } as const;
+
+export interface ClusterQueuesProps {
+  readonly hub: string;
+  readonly cluster: string;
+  readonly names: QueueNames;
+  readonly keyArn?: string | undefined;
+}
+
+/** The queues of one cluster. The functions' permissions match their names, generated ones by the ids here (queue-arns.ts). */
 export class ClusterQueues extends Construct {
   readonly events: Queue;
   readonly syncs: Queue;
   readonly deadEvents: Queue;
   readonly deadSyncs: Queue;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { hub, cluster, names, keyArn }: ClusterQueuesProps) {
     super(scope, id);
-    const retentionPeriod = Duration.days(14);
-    this.deadEvents = endOfLine(hubQueue(this, 'DeadEvents', { retentionPeriod }));
-    this.deadSyncs = endOfLine(hubQueue(this, 'DeadSyncs', { retentionPeriod }));
+    const named = (role: ClusterQueueRole): string | undefined => (names === 'fixed' ? fixedQueueName(hub, cluster, role) : undefined);
+    const queue = (construct: string, role: ClusterQueueRole, props: QueueProps): Queue => {
+      const queueName = named(role);
+      return hubQueue(this, construct, { ...props, keyArn, ...(queueName && { queueName }) });
+    };
+    const dead = (construct: string, of: 'events' | 'syncs'): Queue => {
+      const source = named(of);
+      // By name: two queues that refer to each other can't be made. A generated name isn't known before.
+      const sourceArn = source && Stack.of(this).formatArn({ service: 'sqs', resource: source });
+      const queueOfDead = queue(construct, `${of}-dead`, { retentionPeriod });
+      if (sourceArn) allowDeadLettersOf(queueOfDead, sourceArn);
+      return endOfLine(queueOfDead);
+    };
+    this.deadEvents = dead('DeadEvents', 'events');
+    this.deadSyncs = dead('DeadSyncs', 'syncs');
     // A sync's retries are in its work item, not here.
     const maxReceiveCount = mostReceives;
-    this.events = hubQueue(this, 'Events', {
+    this.events = queue('Events', 'events', {
       visibilityTimeout: visibilityOf(ingestTimeout),
       deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },
+      ...nobodysDeadLetters,
     });
-    this.syncs = hubQueue(this, 'Syncs', {
+    this.syncs = queue('Syncs', 'syncs', {
       visibilityTimeout: visibilityOf(syncTimeout),
       deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount },
+      ...nobodysDeadLetters,
     });
   }
+}
+
+function allowDeadLettersOf(queue: Queue, sourceArn: string): void {
+  (queue.node.defaultChild as CfnQueue).redriveAllowPolicy = { redrivePermission: RedrivePermission.BY_QUEUE, sourceQueueArns: [sourceArn] };
+}
+
+/**
+ * The events queue is a cluster's identity, and a wake-up is work for the API server: rights that somebody in the account has on all of SQS do not
+ * count here. Of a session of a role, aws:PrincipalArn is the role's ARN.
+ */
+export function onlyThese(queue: Queue, senders: readonly string[]): void {
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'OnlyTheseSend',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:SendMessage'],
+      resources: [queue.queueArn],
+      conditions: { ArnNotLike: { 'aws:PrincipalArn': [...senders] } },
+    }),
+  );
 }

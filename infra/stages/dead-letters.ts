@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { endOfLine, hubQueue } from './cluster-queues.ts';
+import { endOfLine, hubQueue, nobodysDeadLetters } from './cluster-queues.ts';
 
 /** Where work goes that no worker will take up again by itself; each message names its cluster. Read by people and by redrive. */
 export class DeadLetters extends Construct {
@@ -10,10 +10,11 @@ export class DeadLetters extends Construct {
   /** Messages that could not be read, or not be believed. */
   readonly quarantine: Queue;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, keyArn: string | undefined) {
     super(scope, id);
     const retentionPeriod = Duration.days(14);
-    this.parked = endOfLine(hubQueue(this, 'Parked', { retentionPeriod }));
-    this.quarantine = endOfLine(hubQueue(this, 'Quarantine', { retentionPeriod }));
+    const props = { retentionPeriod, keyArn, ...nobodysDeadLetters };
+    this.parked = endOfLine(hubQueue(this, 'Parked', props));
+    this.quarantine = endOfLine(hubQueue(this, 'Quarantine', props));
   }
 }

@@ -1,12 +1,14 @@
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Alias, Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { VpcConfig } from '#infra/config/config.ts';
+import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
+import { keyUse, useOfKeys } from './keys.ts';
 import { acknowledge } from './nag.ts';
 import { liveAlias } from './rollout.ts';
 
@@ -16,6 +18,7 @@ export interface HubFunctionProps {
   readonly description: string;
   readonly tableName: string;
   readonly hubName: string;
+  readonly encryption: HubConfig['encryption'];
   readonly memoryMiB: number;
   readonly timeout: Duration;
   readonly logRetentionDays: RetentionDays;
@@ -54,10 +57,16 @@ export function networkOf(scope: Construct, config: VpcConfig): Network {
 export class HubFunction extends Construct {
   readonly fn: NodejsFunction;
   readonly role: Role;
+  readonly #keys: HubConfig['encryption'];
 
   constructor(scope: Construct, id: string, props: HubFunctionProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', { retention: props.logRetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+    this.#keys = props.encryption;
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+      ...(props.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', props.encryption.logs) }),
+    });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
     logGroup.grantWrite(this.role);
     if (props.network) this.allowNetworkInterfaces();
@@ -138,19 +147,28 @@ export class HubFunction extends Construct {
     );
   }
 
+  /** Where table and queues are encrypted with keys of the customer's own, whose policies must let this account's roles use them. */
+  useKeys(...what: readonly (keyof typeof keyUse)[]): void {
+    for (const each of what) {
+      const key = this.#keys[each];
+      if (key) this.role.addToPolicy(useOfKeys(this, [key], keyUse[each]));
+    }
+  }
+
   allow(resources: readonly string[], ...actions: readonly string[]): void {
     this.role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
   }
 
   private allowNetworkInterfaces(): void {
-    this.allow(
-      ['*'],
-      'ec2:CreateNetworkInterface',
-      'ec2:DescribeNetworkInterfaces',
-      'ec2:DescribeSubnets',
-      'ec2:DeleteNetworkInterface',
-      'ec2:AssignPrivateIpAddresses',
-      'ec2:UnassignPrivateIpAddresses',
+    this.allow(['*'], ...networkInterfaces);
+    // They are for Lambda itself. Calls of the function's own code carry the function's ARN, Lambda's do not.
+    this.role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: [...networkInterfaces],
+        resources: ['*'],
+        conditions: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+      }),
     );
     acknowledge(
       this.role,
@@ -159,6 +177,15 @@ export class HubFunction extends Construct {
     );
   }
 }
+
+const networkInterfaces = [
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:DeleteNetworkInterface',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:UnassignPrivateIpAddresses',
+] as const;
 
 /** Partition keys of the records that only register writes (shared/snapshot/keys.ts). */
 export const identityKeys = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'] as const;

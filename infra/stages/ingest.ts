@@ -3,8 +3,7 @@ import { Construct } from 'constructs';
 import { ingestTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction } from './function.ts';
-import { acknowledge } from './nag.ts';
-import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
 /** events → snapshot and wake-ups. It never talks to a cluster, so it has no network and no credentials. */
@@ -19,6 +18,7 @@ export class Ingest extends Construct {
       description: 'events of the clusters to snapshot and wake-ups',
       tableName: table.tableName,
       hubName: hub.name,
+      encryption: hub.encryption,
       memoryMiB: 1024,
       timeout: ingestTimeout,
       logRetentionDays: hub.logRetentionDays,
@@ -31,10 +31,9 @@ export class Ingest extends Construct {
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
-    this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
-    this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
-    for (const queue of ['Events', 'Syncs'] as const) {
-      acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');
-    }
+    this.function.useKeys('table', 'queues');
+    this.function.allow(events, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([...events, ...syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Events', 'Syncs');
   }
 }

@@ -13,9 +13,15 @@ export function registrationRecord(cluster: ClusterConfig, { urls, eventsArn, sy
   return { id, mode, settings, queues: urls, eventsArn, syncsArn, ...(api && { api }) };
 }
 
-/** What the workers need to know; the access entry is the stack's own business. */
+/** What the workers need to know; access entries and rights to keys are the stacks' own business. */
 function apiOf({ api }: ClusterConfig) {
-  if (api?.auth.type !== 'eks') return api;
-  const { accessEntry: _, ...auth } = api.auth;
-  return { ...api, auth };
+  if (api?.auth.type === 'eks') {
+    const { accessEntry: _, ...auth } = api.auth;
+    return { ...api, auth };
+  }
+  if (api?.auth.type === 'secret') {
+    const { kmsKeyArn: _, ...auth } = api.auth;
+    return { ...api, auth };
+  }
+  return api;
 }

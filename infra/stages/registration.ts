@@ -22,6 +22,7 @@ export class Register extends Construct {
       description: 'makes clusters known to the hub, and drains those that are taken out',
       tableName: table.tableName,
       hubName: hub.name,
+      encryption: hub.encryption,
       memoryMiB: 256,
       // It may have to wait for a run of sweep that clears what was known of a former cluster.
       timeout: Duration.seconds(90),
@@ -34,6 +35,7 @@ export class Register extends Construct {
       ...(hub.reserveConcurrency && { reserved: 2 }),
     });
     allowRegistration(this.function, table);
+    this.function.useKeys('table');
   }
 }
 

@@ -1,8 +1,15 @@
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { HubConfig } from '#infra/config/config.ts';
 
 /** What every stage of the hub is given. */
 export interface StageProps {
-  readonly hub: { readonly name: string; readonly logRetentionDays: RetentionDays; readonly tracing: boolean; readonly reserveConcurrency: boolean };
+  readonly hub: {
+    readonly name: string;
+    readonly logRetentionDays: RetentionDays;
+    readonly tracing: boolean;
+    readonly reserveConcurrency: boolean;
+    readonly encryption: HubConfig['encryption'];
+  };
   readonly table: TableV2;
 }

@@ -3,17 +3,17 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type { ClusterConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
-import { acknowledge } from './nag.ts';
-import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface SweepProps extends StageProps {
   readonly snapshot: Snapshot;
   readonly clusters: readonly ClusterConfig[];
+  readonly access: HubConfig['access'];
   readonly network?: Network | undefined;
 }
 
@@ -21,13 +21,14 @@ export interface SweepProps extends StageProps {
 export class Sweep extends Construct {
   readonly function: HubFunction;
 
-  constructor(scope: Construct, id: string, { hub, table, snapshot, clusters, network }: SweepProps) {
+  constructor(scope: Construct, id: string, { hub, table, snapshot, clusters, access, network }: SweepProps) {
     super(scope, id);
     this.function = new HubFunction(this, 'Sweep', {
       entry: 'functions/sweep/sweep.handler.ts',
       description: 'wakes what is overdue, and publishes how old it is',
       tableName: table.tableName,
       hubName: hub.name,
+      encryption: hub.encryption,
       // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
       memoryMiB: 1769,
       timeout: Duration.seconds(55),
@@ -50,13 +51,12 @@ export class Sweep extends Construct {
     // What is left of clusters that have left, wherever it is.
     this.function.grantTable(table.tableArn, 'Scan', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
+    this.function.useKeys('table', 'queues');
     this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
     // Lists of its own are applied as the relay's are: by ingest, from the events queue.
-    this.function.allow([queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');
-    for (const queue of ['Events', 'Syncs'] as const) {
-      acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, queue), 'the queues of this hub’s clusters, whose stacks come and go');
-    }
-    grantClusterAccess(this.function, clusters);
+    this.function.allow([...queuesOfAllClusters(this, hub.name, 'Events'), ...queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Events', 'Syncs');
+    grantClusterAccess(this.function, clusters, access);
 
     this.everyMinute();
   }

@@ -1,17 +1,17 @@
 import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { ClusterConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { syncTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction, type Network } from './function.ts';
-import { acknowledge } from './nag.ts';
-import { queuesOfAllClusters, queuesOfAllClustersFinding } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface SyncProps extends StageProps {
   readonly deadLetters: DeadLetters;
   readonly clusters: readonly ClusterConfig[];
+  readonly access: HubConfig['access'];
   readonly network?: Network | undefined;
 }
 
@@ -20,13 +20,14 @@ export class Sync extends Construct {
   readonly function: HubFunction;
   readonly live: Alias;
 
-  constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, network }: SyncProps) {
+  constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, access, network }: SyncProps) {
     super(scope, id);
     this.function = new HubFunction(this, 'Sync', {
       entry: 'functions/sync/sync.handler.ts',
       description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
       tableName: table.tableName,
       hubName: hub.name,
+      encryption: hub.encryption,
       // One vCPU: more memory buys nothing for one event loop.
       memoryMiB: 1769,
       timeout: syncTimeout,
@@ -41,9 +42,10 @@ export class Sync extends Construct {
     // Deletes: the records of outputs whose service is gone.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
-    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
-    this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
-    acknowledge(this.function.role, queuesOfAllClustersFinding(hub.name, 'Syncs'), 'the queues of this hub’s clusters, whose stacks come and go');
-    grantClusterAccess(this.function, clusters);
+    this.function.useKeys('table', 'queues');
+    this.function.allow(syncs, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([...syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Syncs');
+    grantClusterAccess(this.function, clusters, access);
   }
 }

@@ -18,7 +18,7 @@ export interface Access {
   /** What a secret or a web identity gives; kept for a while, asked for anew when `refresh` says that the API refused it. */
   readonly credentials: (auth: Auth, refresh: boolean) => Promise<Partial<Connection>>;
   /** Temporary credentials of the role that an EKS cluster is entered with. */
-  readonly roleCredentials: (roleArn: string) => Promise<AwsCredentials>;
+  readonly roleCredentials: (roleArn: string, cluster: string) => Promise<AwsCredentials>;
 }
 
 const keptMs = 5 * 60_000;
@@ -97,8 +97,10 @@ export function accessOf({ sts, secrets, now }: AccessClients): Access {
     }
   }
 
-  async function assume(roleArn: string): Promise<Made<AwsCredentials>> {
-    const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: 'fleet-endpoints' }));
+  /** The role's trust can ask for the external id: then whoever may write one cluster's access can't have another cluster's role used for it. */
+  async function assume(roleArn: string, cluster: string): Promise<Made<AwsCredentials>> {
+    const ExternalId = `fleet-endpoints/${cluster}`;
+    const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: 'fleet-endpoints', ExternalId }));
     const { AccessKeyId: accessKeyId = '', SecretAccessKey: secretAccessKey = '', SessionToken: sessionToken, Expiration } = Credentials ?? {};
     return { value: { accessKeyId, secretAccessKey, sessionToken }, lifeMs: Expiration ? Expiration.getTime() - now() : tokenSeconds * 1000 };
   }
@@ -110,7 +112,8 @@ export function accessOf({ sts, secrets, now }: AccessClients): Access {
       if (auth.type === 'web-identity') return keep(auth.audience, refresh, what, () => fromWebIdentity(auth.audience));
       return {};
     },
-    roleCredentials: (roleArn) => keep(roleArn, false, `no credentials of the role ${roleArn}`, () => assume(roleArn)),
+    roleCredentials: (roleArn, cluster) =>
+      keep(`${roleArn} ${cluster}`, false, `no credentials of the role ${roleArn}`, () => assume(roleArn, cluster)),
   };
 }
 

@@ -99,7 +99,7 @@ async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<Htt
   if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
   const base = { server: api.url, ...(api.ca && { ca: api.ca }) };
   const { auth } = api;
-  if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(options, auth) });
+  if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(meta.id, options, auth) });
   const { access } = options;
   if (!access) throw new ClusterApiError(`cluster ${meta.id} has access of type ${auth.type}, which this worker can't resolve`, {});
   // A certificate goes with the connection, a token with each request, and a refused one is asked for anew.
@@ -109,7 +109,7 @@ async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<Htt
   });
 }
 
-function eksTokens(options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
+function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
   const { clusterName, region = options.region, roleArn } = auth;
   const { access, credentials } = options;
   if (roleArn !== undefined && !access) throw new ClusterApiError(`the role ${roleArn} can't be assumed by this worker`, {});
@@ -118,7 +118,12 @@ function eksTokens(options: RegistryOptions, auth: ApiAccess['auth'] & { readonl
   return async (refresh) => {
     if (refresh || options.now() - madeAt > tokenMs) {
       const at = options.now();
-      token = eksToken(clusterName, region, await (roleArn !== undefined && access ? access.roleCredentials(roleArn) : credentials()), new Date(at));
+      token = eksToken(
+        clusterName,
+        region,
+        await (roleArn !== undefined && access ? access.roleCredentials(roleArn, cluster) : credentials()),
+        new Date(at),
+      );
       madeAt = at;
     }
     return token;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseConfig } from '#infra/config/config.ts';
+import { parseConfig } from '#infra/config/load-config.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import type { Manifest } from '#infra/relay/manifest-yaml.ts';
 import type { PodExtras } from '#infra/relay/pod.ts';

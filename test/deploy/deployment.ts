@@ -75,6 +75,10 @@ export class Deployment {
     return `${this.name}-hub`;
   }
 
+  get snapshotStack(): string {
+    return `${this.name}-snapshot`;
+  }
+
   clusterStack(id: string): string {
     return `${this.name}-cluster-${id}`;
   }

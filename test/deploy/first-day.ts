@@ -126,6 +126,24 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       },
     },
     {
+      fact: 'whoever may use all of SQS in the account does not speak for a cluster',
+      async check() {
+        const UserName = 'insider';
+        const all = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 'sqs:*', Resource: '*' }] };
+        await cloud.call('iam', 'create_user', { UserName });
+        await cloud.call('iam', 'put_user_policy', { UserName, PolicyName: 'queues', PolicyDocument: JSON.stringify(all) });
+        const { AccessKey } = (await cloud.call('iam', 'create_access_key', { UserName })) as {
+          readonly AccessKey: { readonly AccessKeyId: string; readonly SecretAccessKey: string };
+        };
+        const insider = { AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId, AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey };
+        const { EventsQueueUrl, SyncsQueueUrl } = await hub.outputs(hub.clusterStack(shop.id));
+        const { ParkedQueueUrl } = await hub.outputs(hub.hubStack);
+        await assert.doesNotReject(cloud.call('sqs', 'get_queue_attributes', { QueueUrl: ParkedQueueUrl, AttributeNames: ['All'] }, insider));
+        for (const QueueUrl of [EventsQueueUrl, SyncsQueueUrl])
+          await assert.rejects(cloud.call('sqs', 'send_message', { QueueUrl, MessageBody: '{}' }, insider), /AccessDenied/);
+      },
+    },
+    {
       fact: 'a second cluster is added by configuration and a second deploy, and the first stays as it is',
       async check() {
         blog = await newCluster('blog');
@@ -222,7 +240,11 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       fact: 'cdk destroy leaves the table, with what it knows, and the endpoints',
       async check() {
         const { TableName } = await hub.outputs(hub.hubStack);
-        for (const each of [canary, hub]) await each.cdk('destroy', '--all', '--force');
+        for (const each of [canary, hub]) {
+          await assert.rejects(each.cdk('destroy', '--all', '--force'), /TerminationProtection/);
+          await cloud.call('cloudformation', 'update_termination_protection', { StackName: each.snapshotStack, EnableTerminationProtection: false });
+          await each.cdk('destroy', each.snapshotStack, '--force');
+        }
         const { Functions } = (await cloud.call('lambda', 'list_functions')) as { Functions: readonly object[] };
         assert.equal(Functions.length, 0);
         // The local cloud does not keep the deletion protection of global tables; test/infra asserts it on the template.

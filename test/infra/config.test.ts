@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type ApiConfig, type ClusterConfig, loadConfig, parseConfig } from '#infra/config/config.ts';
+import type { ApiConfig, ClusterConfig } from '#infra/config/config.ts';
+import { loadConfig, parseConfig } from '#infra/config/load-config.ts';
 import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/snapshot/meta.ts';
 
 const problems = (yaml: string): string[] => {
@@ -144,7 +145,7 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
     [
       'an unknown key',
       cluster('moode: shadow'),
-      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, settings, concurrency, alarms, api, relay are allowed',
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, settings, queueNames, concurrency, alarms, api, relay are allowed',
     ],
     ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
     [
@@ -190,6 +191,41 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
       'clusters.yaml:1:20: hub.runbookUrl: "docs/runbook.md" is not the address of a page, https://… without a #fragment',
     ],
     ['alarms of another kind', cluster('alarms: urgent'), 'clusters.yaml:5:13: clusters[0].alarms: "urgent" is not one of page, ticket'],
+    [
+      'more concurrency than the account has room for',
+      `hub: { lambdaConcurrencyLimit: 50 }\nclusters:\n  - { id: a, ${relay} }\n  - { id: b, ${relay}, concurrency: { ingest: 5, sync: 6 } }`,
+      /^clusters\.yaml:1:1: the clusters' concurrency adds up to 41 executions at once, and four fifths of hub\.lambdaConcurrencyLimit \(50\) are allowed: have the quota/,
+    ],
+    [
+      'an id for which generated names of queues have no room',
+      `hub: {}\nclusters:\n  - { id: ${'x'.repeat(24)}, ${relay} }`,
+      /the id "x{24}" is too long for generated names of queues: with the hub's name FleetEndpoints 23 characters are allowed\. queueNames: fixed has room for 32/,
+    ],
+    [
+      'an association in another region',
+      'hub: { region: eu-west-1 }\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a, region: eu-central-1 } } }',
+      /a: a Pod Identity association can be made in the hub's own region only: leave region out, or say association: false/,
+    ],
+    [
+      'a key for the table without its region',
+      'hub: { encryption: { table: "arn:aws:kms:eu-west-1:111122223333:key/1" } }',
+      /hub\.encryption\.table needs hub\.region/,
+    ],
+    [
+      'a key of another region',
+      'hub: { region: eu-west-1, encryption: { queues: "arn:aws:kms:eu-central-1:111122223333:key/1" } }',
+      /hub\.encryption: the key arn:\S+ is not in hub\.region, eu-west-1/,
+    ],
+    [
+      'an operator who is everybody',
+      'hub: { operatorRoleArns: ["*"] }',
+      /hub\.operatorRoleArns\[0\]: "\*" is not the ARN of a role, in which \* may stand/,
+    ],
+    [
+      'table capacity below what it has anyway',
+      'hub: { warmThroughput: { reads: 1, writes: 1 } }',
+      /hub\.warmThroughput\.reads: 1: a whole number from 12000/,
+    ],
     [
       'active without an API',
       cluster('mode: active'),

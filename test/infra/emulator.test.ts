@@ -1,7 +1,7 @@
 import { Aspects } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, vi } from 'vitest';
-import { parseConfig } from '#infra/config/config.ts';
+import { parseConfig } from '#infra/config/load-config.ts';
 import { queries } from '#infra/monitoring/queries.ts';
 import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/stacks/emulator.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
@@ -52,6 +52,12 @@ it('allows batches by the name that the local cloud has for them, and only there
     expect([sends(local.hubTemplate, action), sends(local.hubTemplate, `${action}Batch`)]).toEqual([1, 1]);
     expect(sends(whole.hubTemplate, `${action}Batch`)).toBe(0);
   }
+});
+
+it('knows senders there by their sessions, as the local cloud does, and only there', () => {
+  const senders = (template: Template): string => JSON.stringify(template.findResources('AWS::SQS::QueuePolicy'));
+  expect(senders(local.clusterTemplate('eks'))).toContain(':assumed-role/');
+  expect(senders(whole.clusterTemplate('eks'))).not.toMatch(/assumed-role|:root/);
 });
 
 it('takes new versions over at once there, as nothing shifts them', () => {

@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { parseConfig } from '#infra/config/config.ts';
+import { parseConfig } from '#infra/config/load-config.ts';
 import { addFleet, type Fleet } from '#infra/stacks/fleet.ts';
 
 // The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run synth` makes it.

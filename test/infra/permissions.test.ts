@@ -1,11 +1,11 @@
 import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '#infra/config/config.ts';
+import { parseConfig } from '#infra/config/load-config.ts';
 import { HubStack } from '#infra/stacks/hub-stack.ts';
 import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
 import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/snapshot/keys.ts';
-import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
+import { actionsOf, everything, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
 const log = ['logs:CreateLogStream', 'logs:PutLogEvents'];
@@ -24,7 +24,13 @@ const table = (...operations: string[]): string[] => operations.map((o) => `dyna
 const on = (statements: readonly Statement[], action: string): string =>
   JSON.stringify(statements.filter((s) => [s.Action].flat().includes(action)).map((s) => s.Resource));
 
-const secret = (i: number): string => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:a-cluster-with-a-name-${i}-AbCdEf`;
+/** A name of 64 characters. */
+const secret = (i: number): string =>
+  `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${`platform/production/fleet-endpoints/writer-token/cluster-${i}`.padEnd(64, '-')}-AbCdEf`;
+const secretCluster = (i: number, more = ''): string => `
+  - id: c${i}
+    api: { url: "https://c.example.com", auth: { type: secret, secretArn: "${secret(i)}"${more} } }
+    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/relay" } }`;
 
 describe('each function may do exactly this', () => {
   it.each([
@@ -99,7 +105,7 @@ describe('and on exactly these', () => {
 
   it.each(['IngestRole', 'SyncRole', 'SweepRole'])('keeps %s from the records that say where clusters are and whose queues are', (role) => {
     const keys = [clusterIndexKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
-    const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny');
+    const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s])[0]?.startsWith('dynamodb:'));
     const patterns = denied.flatMap(
       (s) => (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAnyValue:StringLike']['dynamodb:LeadingKeys'],
     );
@@ -123,23 +129,120 @@ describe('and on exactly these', () => {
     }
   });
 
-  it('holds hundreds of clusters within what IAM lets a role have', () => {
-    const clusters = Array.from(
-      { length: 300 },
-      (_, i) => `
-  - id: c${i}
-    api: { url: "https://c.example.com", auth: { type: secret, secretArn: "${secret(i)}" } }
-    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/relay" } }`,
-    );
+  it('gives the right to network interfaces to Lambda, and not to the code that it runs', () => {
+    for (const role of ['SyncRole', 'SweepRole']) {
+      const [denied] = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s]).includes('ec2:CreateNetworkInterface'));
+      expect(denied).toMatchObject({ Resource: '*', Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } } });
+      expect(actionsOf([denied!])).toEqual(network);
+    }
+  });
+
+  it('reads secrets that a key of the customer’s own encrypts, with that key and through Secrets Manager alone', () => {
+    const key = 'arn:aws:kms:eu-west-1:111122223333:key/1';
+    const { hubTemplate: keyed } = fleetOf(`hub: {}\nclusters:${secretCluster(1, `, kmsKeyArn: "${key}"`)}`);
+    for (const role of ['SyncRole', 'SweepRole'])
+      expect(statementsOf(keyed, role).filter((s) => s.Action === 'kms:Decrypt')).toEqual([
+        {
+          Action: 'kms:Decrypt',
+          Effect: 'Allow',
+          Resource: key,
+          Condition: { StringEquals: { 'kms:ViaService': 'secretsmanager.eu-west-1.amazonaws.com' } },
+        },
+      ]);
+    expect(actionsOf(statementsOf(keyed, 'IngestRole')).filter((a) => a.startsWith('kms:'))).toEqual([]);
+  });
+
+  it('uses keys of table and queues through these services, the relay that of the queues', () => {
+    const arn = (name: string): string => `arn:aws:kms:eu-central-1:111122223333:key/${name}`;
+    const yaml = `hub: { region: eu-central-1, encryption: { table: "${arn('table')}", queues: "${arn('queues')}", logs: "${arn('logs')}" } }\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }`;
+    const keyed = fleetOf(yaml);
+    const uses = (template: Template, role: string) =>
+      statementsOf(template, role)
+        .filter((s) => actionsOf([s])[0]?.startsWith('kms:'))
+        .map((s) => `${s.Resource} ${JSON.stringify(s.Condition)}`);
+    const use = (name: string, service: string) =>
+      `${arn(name)} ${JSON.stringify({ StringEquals: { 'kms:ViaService': `${service}.eu-central-1.amazonaws.com` } })}`;
+    for (const role of ['IngestRole', 'SyncRole', 'SweepRole'])
+      expect(uses(keyed.hubTemplate, role)).toEqual([use('table', 'dynamodb'), use('queues', 'sqs')]);
+    expect(uses(keyed.hubTemplate, 'RegisterRole')).toEqual([use('table', 'dynamodb')]);
+    expect(uses(keyed.clusterTemplate('a'), 'RelayRole')).toEqual([use('queues', 'sqs')]);
+    for (const template of [keyed.hubTemplate, keyed.clusterTemplate('a')])
+      for (const queue of Object.values(template.findResources('AWS::SQS::Queue'))) expect(queue['Properties'].KmsMasterKeyId).toBe(arn('queues'));
+    keyed.hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { KmsKeyId: arn('logs') }, 4);
+    keyed.snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      Replicas: [Match.objectLike({ SSESpecification: { KMSMasterKeyId: arn('table') } })],
+    });
+  });
+});
+
+describe('within what IAM lets a role have', () => {
+  const sizesOf = (template: Template, type: string): number[] =>
+    Object.values(template.findResources(type)).map((p) => JSON.stringify(p['Properties'].PolicyDocument).length);
+  const attachments = (template: Template, role: string): number => {
+    const own = Object.keys(template.findResources('AWS::IAM::Role')).find((id) => id.startsWith(role));
+    return Object.values(template.findResources('AWS::IAM::ManagedPolicy')).filter((p) => JSON.stringify(p['Properties'].Roles).includes(`"${own}"`))
+      .length;
+  };
+  const hubOf = (hub: string, count: number): Template => {
+    const clusters = Array.from({ length: count }, (_, i) => secretCluster(i)).join('');
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const { snapshot } = new SnapshotStack(app, 'Snapshot');
-    const config = parseConfig('clusters.yaml', `hub: {}\nclusters:${clusters.join('')}`);
-    const big = Template.fromStack(new HubStack(app, 'Hub', { config, snapshot }));
-    const sizes = (type: string): number[] =>
-      Object.values(big.findResources(type)).map((p) => JSON.stringify(p['Properties'].PolicyDocument).length);
-    expect(Math.max(...sizes('AWS::IAM::Policy'))).toBeLessThan(10_240);
-    expect(Math.max(...sizes('AWS::IAM::ManagedPolicy'))).toBeLessThan(6144);
-    expect(on(statementsOf(big, 'SyncRole'), 'secretsmanager:GetSecretValue')).toContain(secret(299));
+    const config = parseConfig('clusters.yaml', `hub: { lambdaConcurrencyLimit: 100000${hub} }\nclusters:${clusters}`);
+    return Template.fromStack(new HubStack(app, 'Hub', { config, snapshot }));
+  };
+
+  it.each([
+    [400, 'one by one', ''],
+    [1000, 'by a pattern', ', access: { secrets: ["arn:aws:secretsmanager:eu-central-1:111122223333:secret:platform/production/*"] }'],
+  ])('are the secrets of %i clusters with names of 64 characters, %s', (count, _, hub) => {
+    const big = hubOf(hub, count);
+    expect(Math.max(...sizesOf(big, 'AWS::IAM::Policy'))).toBeLessThan(10_240);
+    expect(Math.max(0, ...sizesOf(big, 'AWS::IAM::ManagedPolicy'))).toBeLessThan(6_144);
+    for (const role of ['SyncRole', 'SweepRole']) {
+      expect(attachments(big, role)).toBeLessThanOrEqual(10);
+      const readable = statementsOf(big, role).flatMap((s) =>
+        [s.Action].flat().includes('secretsmanager:GetSecretValue') ? [s.Resource].flat() : [],
+      ) as string[];
+      const covered = (arn: string) => readable.some((r) => r === arn || (r.endsWith('*') && arn.startsWith(r.slice(0, -1))));
+      expect(Array.from({ length: count }, (__, i) => secret(i)).filter((arn) => !covered(arn))).toEqual([]);
+    }
+  });
+
+  it('or else it is told at once, with the way out', () => {
+    expect(() => hubOf('', 1000)).toThrow(/fill \d+ policies, and IAM lets a role have 10: give hub\.access\.secrets or hub\.access\.roles patterns/);
+  });
+});
+
+describe('the queues of a cluster', () => {
+  const senders = (template: Template, queue: string): unknown[] => {
+    const policies = Object.values(template.findResources('AWS::SQS::QueuePolicy')).filter((p) =>
+      JSON.stringify(p['Properties'].Queues).includes(`"${queue}`),
+    );
+    const [only] = policies.flatMap((p) => p['Properties'].PolicyDocument.Statement).filter((s) => s.Sid === 'OnlyTheseSend');
+    expect(only).toMatchObject({ Effect: 'Deny', Action: 'sqs:SendMessage', Principal: { AWS: '*' } });
+    return only.Condition.ArnNotLike['aws:PrincipalArn'];
+  };
+  const named = (values: readonly unknown[]): string[] =>
+    values.map((v) => /(Ingest|Sync|Sweep|Relay)Role/.exec(JSON.stringify(v))?.[1] ?? String(v));
+
+  it('take messages of their relay, the hub’s functions and the operators that are listed, whatever rights others have in the account', () => {
+    const operator = 'arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/*/AWSReservedSSO_Platform_*';
+    const { clusterTemplate: listed } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`));
+    expect(named(senders(listed('watched'), 'QueuesEvents'))).toEqual(['Relay', 'Ingest', 'Sweep', operator]);
+    expect(named(senders(listed('watched'), 'QueuesSyncs'))).toEqual(['Ingest', 'Sync', 'Sweep', operator]);
+    expect(named(senders(clusterTemplate('elsewhere'), 'QueuesEvents'))).toEqual([
+      'arn:aws:iam::444455556666:role/elsewhere-relay',
+      'Ingest',
+      'Sweep',
+    ]);
+  });
+
+  it('have policies of 8 KB at most, with as many operators as may be listed', () => {
+    const operators = Array.from({ length: 20 }, (_, i) => `"arn:aws:iam::111122223333:role/${'x'.repeat(90)}-${i}-*"`);
+    const { clusterTemplate: listed } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: [${operators}]\n`));
+    for (const policy of Object.values(listed('elsewhere').findResources('AWS::SQS::QueuePolicy')))
+      expect(JSON.stringify(policy['Properties'].PolicyDocument).length).toBeLessThan(8_192);
   });
 });
 
@@ -156,7 +259,15 @@ describe('a relay may send to the events queue of its cluster and do nothing els
     const policies = Object.values(clusterTemplate('elsewhere').findResources('AWS::SQS::QueuePolicy'));
     const allowed = policies.flatMap((p) => p['Properties'].PolicyDocument.Statement).filter((s) => s.Effect === 'Allow');
     expect(allowed).toEqual([
-      expect.objectContaining({ Action: 'sqs:SendMessage', Principal: { AWS: 'arn:aws:iam::444455556666:role/elsewhere-relay' } }),
+      expect.objectContaining({
+        Action: 'sqs:SendMessage',
+        // By its name, not by the unique id that SQS would make of a principal: the role may be deleted and made again.
+        Principal: { AWS: '*' },
+        Condition: {
+          ArnEquals: { 'aws:PrincipalArn': 'arn:aws:iam::444455556666:role/elsewhere-relay' },
+          StringEquals: { 'aws:PrincipalAccount': '444455556666' },
+        },
+      }),
     ]);
   });
 
@@ -168,7 +279,13 @@ describe('a relay may send to the events queue of its cluster and do nothing els
       Action: ['sts:AssumeRole', 'sts:TagSession'],
       Condition: {
         StringEquals: {
-          'aws:RequestTag/eks-cluster-name': 'watched',
+          // With account and region: names repeat.
+          'aws:RequestTag/eks-cluster-arn': {
+            'Fn::Join': [
+              '',
+              ['arn:', { Ref: 'AWS::Partition' }, ':eks:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, ':cluster/watched'],
+            ],
+          },
           'aws:RequestTag/kubernetes-namespace': 'fleet-endpoints',
           'aws:RequestTag/kubernetes-service-account': 'relay',
         },

@@ -5,7 +5,7 @@ import { hubEnv } from '#shared/contract/env.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table.ts';
 import { fleetOf } from './fleet.ts';
 
-const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
+const { hubTemplate, snapshotTemplate, clusterTemplate, snapshot } = fleetOf();
 const cluster = clusterTemplate('eks');
 
 const idsOf = (template: Template, type: string): string[] => Object.keys(template.findResources(type));
@@ -24,6 +24,17 @@ describe('the table', () => {
         Replicas: [Match.objectLike({ DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } })],
       },
     });
+  });
+
+  it('is in a stack that can’t be deleted by mistake either', () => {
+    expect(snapshot.terminationProtection).toBe(true);
+  });
+
+  it('takes at once what the configuration says, its index as well', () => {
+    const warm = fleetOf('hub: { warmThroughput: { reads: 24000, writes: 8000 } }').snapshotTemplate;
+    const WarmThroughput = { ReadUnitsPerSecond: 24_000, WriteUnitsPerSecond: 8_000 };
+    warm.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput, GlobalSecondaryIndexes: [Match.objectLike({ WarmThroughput })] });
+    snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput: Match.absent() });
   });
 
   it('has the keys, the index and the TTL attribute that the code names', () => {
@@ -195,7 +206,41 @@ describe('the queues of a cluster', () => {
     expect(JSON.stringify(mapping['Properties'].FunctionName)).toMatch(new RegExp(`${target}.*":live"\\]\\]`));
   });
 
-  it('are encrypted, speak TLS only, and have no order and no name', () => {
+  it('have names that the hub’s functions may use, where these are fixed, and such as no two clusters or hubs share', () => {
+    const yaml = (name: string, ids: readonly string[]) =>
+      `hub: { name: ${name}, queueNames: fixed }\nclusters:${ids.map((id) => `\n  - { id: ${id}, relay: { identity: { type: pod-identity, clusterName: a } } }`).join('')}`;
+    const ids = ['a', 'a-events', 'a-events-dead', 'events', 'x'.repeat(32)];
+    const names = ['Fleet', 'Fleet2', 'F'.repeat(20)].flatMap((name) => {
+      const fleet = fleetOf(yaml(name, ids));
+      return ids.flatMap((id) =>
+        Object.values(fleet.clusterTemplate(id).findResources('AWS::SQS::Queue')).map((q) => q['Properties'].QueueName as string),
+      );
+    });
+    expect(new Set(names).size).toBe(3 * 4 * ids.length);
+    expect(names.slice(0, 4).sort()).toEqual(['Fleet-a-events', 'Fleet-a-events-dead', 'Fleet-a-syncs', 'Fleet-a-syncs-dead']);
+    expect(Math.max(...names.map((n) => n.length))).toBeLessThanOrEqual(80);
+    const rights = JSON.stringify(fleetOf(yaml('Fleet', ids)).hubTemplate.findResources('AWS::IAM::Policy'));
+    for (const pattern of ['Fleet-*-events', 'Fleet-*-syncs', 'Fleet-cluster-*-QueuesEvents*', 'Fleet-cluster-*-QueuesSyncs*'])
+      expect(rights).toContain(`:${pattern}"`);
+  });
+
+  it('take messages of a mebibyte, and dead letters of their own queue alone, where its name is known', () => {
+    const fixed = fleetOf(
+      'hub: { queueNames: fixed }\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }',
+    ).clusterTemplate('a');
+    for (const template of [cluster, hubTemplate, fixed])
+      for (const queue of Object.values(template.findResources('AWS::SQS::Queue'))) expect(queue['Properties'].MaximumMessageSize).toBe(1_048_576);
+    const allowed = Object.values(fixed.findResources('AWS::SQS::Queue')).map((q) => [
+      q['Properties'].QueueName,
+      JSON.stringify(q['Properties'].RedriveAllowPolicy),
+    ]);
+    for (const [name, policy] of allowed) {
+      if (name.endsWith('-dead')) expect(policy).toMatch(new RegExp(`byQueue.*:${name.replace(/-dead$/, '')}"`));
+      else expect(policy).toContain('denyAll');
+    }
+  });
+
+  it('are encrypted, speak TLS only, and have no order, and no name but those that the configuration fixes', () => {
     for (const template of [cluster, hubTemplate]) {
       const queues = Object.values(template.findResources('AWS::SQS::Queue'));
       expect(queues.length).toBeGreaterThan(0);
@@ -250,6 +295,17 @@ describe('a cluster', () => {
       return Object.values(template.findResources('Custom::FleetEndpointsCluster'))[0]!['Properties'].RegistrationVersion;
     };
     expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(['2', '2', '2.3']);
+  });
+
+  it('is not registered with the key of its secret, which is a right of the functions and nothing that they read', () => {
+    const auth =
+      'type: secret, secretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:s", kmsKeyArn: "arn:aws:kms:eu-west-1:111122223333:key/1"';
+    const { clusterTemplate: keyed } = fleetOf(
+      `hub: {}\nclusters:\n  - { id: a, api: { url: "https://a.example.com", auth: { ${auth} } }, relay: { identity: { type: pod-identity, clusterName: a } } }`,
+    );
+    const registration = JSON.stringify(keyed('a').findResources('Custom::FleetEndpointsCluster'));
+    expect(registration).toContain('secretsmanager');
+    expect(registration).not.toContain('kms');
   });
 
   it('that is on EKS lets both functions that talk to it in, as writers', () => {

@@ -238,12 +238,16 @@ describe('an EKS cluster', () => {
     expect(new Set(shown).size).toBe(2);
   });
 
-  it('of another account is entered with the role that is configured', async () => {
+  it('of another account is entered with the role that is configured, by an external id that names the cluster', async () => {
     const roleArn = 'arn:aws:iam::444455556666:role/elsewhere';
     const cloud = await aws(assumed('ASIAELSEWHERE'));
     const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', roleArn }, cloud, () => true);
     await call();
-    expect(Object.fromEntries(new URLSearchParams(cloud.asked[0]?.body))).toMatchObject({ Action: 'AssumeRole', RoleArn: roleArn });
+    expect(Object.fromEntries(new URLSearchParams(cloud.asked[0]?.body))).toMatchObject({
+      Action: 'AssumeRole',
+      RoleArn: roleArn,
+      ExternalId: 'fleet-endpoints/c',
+    });
     const signed = signedIn(shown[0] ?? '');
     expect(signed.get('X-Amz-Credential')).toMatch(/^ASIAELSEWHERE\/\d{8}\/eu-west-1\//);
     expect(signed.get('X-Amz-Security-Token')).toBe('t');

@@ -1,0 +1,47 @@
+/** Rules about clusters.yaml as a whole, once each part of it is as it should be: what is wrong with a part has been told. */
+import type { Config } from './config.ts';
+
+export const brokenRule = (config: Config): string | undefined =>
+  isWhole(config) ? (executionsTooMany(config) ?? idTooLong(config) ?? otherRegion(config) ?? keyElsewhere(config)) : undefined;
+
+const isWhole = ({ hub, clusters }: Partial<Config>): boolean =>
+  hub?.name !== undefined &&
+  hub.lambdaConcurrencyLimit !== undefined &&
+  (clusters ?? []).every((c) => c?.id !== undefined && c.concurrency?.ingest && c.concurrency.sync && c.relay?.identity) &&
+  clusters !== undefined;
+
+/** Above it one event in the region, after which every cluster lists anew, takes the executions that sweep, register and the account's other functions need. */
+const share = 0.8;
+
+function executionsTooMany({ hub, clusters }: Config): string | undefined {
+  const most = clusters.reduce((sum, { concurrency }) => sum + concurrency.ingest + concurrency.sync, 0);
+  if (most <= share * hub.lambdaConcurrencyLimit) return undefined;
+  return `the clusters' concurrency adds up to ${most} executions at once, and four fifths of hub.lambdaConcurrencyLimit (${hub.lambdaConcurrencyLimit}) are allowed: have the quota "Concurrent executions" raised and say so there, or give clusters a lower concurrency (2 at least for each function)`;
+}
+
+/** CloudFormation's own name is STACK-LOGICALID-RANDOM; how it cuts a longer one it does not say, and the functions' rights go by it. */
+function idTooLong({ hub, clusters }: Config): string | undefined {
+  const room = 80 - `${hub.name}-cluster--QueuesEvents12345678-123456789012`.length;
+  const long = clusters.find((c) => (c.queueNames ?? hub.queueNames) === 'generated' && c.id.length > room);
+  return (
+    long &&
+    `the id ${JSON.stringify(long.id)} is too long for generated names of queues: with the hub's name ${hub.name} ${room} characters are allowed. queueNames: fixed has room for 32 (docs/upgrading.md says how a cluster changes over)`
+  );
+}
+
+/** The CDK writes the table's key for a region that it knows. */
+function keyElsewhere({ hub: { region, encryption } }: Config): string | undefined {
+  if (encryption?.table && !region) return 'hub.encryption.table needs hub.region, that of the key';
+  const other = Object.values(encryption ?? {}).find((key) => key && region && key.split(':')[3] !== region);
+  return other && `hub.encryption: the key ${other} is not in hub.region, ${region}, where table, queues and logs are`;
+}
+
+function otherRegion({ hub, clusters }: Config): string | undefined {
+  const wrong = clusters.find(
+    ({ relay: { identity } }) => identity.type === 'pod-identity' && identity.association && identity.region && identity.region !== hub.region,
+  );
+  return (
+    wrong &&
+    `${wrong.id}: a Pod Identity association can be made in the hub's own region only: leave region out, or say association: false and make it there`
+  );
+}

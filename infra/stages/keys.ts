@@ -1,0 +1,27 @@
+import { Stack } from 'aws-cdk-lib';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+
+/** What each service does with a customer's key on behalf of who calls it. */
+export const keyUse = {
+  table: {
+    service: 'dynamodb',
+    actions: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
+  },
+  queues: { service: 'sqs', actions: ['kms:Decrypt', 'kms:GenerateDataKey'] },
+} as const;
+
+/** The keys through that service alone, never by themselves. */
+export function useOfKeys(
+  scope: Construct,
+  keyArns: readonly string[],
+  { service, actions }: { readonly service: string; readonly actions: readonly string[] },
+  region = Stack.of(scope).region,
+): PolicyStatement {
+  return new PolicyStatement({
+    effect: Effect.ALLOW,
+    actions: [...actions],
+    resources: [...keyArns],
+    conditions: { StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` } },
+  });
+}
