@@ -5,6 +5,7 @@ import type { Config } from '#infra/config/config.ts';
 import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
 import { saveQueries } from '#infra/monitoring/queries.ts';
+import { onlyThese } from '#infra/stages/cluster-queues.ts';
 import { DeadLetters } from '#infra/stages/dead-letters.ts';
 import { networkOf } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest.ts';
@@ -39,6 +40,10 @@ export class HubStack extends Stack {
     this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot, ...reach });
     this.register = new Register(this, 'Register', stage);
+    // What lies there is taken up again by `redrive`, in the name of the cluster that it names.
+    const senders = [this.sync.function.role.roleArn, ...hub.operatorRoleArns];
+    onlyThese(this.deadLetters.parked, senders);
+    onlyThese(this.deadLetters.quarantine, [this.ingest.function.role.roleArn, ...senders]);
     const { alarms } = this.monitor(config, snapshot);
     if (hub.rollout === 'gradual') {
       const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);

@@ -228,13 +228,18 @@ describe('the queues of a cluster', () => {
 
   it('take messages of their relay, the hub’s functions and the operators that are listed, whatever rights others have in the account', () => {
     const operator = 'arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/*/AWSReservedSSO_Platform_*';
-    const { clusterTemplate: listed } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`));
+    const { clusterTemplate: listed, hubTemplate: listedHub } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`));
     expect(named(senders(listed('watched'), 'QueuesEvents'))).toEqual(['Relay', 'Ingest', 'Sweep', operator]);
     expect(named(senders(listed('watched'), 'QueuesSyncs'))).toEqual(['Ingest', 'Sync', 'Sweep', operator]);
     expect(named(senders(clusterTemplate('elsewhere'), 'QueuesEvents'))).toEqual([
       'arn:aws:iam::444455556666:role/elsewhere-relay',
       'Ingest',
       'Sweep',
+    ]);
+    const ofHub = (queue: string): string[] => named(senders(listedHub, queue));
+    expect([ofHub('DeadLettersParked'), ofHub('DeadLettersQuarantine')]).toEqual([
+      ['Sync', operator],
+      ['Ingest', 'Sync', operator],
     ]);
   });
 
