@@ -109,9 +109,9 @@ const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.
 
 /**
  * Somebody deletes an output that a run has made and not yet saved, and no watch sees it: a list that passes before the save does not know that the
- * output should be there, so only the next one misses it.
+ * output should be there, so only the next one misses it. And a lie about a pod that is there may come later than a list that says how it is.
  */
-const mayHaveMissedAList = ({ profile }: World): boolean => profile.foreignEdits > 0 && profile.relayKills > 0;
+const mayHaveMissedAList = ({ profile }: World): boolean => (profile.foreignEdits > 0 && profile.relayKills > 0) || profile.lies === 'ending';
 
 /** Where the snapshot is not what the cluster holds. */
 async function snapshotErrors(world: World): Promise<readonly string[]> {
@@ -137,12 +137,12 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
 }
 
 /**
- * Raised by somebody who died before the message was sent, while somebody else told of the same change: nothing is lost by it, and sweep wakes
- * the service. That the outputs are right is checked beside this.
+ * Raised by a worker that died before the message was sent, or stood still until others had handled its messages and then failed, while another
+ * told of the same change: nothing is lost by it, and sweep wakes the service. That the outputs are right is checked beside this.
  */
 function wasLeftBehind({ monitor }: World, pk: string, gen: number): boolean {
   const raised = monitor.raisedBy.get(pk);
-  return raised?.actor.dead === true && raised.gen === gen;
+  return raised !== undefined && raised.gen === gen && (raised.actor.dead || raised.actor.paused);
 }
 
 async function checkClean(world: World, resynced: boolean): Promise<void> {
