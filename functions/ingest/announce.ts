@@ -95,12 +95,13 @@ export async function announce(
 /**
  * An object that was gone at a version and is there at a later one was made in between, so its own version is the newest. Where a list
  * says otherwise, what told of its end was wrong (a list that left it out); and where a list shows an object older than what was known
- * before it, its history has gone back (etcd restored, its revision raised). The entry then counts from when it was seen, or what is so no
- * more would win until the object next changes.
+ * before it, its history has gone back (etcd restored, its revision raised); of one version with another projection, what told of it before has
+ * lied, or projects otherwise (a former relay). The entry then counts from when it was seen, or what is so no more would win until the object next
+ * changes.
  */
 function versionAgainst(before: ObjectRecord | undefined, { version, asOf, projection, listed }: VersionedEntry): Version {
   if (!listed || projection === undefined || before === undefined || asOf <= before.version) return version;
-  const contradicts = isAlive(before) ? version < before.version && projection !== before.projection : version <= before.version;
+  const contradicts = version <= before.version && (!isAlive(before) || projection !== before.projection);
   return contradicts ? asOf : version;
 }
 

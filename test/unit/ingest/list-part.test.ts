@@ -47,6 +47,21 @@ describe('a list part of an input kind', () => {
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
   });
 
+  it('believes the list where it shows the version that was known in another way: a former relay has lied, or projected otherwise', async () => {
+    const hub = await ingestHub();
+    await hub.ingest(
+      hub.live('Service', 5, entry('Service', 5, service())),
+      hub.live('Pod', 9, entry('Pod', 9, pod('p', { labels: { app: 'lost' } }))),
+    );
+    hub.woken();
+    await hub.ingest(hub.list('Pod', 20, entry('Pod', 9, pod('p'))));
+    const put = await readObject(hub.table, 'c', 'Pod', 'ns', 'p');
+    expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
+    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    await hub.ingest(hub.list('Pod', 30, entry('Pod', 9, pod('p'))));
+    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
+  });
+
   it('does not go back to an entry older than what was learned after the list', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 15, entry('Pod', 15, pod('p', { labels: { app: 'new' } }))));
