@@ -21,22 +21,24 @@ const owedForMs = 5_000;
 /** The metrics of one run of sweep, held against what is so. */
 export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
   const begunAt = world.scheduler.now;
+  // It may be synced by the time that the run tells of it.
+  const meta = readMeta(world.table, cluster);
   return {
     put(name, value, dimensions) {
       inner.put(name, value, dimensions);
       // Switched while it runs, it may have read either.
       if (world.awaySince > begunAt) return;
       if (name === 'CircuitOpen' && value > 0) world.fail('sweep tells of an open circuit of a cluster that is not written to');
-      if (name === 'OldestDirtyAge' && value === 0) void muted(world, begunAt);
+      if (name === 'OldestDirtyAge' && value === 0) void muted(world, meta, begunAt);
     },
   };
 }
 
-async function muted(world: WorldState, begunAt: number): Promise<void> {
+async function muted(world: WorldState, read: ReturnType<typeof readMeta>, begunAt: number): Promise<void> {
   // Without its index sweep knows of no work.
   if (!world.profile.sweepWakes) return;
   const owed = (await world.table.items()).filter((item) => item.pk.includes('#WORK#'));
-  const meta = await readMeta(world.table, cluster);
+  const meta = await read;
   if (!meta || !isSynced(meta)) return;
   for (const item of owed) {
     const work = decodeWork(item);
