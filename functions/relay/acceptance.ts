@@ -9,6 +9,13 @@ export class Acceptance implements MessageQueue {
   private failingSince: number | undefined;
   /** Calls accepted so far. */
   accepted = 0;
+  /**
+   * The queue has refused this relay, or was not there, and has accepted nothing since. When it accepts again it may be another queue of the same name,
+   * of a cluster that was taken out of its hub and added again: what the former one had accepted is known to nobody.
+   */
+  isShut = false;
+  /** Called when a queue that was shut accepts again. */
+  onReopened: () => void = () => {};
 
   constructor(queue: MessageQueue, clock: Clock) {
     this.queue = queue;
@@ -31,8 +38,18 @@ export class Acceptance implements MessageQueue {
       await this.queue.send(messages);
       this.accepted++;
       this.failingSince = this.underWay > 1 ? this.clock.monotonic() : undefined;
+      if (this.isShut) {
+        this.isShut = false;
+        this.onReopened();
+      }
+    } catch (error) {
+      if (error instanceof Error && shut.test(error.name)) this.isShut = true;
+      throw error;
     } finally {
       this.underWay--;
     }
   }
 }
+
+/** Names of SQS' errors, by either of its protocols. */
+const shut = /(^|\.)(AccessDenied(Exception)?|QueueDoesNotExist|NonExistentQueue)$/;

@@ -8,7 +8,7 @@ import { identify } from './identify.ts';
 import type { Accepted } from './lease.ts';
 import type { Gauge } from './meter.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
-import { ClusterReplaced } from './retry.ts';
+import { ClusterReplaced, QueueReplaced } from './retry.ts';
 import { Session } from './session.ts';
 
 /** How long the lease may take to be given back at the end. */
@@ -84,9 +84,9 @@ export class Relay {
         await this.runSession(wentBackAt, stop);
       } catch (e) {
         if (stop.aborted) return;
-        if (!(e instanceof ClusterReplaced)) throw e;
-        log.warn('cluster is another one, beginning a new session', { reason: e.message });
-        wentBackAt = e.wentBack ? Math.round(clock.now()) : undefined;
+        if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
+        log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
+        wentBackAt = e instanceof ClusterReplaced && e.wentBack ? Math.round(clock.now()) : undefined;
         this.left = undefined;
         await sleep(clock, 1000, stop).catch(() => {});
       }
@@ -104,8 +104,11 @@ export class Relay {
     meter.count('relay_sessions_total');
     const tired = clock.after(limitsOf({ limits }).election.untoldMs, () => session.outbox.hearNothing());
     const work = session.run(this.turns, signal);
+    const reopened = new Promise<never>((_, reject) => {
+      this.acceptance.onReopened = () => reject(new QueueReplaced('it refused this relay, or was not there, and now accepts again'));
+    });
     try {
-      await work;
+      await Promise.race([work, reopened]);
     } finally {
       tired();
       this.everListed ||= session.reflectors.every((r) => r.isListed);
@@ -139,7 +142,8 @@ export class Relay {
     };
   }
 
-  private tell(session: Session): Accepted {
+  private tell(session: Session): Accepted | undefined {
+    if (this.acceptance.isShut) return undefined;
     return { uid: session.identity.uid, revision: this.options.revision, versions: session.accepted() };
   }
 

@@ -12,6 +12,11 @@ export class ClusterReplaced extends Error {
   }
 }
 
+/** The queue may be another one, which has been told nothing. Everything is listed for it, as another session. */
+export class QueueReplaced extends Error {
+  override readonly name = 'QueueReplaced';
+}
+
 /** The watch saw a version older than the one before. Only a consistent list can tell a lagging server from a restored cluster. */
 export class WentBack extends Error {
   override readonly name = 'WentBack';

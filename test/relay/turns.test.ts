@@ -36,6 +36,8 @@ interface TestRelay {
   readonly meter: Meter;
   /** What cannot be reached from here. */
   readonly cutOff: { api: boolean; queue: boolean };
+  /** The error that the queue refuses each call with; undefined while it accepts. */
+  refuseWith(error: Error | undefined): void;
   breakWatches(): void;
   mendWatches(): void;
   /** As SIGKILL. */
@@ -47,6 +49,7 @@ function start(name: string, { revision = 'one', maxWaiting = 10_000 } = {}): Te
   const source = memoryWatchSource(store, { clock });
   const cutOff = { api: false, queue: false };
   let killed = false;
+  let refusal: Error | undefined;
   const queue = {
     async send(outgoing: readonly { readonly body: string }[]) {
       // A call that hangs, as through a firewall.
@@ -54,6 +57,7 @@ function start(name: string, { revision = 'one', maxWaiting = 10_000 } = {}): Te
       else await new Promise<void>((resolve) => clock.after(5, resolve));
       if (killed) return new Promise<void>(() => {});
       if (cutOff.queue) throw new Error('the queue cannot be reached');
+      if (refusal) throw refusal;
       sent.push(...outgoing.map((m) => ({ by: name, at: clock.now(), message: parseEventsMessage(m.body) })));
     },
   };
@@ -76,6 +80,9 @@ function start(name: string, { revision = 'one', maxWaiting = 10_000 } = {}): Te
     relay,
     meter,
     cutOff,
+    refuseWith(error) {
+      refusal = error;
+    },
     breakWatches: () => source.breakOff(),
     mendWatches: () => source.mend(),
     kill() {
@@ -142,6 +149,40 @@ test('the speaking one is killed: the other speaks in time, tells what was not t
   expect((by('b')[0]?.at ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(promisedMs);
   expectToldAll();
   expect(lists()).toHaveLength(before);
+});
+
+test.each(['AccessDenied', 'QueueDoesNotExist'])(
+  'a queue that was gone (%s) and accepts again may be another one: everything is listed for it',
+  async (name) => {
+    const a = start('a');
+    for (const pods of ['p0', 'p1']) pod(pods, 'a');
+    await clock.advance(10_000);
+    a.refuseWith(Object.assign(new Error('no'), { name }));
+    pod('p1', 'b');
+    await clock.advance(20_000);
+    a.refuseWith(undefined);
+    // What the former queue was told, this one was not.
+    sent = [];
+    await clock.advance(120_000);
+    expect(new Set(lists().map(({ message }) => (message as { kind: string }).kind)).size).toBe(5);
+    expectToldAll();
+  },
+);
+
+test('the next relay lists too, where the queue was gone when the former one ended', async () => {
+  const a = start('a');
+  pod('p0', 'a');
+  await clock.advance(10_000);
+  a.refuseWith(Object.assign(new Error('no'), { name: 'QueueDoesNotExist' }));
+  await clock.advance(40_000);
+  await a.stop();
+  await clock.advance(5_000);
+  expect(lease.now).toMatchObject({ holder: '', accepted: undefined });
+  sent = [];
+  start('b');
+  await clock.advance(20_000);
+  expect(lists().length).toBeGreaterThan(0);
+  expectToldAll();
 });
 
 test('what was told before the last renewal is not told again', async () => {
