@@ -8,18 +8,9 @@ import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
-import { readFence } from '#shared/snapshot/lists.ts';
-import {
-  decodeObjectOf,
-  isAlive,
-  type Labels,
-  noteNamespace,
-  type ObjectRecord,
-  objectSize,
-  putObject,
-  readObject,
-} from '#shared/snapshot/objects.ts';
-import type { Version } from '#shared/snapshot/version.ts';
+import { readFence } from '#shared/store/lists.ts';
+import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, objectSize, putObject, readObject } from '#shared/store/objects.ts';
+import type { Version } from '#shared/store/version.ts';
 import type { IngestDeps } from './deps.ts';
 import type { Written } from './written.ts';
 

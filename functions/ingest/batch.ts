@@ -10,21 +10,22 @@
  * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
  * it twice is harmless.
  */
+
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type OutputKind } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { EventsMessage, HeartbeatMessage, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
-import { listHints } from '#shared/snapshot/hints.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
-import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/snapshot/objects.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { listHints } from '#shared/store/hints.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
+import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';

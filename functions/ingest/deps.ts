@@ -1,7 +1,7 @@
 import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { QueueUrls } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { QueueUrls } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import type { IngestKept } from './kept.ts';

@@ -1,8 +1,8 @@
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/snapshot/outputs.ts';
-import type { Version } from '#shared/snapshot/version.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { Version } from '#shared/store/version.ts';
 
 /**
  * Does what sync saved explain what the relay saw of an output (docs/architecture.md, "Echo")? If not, somebody else wrote it, or a worker

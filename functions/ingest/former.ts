@@ -1,4 +1,4 @@
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { IngestDeps } from './deps.ts';
 
 /**

@@ -6,7 +6,7 @@ import { comeBackSoon, received } from '#shared/queue/come-back.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';

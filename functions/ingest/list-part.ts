@@ -2,16 +2,17 @@
  * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
  * and periodic inventory are one thing, and the entries are the repair.
  */
+
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
-import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { noteIfOdd } from '#shared/snapshot/outputs.ts';
-import { type Version, versionOf } from '#shared/snapshot/version.ts';
+import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/store/lists.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
+import { noteIfOdd } from '#shared/store/outputs.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';

@@ -1,15 +1,15 @@
 /** Entries of the output kinds: the watch is the witness of what we wrote, and of what others did. */
 
+import { concurrently } from '#shared/concurrently.ts';
 import { endpointsManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { isAlive, readObject } from '#shared/snapshot/objects.ts';
-import { type OutputObject, type OutputRecord, readOutput, saveOutput } from '#shared/snapshot/outputs.ts';
-import { type Version, versionOf } from '#shared/snapshot/version.ts';
-import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { isAlive, readObject } from '#shared/store/objects.ts';
+import { type OutputObject, type OutputRecord, readOutput, saveOutput } from '#shared/store/outputs.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
+import { readWork, type ServiceKey } from '#shared/store/work.ts';
 import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import type { IngestDeps } from './deps.ts';

@@ -3,7 +3,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { IngestDeps } from './deps.ts';
 
 export interface EventsRecord {

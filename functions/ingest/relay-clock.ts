@@ -1,5 +1,5 @@
 /** The relay's clock is its node's. Heartbeats say how far it is from the queue's, so that latency is measured by one clock. */
-import { type ClusterMeta, relayClock } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, relayClock } from '#shared/store/meta.ts';
 
 /** Below this the way to the queue is most of the difference. */
 const leastMs = 500;

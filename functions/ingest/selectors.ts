@@ -1,6 +1,6 @@
 import type { Service } from '#shared/kube/types.ts';
-import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { CachedSelectors, Kept } from './kept.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, HeartbeatMessage } from '#shared/queue/messages.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { fixSession, noIncarnation, readSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta, Orphan, Suspect } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { fixSession, noIncarnation, readSession } from '#shared/store/lists.ts';
+import type { ClusterMeta, Orphan, Suspect } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
+import { versionOf } from '#shared/store/version.ts';
 import type { Kept, KnownSession } from './kept.ts';
 
 const rereadMs = 24 * 3_600_000;

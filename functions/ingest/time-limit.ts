@@ -1,5 +1,5 @@
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { Table } from '#shared/store/table.ts';
 
 /** The batch's time for writing objects is up. What was written is skipped when the message comes again. */
 export class OutOfTime extends Error {

@@ -1,11 +1,11 @@
+import { concurrently } from '#shared/concurrently.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { namespacesInRange, readObjects } from '#shared/snapshot/objects.ts';
-import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/snapshot/outputs.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { resourceVersionOf, type Version } from '#shared/snapshot/version.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { namespacesInRange, readObjects } from '#shared/store/objects.ts';
+import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
+import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import { inRange, rangeWithin } from './key-range.ts';
 
 export type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;

@@ -1,8 +1,8 @@
+import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { beginPodLog, logPods, type TakenNumber } from '#shared/snapshot/pod-log.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { beginPodLog, logPods, type TakenNumber } from '#shared/store/pod-log.ts';
+import type { Table } from '#shared/store/table.ts';
 
 /** What a batch writes that warm workers keep: pods by namespace, logged (pod-log.ts), and whether there were nodes (raiseNodesVersion). */
 export class Written {

@@ -1,9 +1,10 @@
 /** A cluster that has left is forgotten once it has drained: its records, and never its endpoints. */
+
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { recordAudit } from '#shared/snapshot/audit.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { clearedTo, finishRemoval, mayClear, nextToClear, noteCleared } from '#shared/snapshot/removal.ts';
+import { recordAudit } from '#shared/store/audit.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { clearedTo, finishRemoval, mayClear, nextToClear, noteCleared } from '#shared/store/removal.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
 /** A minute's share: a page is a megabyte of the whole table and some 130 read units, which the clusters that are still here must not feel. */

@@ -4,8 +4,8 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
-import { confirmed, fixOwnSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import { confirmed, fixOwnSession } from '#shared/store/lists.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
 export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<void> {

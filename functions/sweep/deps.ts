@@ -1,8 +1,8 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { ClusterMeta, QueueUrls } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 
 export interface SweepDeps {

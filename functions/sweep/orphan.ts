@@ -3,12 +3,12 @@
  * speaks of the present one: it is taken over into it, and what it said meanwhile is made up for by lists of our own. True: that was done.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { inputKinds, type Kind } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { askForConfirmation, moveSession } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { askForConfirmation, moveSession } from '#shared/store/lists.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { versionOf } from '#shared/store/version.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
 

@@ -1,10 +1,10 @@
 /** Work that is owed for too long: its message was lost, which must not happen. In a healthy run nothing is found here. */
 
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { parseWorkKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { parseWorkKey } from '#shared/store/keys.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { readWork } from '#shared/store/work.ts';
 import { sendWakeUps, type WakeUp } from '#shared/wakeup/wake-ups.ts';
 import { isClean, isLeased } from '#shared/workqueue/item.ts';
 import type { SweepDeps } from './deps.ts';

@@ -5,9 +5,9 @@
  */
 import { hash } from 'node:crypto';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { resyncKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { isAlive } from '#shared/snapshot/objects.ts';
+import { resyncKey } from '#shared/store/keys.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type Place, walkServices } from '#shared/wakeup/service-walk.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import type { SweepDeps } from './deps.ts';

@@ -1,8 +1,8 @@
 /** While we do not write: may we do what active mode needs? Asked as the functions' own role, which whoever switches the mode can't be everywhere. */
 import { missingRights } from '#shared/cluster/rights.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, mayWrite } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, mayWrite } from '#shared/store/meta.ts';
 import type { SweepDeps } from './deps.ts';
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
 /** One run of sweep: what failed in it, and how long it may go on. */

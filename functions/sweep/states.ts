@@ -1,5 +1,5 @@
 /** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
-import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** A relay sends a heartbeat each 15 s; after six that did not come it is silent. */

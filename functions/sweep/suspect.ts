@@ -4,12 +4,12 @@
  * or of another cluster altogether.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { fixSession, noIncarnation } from '#shared/snapshot/lists.ts';
-import type { ClusterMeta, Suspect } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { fixSession, noIncarnation } from '#shared/store/lists.ts';
+import type { ClusterMeta, Suspect } from '#shared/store/meta.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
 

@@ -6,7 +6,7 @@
  * reached; what a run does not come to, the next one does.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
-import { type ClusterMeta, hasLeft, listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, hasLeft, listClusters, readMeta } from '#shared/store/meta.ts';
 import { placeOf, wakeSome } from '#shared/wakeup/wake-all.ts';
 import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';

@@ -1,6 +1,6 @@
 /** How a cluster is: read from the table alone, and told before anything that could take long. */
-import { countDifferences } from '#shared/snapshot/differences.ts';
-import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import { countDifferences } from '#shared/store/differences.ts';
+import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
 import type { WakeUp } from '#shared/wakeup/wake-ups.ts';
 import type { SweepDeps } from './deps.ts';
 import { lookForOverdue } from './overdue.ts';

@@ -1,6 +1,7 @@
 /** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
+
+import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { parseSyncMessage } from '#shared/queue/parse.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';

@@ -1,8 +1,8 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/store/meta.ts';
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
 import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';

@@ -3,13 +3,13 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
-import { type Counts, readCounts } from '#shared/snapshot/counts.ts';
-import { type Hints, readHints } from '#shared/snapshot/hints.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { type OutputRecord, readOutputs, type Shelf } from '#shared/snapshot/outputs.ts';
-import { readTriggers, type StoredTriggers } from '#shared/snapshot/triggers.ts';
-import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
+import { type Counts, readCounts } from '#shared/store/counts.ts';
+import { type Hints, readHints } from '#shared/store/hints.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { type OutputRecord, readOutputs, type Shelf } from '#shared/store/outputs.ts';
+import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
+import type { ServiceKey, WorkItem } from '#shared/store/work.ts';
 import type { SyncDeps } from './deps.ts';
 
 export interface Inputs {

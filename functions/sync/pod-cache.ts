@@ -1,10 +1,10 @@
+import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { beginPodLog, endPodLog, type PodLogEntry, podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import type { Version } from '#shared/snapshot/version.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { beginPodLog, endPodLog, type PodLogEntry, podLogHead, readPodLog } from '#shared/store/pod-log.ts';
+import type { Table } from '#shared/store/table.ts';
+import type { Version } from '#shared/store/version.ts';
 
 interface Kept {
   /** `ClusterMeta.cacheScope`: with another one the numbers of the log may have begun anew. */

@@ -2,8 +2,8 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { ServiceKey } from '#shared/snapshot/work.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import type { ServiceKey } from '#shared/store/work.ts';
 import type { WorkPart } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs, Known } from './load.ts';

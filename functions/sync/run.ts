@@ -1,11 +1,11 @@
 /** One run of one service: what both parts share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import type { Counts } from '#shared/snapshot/counts.ts';
-import type { Hints } from '#shared/snapshot/hints.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { Triggers } from '#shared/snapshot/triggers.ts';
-import type { ServiceKey, WorkItem } from '#shared/snapshot/work.ts';
+import type { Counts } from '#shared/store/counts.ts';
+import type { Hints } from '#shared/store/hints.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import type { Triggers } from '#shared/store/triggers.ts';
+import type { ServiceKey, WorkItem } from '#shared/store/work.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
 import type { Saves } from './saves.ts';

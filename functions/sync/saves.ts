@@ -1,7 +1,7 @@
 /** What a run has learnt of the server, to be saved once the lease is proven. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { OutputObject, OutputRecord } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 
 export class Saves {
   readonly #records = new Map<string, OutputRecord>();

@@ -5,10 +5,10 @@
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManager, fieldManagerOf, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/snapshot/meta.ts';
-import type { OutputObject, OutputRecord } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/store/meta.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from './deps.ts';
 import type { ForeignWrite, Run } from './run.ts';
 

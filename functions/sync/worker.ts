@@ -3,17 +3,17 @@
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { saveCounts } from '#shared/snapshot/counts.ts';
-import { saveHints } from '#shared/snapshot/hints.ts';
-import { type ClusterMeta, isSynced, nameWriter, readMeta } from '#shared/snapshot/meta.ts';
-import { forgetOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
-import { saveTriggers } from '#shared/snapshot/triggers.ts';
-import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/snapshot/work.ts';
+import { saveCounts } from '#shared/store/counts.ts';
+import { saveHints } from '#shared/store/hints.ts';
+import { type ClusterMeta, isSynced, nameWriter, readMeta } from '#shared/store/meta.ts';
+import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
+import { saveTriggers } from '#shared/store/triggers.ts';
+import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/store/work.ts';
 import { freshWakeUp } from '#shared/wakeup/wake-ups.ts';
 import { circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/backoff.ts';
 import { isLeased, partsToRun, type WorkPart, workParts } from '#shared/workqueue/item.ts';

@@ -5,14 +5,14 @@ import type { Explanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
-import { readDifference } from '#shared/snapshot/differences.ts';
-import { readHints } from '#shared/snapshot/hints.ts';
-import { listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/snapshot/objects.ts';
-import { readOutputs } from '#shared/snapshot/outputs.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { readTriggers } from '#shared/snapshot/triggers.ts';
-import { readWork, type ServiceKey } from '#shared/snapshot/work.ts';
+import { readDifference } from '#shared/store/differences.ts';
+import { readHints } from '#shared/store/hints.ts';
+import { listClusters, readMeta } from '#shared/store/meta.ts';
+import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/store/objects.ts';
+import { readOutputs } from '#shared/store/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
+import { readTriggers } from '#shared/store/triggers.ts';
+import { readWork, type ServiceKey } from '#shared/store/work.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */

@@ -1,8 +1,8 @@
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { parseWorkKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { parseWorkKey } from '#shared/store/keys.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
+import { readWork } from '#shared/store/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 
 /** Services whose run has been due for longer than a healthy one takes. `services` is at most `mostOwed`. */

@@ -1,7 +1,7 @@
 /** May this cluster's writer be us? Asked before a cluster goes active. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { missingRights } from '#shared/cluster/rights.ts';
-import { type ClusterMeta, isSynced } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
 import { mostOwed, type Owed } from './owed.ts';
 
 export interface Finding {

@@ -4,13 +4,13 @@
  *
  * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages come back. One that dies half-way is gone on with by the next.
  */
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { recordAudit } from '#shared/snapshot/audit.ts';
-import { clusterOfKey, metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, hasLeft, isHere, type Mode, readMeta } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
-import { drainMs } from '#shared/snapshot/removal.ts';
-import type { Key, Table } from '#shared/snapshot/table.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { recordAudit } from '#shared/store/audit.ts';
+import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, hasLeft, isHere, type Mode, readMeta } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
+import { drainMs } from '#shared/store/removal.ts';
+import type { Key, Table } from '#shared/store/table.ts';
 
 export interface RebuildDeps {
   readonly table: Table;

@@ -1,6 +1,6 @@
 /** `npm run redrive -- [CLUSTER|--all] [--run]`: what was set aside and why; with --run it is taken up again. */
 import { parseArgs } from 'node:util';
-import { concurrently } from '#shared/queue/concurrently.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { chosenClusters, command, connectHub } from './hub.ts';
 import { say } from './printable.ts';
 import { type Look, lookAside, type SetAside } from './redrive.ts';

@@ -6,12 +6,12 @@
  * cluster's, or it stays.
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import type { QueueDirectory } from '#shared/queue/directory.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
-import { hasLeft, type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { hasLeft, type QueueUrls, readMeta } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { defaultLook, type LookLimits, receiveAll, release } from './receive-all.ts';
 

@@ -5,10 +5,10 @@ import type { ClusterConfig, Config } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { recordAudit } from '#shared/snapshot/audit.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { type Registration, registerCluster } from '#shared/snapshot/registration.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { recordAudit } from '#shared/store/audit.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { type Registration, registerCluster } from '#shared/store/registration.ts';
 import type { Hub } from './hub.ts';
 import { UsageError } from './usage-error.ts';
 

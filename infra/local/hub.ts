@@ -1,10 +1,10 @@
 /** Table, queues and records of a local run: what a deploy would make. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import { type ClusterSettings, isSynced, type QueueUrls, readMeta, switchMode } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
+import { type ClusterSettings, isSynced, type QueueUrls, readMeta, switchMode } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
+import type { Table } from '#shared/store/table.ts';
 import { createQueues } from './create-queues.ts';
 import { createTable } from './create-table.ts';
 import { region, tableName } from './processes.ts';

@@ -1,7 +1,7 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
 import { UsageError } from '#infra/cli/usage-error.ts';
-import type { ClusterSettings } from '#shared/snapshot/meta.ts';
+import type { ClusterSettings } from '#shared/store/meta.ts';
 
 export interface Options {
   /** Embedded clusters; 0 with a kubeconfig. */

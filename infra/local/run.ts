@@ -7,7 +7,7 @@ import { type LocalAddresses, leaveAddresses, localHubFile } from '#infra/cli/hu
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { Table } from '#shared/store/table.ts';
 import { childLines } from './child-lines.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { type Connections, connectionFiles } from './connection-files.ts';

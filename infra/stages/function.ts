@@ -187,7 +187,7 @@ const networkInterfaces = [
   'ec2:UnassignPrivateIpAddresses',
 ] as const;
 
-/** Partition keys of the records that only register writes (shared/snapshot/keys.ts). */
+/** Partition keys of the records that only register writes (shared/store/keys.ts). */
 export const identityKeys = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'] as const;
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';

@@ -1,7 +1,7 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import type { ApiAccess, ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { ApiAccess, ClusterMeta } from '#shared/store/meta.ts';
 import type { Access } from './access.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';

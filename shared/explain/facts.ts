@@ -2,8 +2,8 @@
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import { type Kind, kinds, type Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { Hints } from '#shared/snapshot/hints.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
+import type { Hints } from '#shared/store/hints.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { PartState, WorkRecord } from '#shared/workqueue/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';

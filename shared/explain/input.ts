@@ -1,9 +1,9 @@
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
-import type { Hints } from '#shared/snapshot/hints.ts';
-import type { ClusterMeta } from '#shared/snapshot/meta.ts';
-import type { Triggers } from '#shared/snapshot/triggers.ts';
-import type { WorkItem } from '#shared/snapshot/work.ts';
+import type { Hints } from '#shared/store/hints.ts';
+import type { ClusterMeta } from '#shared/store/meta.ts';
+import type { Triggers } from '#shared/store/triggers.ts';
+import type { WorkItem } from '#shared/store/work.ts';
 import type { SavedOutputs } from './saved.ts';
 
 /** A pod of the namespace as the snapshot holds it. */

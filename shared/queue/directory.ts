@@ -1,7 +1,7 @@
 /** Which queues a cluster has, and which cluster a queue belongs to. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { clusterOfQueue, type QueueUrls, readMeta } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { clusterOfQueue, type QueueUrls, readMeta } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { ClusterQueues, SourceQueue } from './port.ts';
 import { sqsQueue } from './sqs.ts';
 

@@ -1,8 +1,8 @@
 /** After a switch of mode every service is woken once, in steps: one that dies is followed by one that goes on where it was. */
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import type { ClusterMeta, QueueUrls } from '#shared/snapshot/meta.ts';
-import type { Change, Table } from '#shared/snapshot/table.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import type { ClusterMeta, QueueUrls } from '#shared/store/meta.ts';
+import type { Change, Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Place, type Step, walkServices } from './service-walk.ts';
 import { sendWakeUps } from './wake-ups.ts';

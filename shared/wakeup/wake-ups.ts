@@ -1,9 +1,9 @@
+import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { raise, raiseLive, readWork, type ServiceKey } from '#shared/snapshot/work.ts';
+import type { Table } from '#shared/store/table.ts';
+import { raise, raiseLive, readWork, type ServiceKey } from '#shared/store/work.ts';
 import { leaseEndSeconds } from '#shared/workqueue/backoff.ts';
 import { anyGeneration, isLeased, owesAnother } from '#shared/workqueue/item.ts';
 import type { LeaseEnds } from './lease-ends.ts';

@@ -13,12 +13,12 @@ import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { concurrently } from '#shared/queue/concurrently.ts';
-import { isSynced, listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
-import type { Key } from '#shared/snapshot/table.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { isSynced, listClusters, readMeta } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
+import type { Key } from '#shared/store/table.ts';
+import { readWork } from '#shared/store/work.ts';
 import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';

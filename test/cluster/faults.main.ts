@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { fieldManager } from '#shared/contract/managed-by.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
+import { readMeta } from '#shared/store/meta.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
 import { failOvers, startSubject, upstreamsFailOverMs } from './faults/fail-over.ts';

@@ -4,7 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
 import { hotClient } from '#shared/sdk-client.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { largeMessagesContract, queueContract } from '#test/contract/queue.ts';
 import { sqsUnderTest } from '#test/contract/sqs-under-test.ts';
 import { tableContract } from '#test/contract/table.ts';

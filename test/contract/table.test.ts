@@ -5,7 +5,7 @@ import dynalite from 'dynalite';
 import { afterAll, expect, test } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
 import { hotClient } from '#shared/sdk-client.ts';
-import { dynamoTable, type TableOperation } from '#shared/snapshot/dynamodb.ts';
+import { dynamoTable, type TableOperation } from '#shared/store/dynamodb/dynamodb.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { tableContract } from './table.ts';
 

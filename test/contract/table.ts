@@ -1,6 +1,6 @@
 /** What every driver of the table must do. `make` gives a table that nobody else uses. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Item, Key, Table } from '#shared/snapshot/table.ts';
+import type { Item, Key, Table } from '#shared/store/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {
   describe(`table on ${driver}`, () => {

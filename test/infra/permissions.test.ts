@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { HubStack } from '#infra/stacks/hub-stack.ts';
 import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
-import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/snapshot/keys.ts';
+import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/store/keys.ts';
 import { actionsOf, everything, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();

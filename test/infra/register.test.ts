@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
-import { listAudit } from '#shared/snapshot/audit.ts';
-import { accessKey, metaKey, queueKey } from '#shared/snapshot/keys.ts';
-import { clearedUntil, clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { listAudit } from '#shared/store/audit.ts';
+import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
+import { clearedUntil, clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/store/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const registration = {

@@ -4,8 +4,8 @@ import { isExplained } from '#functions/ingest/explain.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 
 const slice: EndpointSlice = {
   metadata: { name: 'svc-x', namespace: 'ns', uid: 'u', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy } },

@@ -5,7 +5,7 @@ import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
+import { readMeta } from '#shared/store/meta.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { Random } from '#test/simulation/random.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -1,4 +1,4 @@
-import type { Item } from '#shared/snapshot/table.ts';
+import type { Item } from '#shared/store/table.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 

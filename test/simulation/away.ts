@@ -1,8 +1,8 @@
 /** While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf (docs/runbook.md). */
 
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { decodeWork } from '#shared/snapshot/work.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { isSynced, readMeta } from '#shared/store/meta.ts';
+import { decodeWork } from '#shared/store/work.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import { cluster } from './profile.ts';

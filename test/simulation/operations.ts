@@ -1,7 +1,7 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
 import { sweep } from '#functions/sweep/sweep.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';

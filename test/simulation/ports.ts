@@ -2,7 +2,7 @@
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Key, Table } from '#shared/snapshot/table.ts';
+import type { Key, Table } from '#shared/store/table.ts';
 import type { Actor, Flaw } from './actor.ts';
 import type { Profile } from './profile.ts';
 import type { Queue } from './queue.ts';

@@ -2,7 +2,7 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';

@@ -1,6 +1,6 @@
-import { parseWorkKey } from '#shared/snapshot/keys.ts';
-import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { decodeWork } from '#shared/snapshot/work.ts';
+import { parseWorkKey } from '#shared/store/keys.ts';
+import { isSynced, readMeta } from '#shared/store/meta.ts';
+import { decodeWork } from '#shared/store/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import { cluster, isLiedTo } from './profile.ts';

@@ -1,8 +1,8 @@
 /** The table of a world: in memory, or a real server (DynamoDB Local, dynalite) by the driver of production. */
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTable } from '#infra/local/create-table.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import type { Item, Table } from '#shared/snapshot/table.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
+import type { Item, Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { drainByImmediate } from './scheduler.ts';
 

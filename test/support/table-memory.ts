@@ -3,8 +3,8 @@
  * that delays the call or its answer makes every order that DynamoDB could. It refuses what DynamoDB would refuse.
  */
 
-import { itemSize } from '#shared/snapshot/item-size.ts';
-import type { Change, Condition, Item, Key, Table, Value } from '#shared/snapshot/table.ts';
+import { itemSize } from '#shared/store/item-size.ts';
+import type { Change, Condition, Item, Key, Table, Value } from '#shared/store/table.ts';
 import { compareBytes } from './table-memory-values.ts';
 
 export interface MemoryTable extends Table {

@@ -43,12 +43,14 @@ const rules: readonly Rule[] = [
       from.startsWith('@aws-sdk/') &&
       !typeOnly &&
       !isEntry(file) &&
-      !['shared/snapshot/dynamodb.ts', 'shared/snapshot/batched-gets.ts', 'shared/queue/sqs.ts', 'shared/cluster/access.ts'].includes(file),
+      !['shared/store/dynamodb/dynamodb.ts', 'shared/store/dynamodb/batched-gets.ts', 'shared/queue/sqs.ts', 'shared/cluster/access.ts'].includes(
+        file,
+      ),
   },
   {
     // the way to a cluster is told by its record, and a service explained from records, which somebody else has read
     name: 'shared/cluster and shared/explain know types of the snapshot only',
-    isBroken: ({ file, from, typeOnly }) => /^shared\/(cluster|explain)\//.test(file) && from.startsWith('#shared/snapshot/') && !typeOnly,
+    isBroken: ({ file, from, typeOnly }) => /^shared\/(cluster|explain)\//.test(file) && from.startsWith('#shared/store/') && !typeOnly,
   },
   {
     name: 'an entry is imported by a local run only',
@@ -75,8 +77,8 @@ describe('imports', () => {
     ['shared/kube/planted.ts', `import { KubeConfig, type V1Pod } from '@kubernetes/client-node';`],
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
-    ['shared/cluster/planted.ts', `export { readMeta } from '#shared/snapshot/meta.ts';`],
-    ['shared/explain/planted.ts', `import { readWork } from '#shared/snapshot/work.ts';`],
+    ['shared/cluster/planted.ts', `export { readMeta } from '#shared/store/meta.ts';`],
+    ['shared/explain/planted.ts', `import { readWork } from '#shared/store/work.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {

@@ -5,8 +5,8 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { readObject } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { entry, ingestHub } from './ingest/hub.ts';
 import { pod, service } from './kube/objects.ts';
 

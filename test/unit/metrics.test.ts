@@ -5,7 +5,7 @@ import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
-import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
+import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/store/counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
 import { World, type WorldOptions } from '#test/conformance/world.ts';

@@ -4,7 +4,7 @@ import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { canRead, messageVersion } from '#shared/queue/messages.ts';
-import type { Item } from '#shared/snapshot/table.ts';
+import type { Item } from '#shared/store/table.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -1,9 +1,9 @@
 /** One row for each cluster: what its record and its recent metrics say. */
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { countDifferences } from '#shared/snapshot/differences.ts';
-import { type ClusterMeta, listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { countDifferences } from '#shared/store/differences.ts';
+import { type ClusterMeta, listClusters, readMeta } from '#shared/store/meta.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './answers.ts';
 import type { MetricsStore, Query } from './metrics-store.ts';
 

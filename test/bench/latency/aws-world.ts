@@ -17,7 +17,7 @@ import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { registerCluster } from '#shared/store/registration.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
 import { Random } from '#test/simulation/random.ts';

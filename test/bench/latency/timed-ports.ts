@@ -1,6 +1,6 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
-import type { Item, Key, Table } from '#shared/snapshot/table.ts';
+import type { Item, Key, Table } from '#shared/store/table.ts';
 import type { Scheduler } from '#test/simulation/scheduler.ts';
 import { type CallName, farAwayMs, sdkMs } from './distributions.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { relayProcess } from '#infra/local/processes.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
+import { readMeta } from '#shared/store/meta.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { relayLease, relayRevision, type Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/hub.ts';
 import { hubProcesses } from '#infra/local/processes.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
-import { listClusters, readMeta } from '#shared/snapshot/meta.ts';
+import { listClusters, readMeta } from '#shared/store/meta.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';

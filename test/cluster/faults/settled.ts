@@ -4,7 +4,7 @@ import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
-import { defaultSettings, readMeta } from '#shared/snapshot/meta.ts';
+import { defaultSettings, readMeta } from '#shared/store/meta.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { differences } from '#test/simulation/truth.ts';
 import type { Scene } from './scene.ts';

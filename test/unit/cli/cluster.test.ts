@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/cli/hub.ts';
-import { listAudit } from '#shared/snapshot/audit.ts';
-import { accessKey, metaKey } from '#shared/snapshot/keys.ts';
-import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
-import { putObject } from '#shared/snapshot/objects.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { listAudit } from '#shared/store/audit.ts';
+import { accessKey, metaKey } from '#shared/store/keys.ts';
+import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/store/meta.ts';
+import { putObject } from '#shared/store/objects.ts';
+import { registerCluster } from '#shared/store/registration.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { localHub } from './local-hub.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

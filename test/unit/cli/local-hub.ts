@@ -12,9 +12,9 @@ import { createTable } from '#infra/local/create-table.ts';
 import { startQueues } from '#infra/local/queues.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { queueDirectory } from '#shared/queue/directory.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
-import type { QueueUrls } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
+import type { QueueUrls } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
 
 const region = 'eu-west-1';
 const tableName = 'fleet-endpoints';

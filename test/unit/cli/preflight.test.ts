@@ -13,9 +13,9 @@ import {
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { Right } from '#shared/cluster/port.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { workKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
-import { raise } from '#shared/snapshot/work.ts';
+import { workKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
+import { raise } from '#shared/store/work.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

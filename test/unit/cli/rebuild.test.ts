@@ -1,9 +1,9 @@
 /** What is wrong in the table is forgotten and told again by the cluster, whatever it is. */
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
-import { listAudit } from '#shared/snapshot/audit.ts';
-import { accessKey, metaKey } from '#shared/snapshot/keys.ts';
-import { drainCluster, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { listAudit } from '#shared/store/audit.ts';
+import { accessKey, metaKey } from '#shared/store/keys.ts';
+import { drainCluster, readMeta, switchMode } from '#shared/store/meta.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

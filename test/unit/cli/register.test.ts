@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { register } from '#infra/cli/register.ts';
-import { listAudit } from '#shared/snapshot/audit.ts';
-import { clusterIndexKey, metaKey } from '#shared/snapshot/keys.ts';
-import { clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { listAudit } from '#shared/store/audit.ts';
+import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
+import { clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/store/meta.ts';
 import { localHub } from './local-hub.ts';
 
 const arnOf = (cluster: string, queue: string): string => `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${queue}`;

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { accessOf } from '#shared/cluster/access.ts';
 import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
-import { type ApiAccess, decodeMeta } from '#shared/snapshot/meta.ts';
+import { type ApiAccess, decodeMeta } from '#shared/store/meta.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
 
 const ends: (() => unknown)[] = [];

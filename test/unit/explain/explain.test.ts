@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { emptyWork } from '#shared/snapshot/work.ts';
+import { emptyWork } from '#shared/store/work.ts';
 import { cleanPart } from '#shared/workqueue/item.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { explainPod, factsOf, input, meta, now, onlyPod } from './fixtures.ts';

@@ -2,8 +2,8 @@ import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput } from '#shared/explain/input.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
-import { emptyWork } from '#shared/snapshot/work.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
+import { emptyWork } from '#shared/store/work.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 
 export const now = Date.parse('2026-03-01T10:00:00Z');

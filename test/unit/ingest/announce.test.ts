@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
-import { podLogHead, readPodLog } from '#shared/snapshot/pod-log.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { readObject } from '#shared/store/objects.ts';
+import { podLogHead, readPodLog } from '#shared/store/pod-log.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readObject } from '#shared/snapshot/objects.ts';
+import { readObject } from '#shared/store/objects.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 

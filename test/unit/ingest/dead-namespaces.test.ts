@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { readObject, readObjects } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { readObject, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 

@@ -3,8 +3,8 @@ import { isExplained } from '#functions/ingest/explain.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 
 const by = slicesManagedBy;
 const object = { metadata: { name: 'o', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: by } } } as unknown as EndpointSlice;

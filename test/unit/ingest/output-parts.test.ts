@@ -6,12 +6,12 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, OutputEntry } from '#shared/queue/messages.ts';
-import { oddServicesOf } from '#shared/snapshot/keys.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { noteNamespace, putObject, raiseSelectorsVersion } from '#shared/snapshot/objects.ts';
-import { saveOutput } from '#shared/snapshot/outputs.ts';
-import type { Table } from '#shared/snapshot/table.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { oddServicesOf } from '#shared/store/keys.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { noteNamespace, putObject, raiseSelectorsVersion } from '#shared/store/objects.ts';
+import { saveOutput } from '#shared/store/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { service } from '../kube/objects.ts';
 import { type IngestHub, ingestHub } from './hub.ts';
 

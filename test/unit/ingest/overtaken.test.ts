@@ -4,7 +4,7 @@ import { ingestBatch } from '#functions/ingest/batch.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import type { Table } from '#shared/store/table.ts';
 import { pod } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 

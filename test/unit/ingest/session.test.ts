@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
-import { metaKey, sessionKey } from '#shared/snapshot/keys.ts';
-import { fixSession } from '#shared/snapshot/lists.ts';
-import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { metaKey, sessionKey } from '#shared/store/keys.ts';
+import { fixSession } from '#shared/store/lists.ts';
+import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
+import { readObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { pod } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { readObjects } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { isSynced, readMeta } from '#shared/store/meta.ts';
+import { readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 

@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { kinds, type Service } from '#shared/kube/types.ts';
-import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
-import { isAlive, readObject } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { isSynced, readMeta } from '#shared/store/meta.ts';
+import { isAlive, readObject } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub, silent } from './hub.ts';
 

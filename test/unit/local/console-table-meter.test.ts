@@ -8,7 +8,7 @@ import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { createTable } from '#infra/local/create-table.ts';
 import { region, tableName } from '#infra/local/processes.ts';
 import { meterTable } from '#infra/local/table-meter.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
 test('the table tells the units that its users consume, and not those of the console', async () => {
   const store = metricsStore();

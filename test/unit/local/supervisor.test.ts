@@ -12,7 +12,7 @@ import { createTable } from '#infra/local/create-table.ts';
 import { queuesProcess, tableProcess } from '#infra/local/processes.ts';
 import { type Child, type ChildSpec, startChild } from '#infra/local/supervisor.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
-import { dynamoTable } from '#shared/snapshot/dynamodb.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
 const started: Child[] = [];
 const folders: string[] = [];

@@ -7,7 +7,7 @@ import { inputEntry, outputEntry } from '#functions/relay/project.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { isSynced, readMeta } from '#shared/snapshot/meta.ts';
+import { isSynced, readMeta } from '#shared/store/meta.ts';
 import { entry, ingestHub, silent } from '#test/unit/ingest/hub.ts';
 import { endpoints, service } from '#test/unit/kube/objects.ts';
 

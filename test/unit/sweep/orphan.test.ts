@@ -3,9 +3,9 @@ import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { judgeOrphan } from '#functions/sweep/orphan.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { fixSession, readSession } from '#shared/snapshot/lists.ts';
-import { type ClusterMeta, readMeta } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { fixSession, readSession } from '#shared/store/lists.ts';
+import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s; a session of before is heard of again. The cluster has come to version 150. */

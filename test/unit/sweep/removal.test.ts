@@ -1,9 +1,9 @@
 /** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
 import { expect, it } from 'vitest';
-import { listAudit } from '#shared/snapshot/audit.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { clearedUntil, drainCluster, listClusters, readMeta } from '#shared/snapshot/meta.ts';
-import { giveUpAccess, registerCluster } from '#shared/snapshot/registration.ts';
+import { listAudit } from '#shared/store/audit.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { clearedUntil, drainCluster, listClusters, readMeta } from '#shared/store/meta.ts';
+import { giveUpAccess, registerCluster } from '#shared/store/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { askRights, toAsk } from '#functions/sweep/rights.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, foreignWrites, readMeta, switchMode } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, foreignWrites, readMeta, switchMode } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;

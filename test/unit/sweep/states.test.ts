@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publishStates } from '#functions/sweep/states.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/snapshot/meta.ts';
+import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
 
 const now = 10_000_000;
 const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));

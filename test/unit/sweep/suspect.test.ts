@@ -3,11 +3,11 @@ import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { judgeSuspect } from '#functions/sweep/suspect.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { readFence, readSession } from '#shared/snapshot/lists.ts';
-import { type ClusterMeta, isSynced, readMeta, type Suspect } from '#shared/snapshot/meta.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { readFence, readSession } from '#shared/store/lists.ts';
+import { type ClusterMeta, isSynced, readMeta, type Suspect } from '#shared/store/meta.ts';
+import { readObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { pod } from '../kube/objects.ts';
 

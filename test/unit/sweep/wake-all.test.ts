@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MessageQueue } from '#shared/queue/port.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ClusterMeta, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type ClusterMeta, readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';

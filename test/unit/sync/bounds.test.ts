@@ -4,8 +4,8 @@ import { load } from '#functions/sync/load.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { readObject } from '#shared/snapshot/objects.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { readObject } from '#shared/store/objects.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { readMeta, switchMode } from '#shared/store/meta.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { readOutputs } from '#shared/snapshot/outputs.ts';
+import { readOutputs } from '#shared/store/outputs.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 

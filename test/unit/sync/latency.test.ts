@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/project.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
+import { readMeta } from '#shared/store/meta.ts';
 import { cluster, type World, type WorldOptions } from '#test/conformance/world.ts';
 import { aPod, aService, type Call, pods, smallCluster } from '#test/parity/small-cluster.ts';
 

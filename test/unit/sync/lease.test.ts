@@ -1,7 +1,7 @@
 /** Who meets a service that is taken waits for the end of the lease, once for all; whoever holds it goes on for what comes in meanwhile. */
 import { expect, it } from 'vitest';
-import { workKey } from '#shared/snapshot/keys.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { workKey } from '#shared/store/keys.ts';
+import { readWork } from '#shared/store/work.ts';
 import { anyGeneration, isClean } from '#shared/workqueue/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';

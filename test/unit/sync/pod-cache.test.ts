@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import { putObject, readObject } from '#shared/snapshot/objects.ts';
-import { beginPodLog, endPodLog, type TakenNumber } from '#shared/snapshot/pod-log.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { putObject, readObject } from '#shared/store/objects.ts';
+import { beginPodLog, endPodLog, type TakenNumber } from '#shared/store/pod-log.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
 

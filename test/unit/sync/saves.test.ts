@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { Saves } from '#functions/sync/saves.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import type { OutputRecord } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 
 const slice = (uid: string, resourceVersion: string) =>
   ({ metadata: { name: 'svc-abcde', namespace: 'ns', uid, resourceVersion }, addressType: 'IPv4', endpoints: [] }) as unknown as EndpointSlice;

@@ -1,7 +1,7 @@
 /** What is done under some settings may not be done under others. */
 import { expect, it } from 'vitest';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { compare } from '#functions/sync/shadow.ts';
-import { countDifferences, readDifference } from '#shared/snapshot/differences.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { countDifferences, readDifference } from '#shared/store/differences.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { readWork } from '#shared/store/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';

@@ -4,8 +4,8 @@ import { defaultLimits } from '#functions/sync/deps.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { readMeta } from '#shared/snapshot/meta.ts';
-import { readWork } from '#shared/snapshot/work.ts';
+import { readMeta } from '#shared/store/meta.ts';
+import { readWork } from '#shared/store/work.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aPod, aService, node, startAt } from '#test/parity/small-cluster.ts';
 

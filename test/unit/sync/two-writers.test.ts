@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { decodeMeta, nameWriter, readMeta, switchMode } from '#shared/snapshot/meta.ts';
+import { decodeMeta, nameWriter, readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';

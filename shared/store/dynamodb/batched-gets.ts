@@ -1,6 +1,6 @@
 import { BatchGetItemCommand, type BatchGetItemCommandOutput, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';
-import type { Item, Key } from './table.ts';
 
 /** BatchGetItem takes no more keys. */
 const mostKeys = 100;

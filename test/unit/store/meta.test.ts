@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { metaKey } from '#shared/snapshot/keys.ts';
-import { type ChosenMode, drainCluster, readMeta, switchMode } from '#shared/snapshot/meta.ts';
-import { registerCluster } from '#shared/snapshot/registration.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { type ChosenMode, drainCluster, readMeta, switchMode } from '#shared/store/meta.ts';
+import { registerCluster } from '#shared/store/registration.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isResourceVersion, noVersion, resourceVersionOf, versionOf } from '#shared/snapshot/version.ts';
+import { isResourceVersion, noVersion, resourceVersionOf, versionOf } from '#shared/store/version.ts';
 
 const resourceVersion = fc.bigInt({ min: 0n, max: 10n ** 39n - 1n }).map(String);
 const incarnation = fc.integer({ min: 0, max: 999_999 });

@@ -14,10 +14,10 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
+import type { Item, Key, KeyRange, Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
-import type { Item, Key, KeyRange, Table } from './table.ts';
 
 export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
 

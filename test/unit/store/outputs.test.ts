@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { forgetOutputs, type OutputRecord, readOutput, readOutputs, saveOutput } from '#shared/snapshot/outputs.ts';
-import { versionOf } from '#shared/snapshot/version.ts';
+import { forgetOutputs, type OutputRecord, readOutput, readOutputs, saveOutput } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const service = { cluster: 'c', namespace: 'ns', name: 'svc' };

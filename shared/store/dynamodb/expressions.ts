@@ -1,7 +1,7 @@
 /** The port's conditions and changes as DynamoDB expressions. Every name is an alias, so that none can be a reserved word. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Change, Condition, Value } from '../table.ts';
 import { encodeValue } from './attributes.ts';
-import type { Change, Condition, Value } from './table.ts';
 
 /** One per command: aliases are counted through its update and its condition. `bindings` comes last. */
 export class ExpressionBuilder {

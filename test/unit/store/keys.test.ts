@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hintsKey, namespaceKey, objectKey, outputsOf, parseWorkKey, triggersOf, workKey } from '#shared/snapshot/keys.ts';
+import { hintsKey, namespaceKey, objectKey, outputsOf, parseWorkKey, triggersOf, workKey } from '#shared/store/keys.ts';
 
 /** Names that no API server would let pass, and messages may carry. */
 const hostile = fc.oneof(

@@ -1,9 +1,9 @@
 /** A fleet's functions are shared by all its clusters: what one of them makes must not fill their memory. */
 import { expect, it } from 'vitest';
-import { saveCounts, totalCounts } from '#shared/snapshot/counts.ts';
-import { countDifferences, saveDifference } from '#shared/snapshot/differences.ts';
-import { namespacesInRange, noteNamespace } from '#shared/snapshot/objects.ts';
-import type { Table } from '#shared/snapshot/table.ts';
+import { saveCounts, totalCounts } from '#shared/store/counts.ts';
+import { countDifferences, saveDifference } from '#shared/store/differences.ts';
+import { namespacesInRange, noteNamespace } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 /** With the most items that one answer of the table has held. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { namespaceKey } from '#shared/snapshot/keys.ts';
-import { namespacesInRange, nextNamespaces } from '#shared/snapshot/objects.ts';
-import type { Item, Table } from '#shared/snapshot/table.ts';
+import { namespaceKey } from '#shared/store/keys.ts';
+import { namespacesInRange, nextNamespaces } from '#shared/store/objects.ts';
+import type { Item, Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const names = ['a', 'b', 'b-2', 'b.c', 'c', 'd'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTriggers, type StoredTriggers, saveTriggers, type Triggers } from '#shared/snapshot/triggers.ts';
-import { emptyWork } from '#shared/snapshot/work.ts';
+import { readTriggers, type StoredTriggers, saveTriggers, type Triggers } from '#shared/store/triggers.ts';
+import { emptyWork } from '#shared/store/work.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

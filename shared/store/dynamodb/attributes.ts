@@ -1,7 +1,7 @@
 /** Items as DynamoDB's attribute values: S, N, BOOL, B and NS, the five that the port knows. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '#shared/contract/table.ts';
-import type { Item, Key, Value } from './table.ts';
+import type { Item, Key, Value } from '../table.ts';
 
 export function encodeItem(item: Item): Record<string, AttributeValue> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, encodeValue(value)]));
