@@ -23,6 +23,10 @@ export interface Candidate {
   standBy(): void;
   /** What to tell the standbys. */
   accepted(): Accepted | undefined;
+  /** Of what the relay before this one has told, what still holds when this one speaks: nothing of a kind that it has to list. */
+  inherited(accepted: Accepted | undefined): Accepted | undefined;
+  /** The Lease says this under the name of this relay. */
+  published(accepted: Accepted | undefined): void;
   /** What the speaking relay tells. */
   heard(accepted: Accepted): void;
   /** For how long the queue has accepted nothing of what was sent, ms, and how many calls it has accepted so far. */
@@ -102,8 +106,8 @@ export class Election {
     const from = clock.monotonic();
     const former = this.standing.seen?.lease;
     const held = this.standing.mayUntil !== undefined;
-    // Until this relay speaks nobody knows better than the one before it.
-    const to = { holder: me, accepted: held ? candidate.accepted() : former?.accepted, taken: step !== 'renew' };
+    // Before this relay sends the first page of a list, or the next one might not know that a list was begun.
+    const to = { holder: me, accepted: held ? candidate.accepted() : candidate.inherited(former?.accepted), taken: step !== 'renew' };
     let written = await this.write({ ...to, lease: former }, signal);
     if (!written) {
       // Another was quicker; or this one was, and the answer got lost.
@@ -116,6 +120,7 @@ export class Election {
       return false;
     }
     this.standing = { ...this.standing, mayUntil: from + trustMs };
+    candidate.published(to.accepted);
     if (!held) log.info('lease taken', { former: former?.holder ?? '', transitions: written.transitions });
     candidate.speak();
     return true;

@@ -27,6 +27,11 @@ export class Lane {
   known: string | undefined;
   /** What is in the cluster as of this version was read and not sent, nor kept: only a list can tell it. */
   owes: string | undefined;
+  /**
+   * A list is being sent. The hub leaves a former list unfinished from the first page of this one on, so this one has to be finished, be it by
+   * another relay.
+   */
+  private isListing = false;
 
   constructor(kind: Kind) {
     this.kind = kind;
@@ -68,7 +73,9 @@ export class Lane {
 
   /** The relay stands by from now on: what was under way may have been accepted or not. */
   hold(): void {
-    if (this.owes === undefined) this.known = this.accepted;
+    if (this.isListing && this.read !== undefined) this.leaveToList(this.read);
+    else if (this.owes === undefined) this.known = this.accepted;
+    this.isListing = false;
     const all = [...this.unaccepted()].sort((a, b) => (isNewer(a.entry.rv, b.entry.rv) ? 1 : -1));
     this.underWay.clear();
     this.clear();
@@ -100,14 +107,37 @@ export class Lane {
     this.owes = version;
   }
 
+  /** Of the relay that speaks. If it does not name the kind any more, then it may have begun a list that this one would have to finish. */
+  heard(accepted: string | undefined): void {
+    if (accepted !== undefined) this.trim(accepted);
+    else if (this.isToldOf && this.read !== undefined) this.leaveToList(this.read);
+  }
+
+  /** From now on until the list has been sent nothing is told to the standbys. */
+  beginList(): void {
+    this.isListing = true;
+  }
+
   /** A list of that version has been sent. */
   settle(version: string): void {
+    this.isListing = false;
     if (this.owes !== undefined && !isNewer(this.owes, version)) this.owes = undefined;
   }
 
   /** What to tell the standbys. Undefined: nothing is known. */
   tellable(speaks: boolean): string | undefined {
+    if (this.isListing) return undefined;
     return speaks && this.owes === undefined ? this.accepted : this.known;
+  }
+
+  /** It has been read, and no list of it has to be sent. */
+  get isToldOf(): boolean {
+    return this.read !== undefined && this.owes === undefined;
+  }
+
+  private leaveToList(version: string): void {
+    this.known = undefined;
+    this.owe(version);
   }
 
   private *unaccepted(): Iterable<Pending> {

@@ -79,7 +79,7 @@ export class Listing {
   }
 
   private async listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<void> {
-    const { clock, continuity, outbox, meter } = this.deps;
+    const { clock, continuity, outbox, meter, published } = this.deps;
     const lane = outbox.lane(this.kind);
     // What waits would otherwise be sent as of this list's version: a state from before the gap passed off as one of today.
     if (purpose === 'restart') await outbox.quiet(this.kind, signal);
@@ -87,6 +87,10 @@ export class Listing {
     if (!header && purpose === 'repair') throw new StandingBy('another relay speaks');
     this.attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await continuity.checkIdentity(clock.now(), signal);
+    if (header) {
+      lane.beginList();
+      await published.withdrawn(this.kind, AbortSignal.any([signal, outbox.turnEnds]));
+    }
     const at = header || attempt > 0 ? undefined : outbox.toldOf(this.kind);
     const floor = at === undefined ? (this.high(lane.read) ?? (this.kind === 'Service' ? this.options.base : undefined)) : undefined;
     const request = { kind: this.kind, header, pageSize: this.pageSize, floor, at, beside: purpose === 'repair' };

@@ -66,6 +66,8 @@ export class Outbox {
   standBy(): void {
     if (!this.header) return;
     this.header = undefined;
+    // Of before this relay's own turn.
+    this.told = {};
     for (const lane of this.lanes.values()) lane.hold();
     this.timer?.cancel();
     this.timer = undefined;
@@ -77,10 +79,7 @@ export class Outbox {
   heard(versions: { readonly [K in Kind]?: string }): void {
     if (this.header) return;
     this.told = versions;
-    for (const lane of this.lanes.values()) {
-      const accepted = versions[lane.kind];
-      if (accepted !== undefined) lane.trim(accepted);
-    }
+    for (const lane of this.lanes.values()) lane.heard(versions[lane.kind]);
     this.changes.tell();
   }
 

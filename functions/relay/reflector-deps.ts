@@ -6,12 +6,14 @@ import type { Gate } from './gate.ts';
 import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import type { Published } from './published.ts';
 import type { WatchSource } from './watch-source.ts';
 
 export interface ReflectorDeps {
   readonly source: WatchSource;
   readonly outbox: Outbox;
   readonly memory: Memory;
+  readonly published: Published;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;

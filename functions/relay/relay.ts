@@ -7,6 +7,7 @@ import type { Candidate } from './election.ts';
 import { identify } from './identify.ts';
 import type { Accepted } from './lease.ts';
 import type { Gauge } from './meter.ts';
+import { Published } from './published.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { ClusterReplaced, QueueReplaced } from './retry.ts';
 import { Session } from './session.ts';
@@ -25,6 +26,7 @@ export class Relay {
   private readonly options: Required<RelayOptions>;
   private readonly acceptance: Acceptance;
   private readonly turns = new Changes();
+  private readonly published = new Published();
   private session: Session | undefined;
   /** Of the session that ended last, for the next relay. */
   private left: Accepted | undefined;
@@ -99,7 +101,7 @@ export class Relay {
     const identity = await identify(this.deps, failFast, stop);
     const ended = new AbortController();
     const signal = AbortSignal.any([stop, ended.signal]);
-    const session = new Session(this.deps, { ...this.options, failFast }, identity, wentBackAt);
+    const session = new Session({ ...this.deps, published: this.published }, { ...this.options, failFast }, identity, wentBackAt);
     this.session = session;
     meter.count('relay_sessions_total');
     const tired = clock.after(limitsOf({ limits }).election.untoldMs, () => session.outbox.hearNothing());
@@ -131,7 +133,17 @@ export class Relay {
         turns.tell();
       },
       standBy: () => this.session?.outbox.standBy(),
-      accepted: () => this.session && this.tell(this.session),
+      accepted: () => {
+        const accepted = this.session && this.tell(this.session);
+        this.published.writing(accepted);
+        return accepted;
+      },
+      inherited: (accepted) => {
+        const inherited = this.session && accepted && { ...accepted, versions: this.session.inherited(accepted) };
+        this.published.writing(inherited);
+        return inherited;
+      },
+      published: (accepted) => this.published.written(accepted),
       heard: ({ uid, revision, versions }) => {
         const { session } = this;
         if (!session) return;

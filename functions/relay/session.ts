@@ -6,8 +6,10 @@ import { sleep, unlessAborted } from './clock.ts';
 import { Continuity } from './continuity.ts';
 import { Gate } from './gate.ts';
 import { type Identity, identify } from './identify.ts';
+import type { Accepted } from './lease.ts';
 import { Memory } from './memory.ts';
 import { Outbox } from './outbox.ts';
+import type { Published } from './published.ts';
 import { Reflector } from './reflector.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { isNewer } from './resource-version.ts';
@@ -15,6 +17,10 @@ import { ClusterReplaced } from './retry.ts';
 
 /** A failed heartbeat of a relay that another one could relieve says soon whether the queue can be reached. */
 const beatAgainMs = 1_000;
+
+export interface SessionDeps extends RelayDeps {
+  readonly published: Published;
+}
 
 /**
  * One view of the cluster. It is told to the hub under a header, by which the hub knows where in the cluster's history it begins: of one relay
@@ -28,7 +34,7 @@ export class Session {
   private readonly options: Required<RelayOptions>;
   private readonly wentBackAt: number | undefined;
 
-  constructor(deps: RelayDeps, options: Required<RelayOptions>, identity: Identity, wentBackAt: number | undefined) {
+  constructor(deps: SessionDeps, options: Required<RelayOptions>, identity: Identity, wentBackAt: number | undefined) {
     const { election } = deps;
     this.deps = deps;
     this.options = options;
@@ -55,6 +61,12 @@ export class Session {
         return version === undefined ? [] : [[kind, version]];
       }),
     );
+  }
+
+  /** Of what another relay has told, what is still told for when this one speaks. */
+  inherited({ uid, versions }: Accepted): Accepted['versions'] {
+    if (uid !== this.identity.uid) return {};
+    return Object.fromEntries(Object.entries(versions).filter(([kind]) => this.outbox.lane(kind as Kind).isToldOf));
   }
 
   private async speakInTurn(turns: Changes, signal: AbortSignal): Promise<void> {

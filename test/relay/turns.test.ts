@@ -364,3 +364,38 @@ test('a standby that can hold no more of what the other has not sent owes a list
   expect(by('b').some(({ message }) => message.type === 'list' && message.kind === 'Pod')).toBe(true);
   expectToldAll();
 });
+
+/** The list of pods that was begun last: the hub applies no former one any more. */
+function newestPodList() {
+  const parts = lists().flatMap(({ message }) => (message.type === 'list' && message.kind === 'Pod' ? [message] : []));
+  return parts.filter((m) => m.listId === parts.at(-1)?.listId);
+}
+
+/** `b` speaks and has begun a list of the pods; `c`, which had heard the relay before `b`, owes none. */
+async function amidList(): Promise<readonly [TestRelay, TestRelay]> {
+  const [a, b] = await pair({ maxWaiting: 10 });
+  const c = start('c');
+  await clock.advance(5_000);
+  expect(c.relay.isReady).toBe(true);
+  a.cutOff.queue = true;
+  for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
+  await clock.advance(500);
+  a.kill();
+  const begun = (): boolean => newestPodList()[0]?.session.startsWith('b') === true;
+  for (let i = 0; i < 20_000 && !begun(); i++) await clock.advance(1);
+  expect(newestPodList().some((m) => m.last)).toBe(false);
+  return [b, c];
+}
+
+test.each([
+  ['is cut off from the queue', (b: TestRelay) => void Object.assign(b.cutOff, { queue: true })],
+  ['is killed', (b: TestRelay) => b.kill()],
+])('a relay that %s amid a list leaves it to the next one, which lists the kind too', async (_, strike) => {
+  const [b, c] = await amidList();
+  strike(b);
+  await clock.advance(20_000);
+  expect(c.relay.isSpeaking).toBe(true);
+  expect(newestPodList().at(-1)).toMatchObject({ last: true });
+  expect(newestPodList()[0]?.session).toMatch(/^c/);
+  expectToldAll();
+});
