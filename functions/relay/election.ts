@@ -1,7 +1,7 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
-import { type Accepted, type Lease, nextStep, type Standing } from './lease.ts';
+import { type Accepted, freeAt, type Lease, nextStep, type Standing } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
 import type { Meter } from './meter.ts';
 
@@ -21,6 +21,8 @@ export interface Candidate {
   speak(): void;
   /** It is another's turn. */
   standBy(): void;
+  /** Could it speak without listing first? */
+  isReady(): boolean;
   /** What to tell the standbys. */
   accepted(): Accepted | undefined;
   /** Of what the relay before this one has told, what still holds when this one speaks: nothing of a kind that it has to list. */
@@ -44,7 +46,7 @@ export class Election {
     this.deps = deps;
     const { patienceMs } = limitsOf(deps).election;
     const never = Number.NEGATIVE_INFINITY;
-    this.standing = { me: deps.me, seen: undefined, mayUntil: undefined, abstainsUntil: never, failingMs: 0, patienceMs };
+    this.standing = { me: deps.me, seen: undefined, mayUntil: undefined, abstainsUntil: never, failingMs: 0, patienceMs, coldMs: 0 };
   }
 
   /** Asked just before each message is sent: a process that stood still past its lease must not speak, whatever it was about to do. */
@@ -87,7 +89,13 @@ export class Election {
   private async turn(candidate: Candidate, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.deps;
     const { failingMs, accepted } = candidate.queueState();
-    this.standing = { ...this.standing, failingMs, ...(accepted !== this.acceptedBefore && { patienceMs: limitsOf(this.deps).election.patienceMs }) };
+    const coldMs = candidate.isReady() ? 0 : limitsOf(this.deps).election.coldMs;
+    this.standing = {
+      ...this.standing,
+      failingMs,
+      coldMs,
+      ...(accepted !== this.acceptedBefore && { patienceMs: limitsOf(this.deps).election.patienceMs }),
+    };
     let step = nextStep(this.standing, clock.monotonic());
     if (step === 'lost') this.stop(candidate, 'not renewed in time');
     if (this.standing.mayUntil === undefined) {
@@ -173,9 +181,9 @@ export class Election {
 
   /** A standby looks again just when the lease ends, if that is sooner. */
   private untilNext(everyMs: number, tookMs: number): number {
-    const { seen, me, mayUntil } = this.standing;
+    const { seen, me, mayUntil, coldMs } = this.standing;
     const next = everyMs - tookMs;
     if (mayUntil !== undefined || seen === undefined || seen.lease.holder === me) return next;
-    return Math.min(next, seen.since + seen.lease.durationMs - this.deps.clock.monotonic());
+    return Math.min(next, freeAt(seen) + coldMs - this.deps.clock.monotonic());
   }
 }

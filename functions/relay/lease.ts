@@ -34,13 +34,15 @@ export interface Standing {
   /** For how long the queue has accepted nothing of what was sent, and how long that is borne. */
   readonly failingMs: number;
   readonly patienceMs: number;
+  /** For how much longer a lease that is free is left to others: 0 for a relay that can speak without listing first. */
+  readonly coldMs: number;
 }
 
 /** `lost`: the time is up, and who holds the lease now is to be found out. */
 export type Step = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
 /** All times are ms of a clock that nobody sets. To be asked with `seen` fresh, unless this relay holds the lease. */
-export function nextStep({ me, seen, mayUntil, abstainsUntil, failingMs, patienceMs }: Standing, now: number): Step {
+export function nextStep({ me, seen, mayUntil, abstainsUntil, failingMs, patienceMs, coldMs }: Standing, now: number): Step {
   if (mayUntil !== undefined) {
     if (now >= mayUntil || seen?.lease.holder !== me) return 'lost';
     return failingMs > patienceMs ? 'give back' : 'renew';
@@ -48,6 +50,10 @@ export function nextStep({ me, seen, mayUntil, abstainsUntil, failingMs, patienc
   if (seen?.lease.holder === me) return 'renew';
   if (seen === undefined) return 'create';
   if (now < abstainsUntil) return 'wait';
-  const { holder, durationMs } = seen.lease;
-  return holder === '' || now - seen.since >= durationMs ? 'take' : 'wait';
+  return now >= freeAt(seen) + coldMs ? 'take' : 'wait';
+}
+
+/** When a lease that another relay holds, or gave back, may be taken, ms of the same clock. */
+export function freeAt({ lease: { holder, durationMs }, since }: NonNullable<Standing['seen']>): number {
+  return holder === '' ? since : since + durationMs;
 }

@@ -133,6 +133,7 @@ export class Relay {
         turns.tell();
       },
       standBy: () => this.session?.outbox.standBy(),
+      isReady: () => this.isReady,
       accepted: () => {
         const accepted = this.session && this.tell(this.session);
         this.published.writing(accepted);

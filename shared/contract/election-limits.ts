@@ -14,6 +14,8 @@ export interface ElectionLimits {
   readonly mostPatienceMs: number;
   /** A relay that gave the lease back, or has just started, leaves it to others for so long, ms. */
   readonly abstainMs: number;
+  /** A relay that would have to list first leaves a lease that is free to others for so much longer, ms. */
+  readonly coldMs: number;
   /** A standby that the holder tells nothing for so long reads its first lists without, ms, and is ready; it will have to send them. */
   readonly untoldMs: number;
 }
@@ -28,5 +30,6 @@ export const electionDefaults: ElectionLimits = {
   patienceMs: 4_000,
   mostPatienceMs: 60_000,
   abstainMs: 3_000,
+  coldMs: 2_000,
   untoldMs: 60_000,
 };

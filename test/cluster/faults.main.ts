@@ -63,7 +63,7 @@ async function relayFailsOver(scene: Scene): Promise<void> {
   for (const { what, spokeMs, followedMs } of await failOvers(pair, subject)) {
     const inTime = spokeMs !== undefined && spokeMs <= failOverMs && followedMs !== undefined;
     check(
-      `the relay that speaks is ${what}: the standby speaks after ${ms(spokeMs)} (at most ${ms(failOverMs)}), endpoints follow after ${ms(followedMs)}`,
+      `the relay that speaks is ${what}: a relay speaks after ${ms(spokeMs)} (at most ${ms(failOverMs)}), endpoints follow after ${ms(followedMs)}`,
       inTime ? [] : ['too late'],
     );
   }

@@ -10,6 +10,7 @@ const standing = (more: Partial<Standing>): Standing => ({
   abstainsUntil: Number.NEGATIVE_INFINITY,
   failingMs: 0,
   patienceMs: 4_000,
+  coldMs: 0,
   ...more,
 });
 const now = 100_000;
@@ -25,6 +26,8 @@ describe('a relay that stands by', () => {
     ['goes on with one that is still its own, as after an answer that got lost', { seen: seen('a', now - 60_000) }, 'renew'],
     ['leaves a free one to others for a while after it gave it back', { seen: seen('', now - 500), abstainsUntil: now + 1 }, 'wait'],
     ['takes it after that while if no other relay has', { seen: seen('', now - 3_000), abstainsUntil: now }, 'take'],
+    ['leaves one that has run out to others for longer while it would have to list', { seen: seen('b', now - 7_999), coldMs: 2_000 }, 'wait'],
+    ['takes one that has run out when none of the others did', { seen: seen('b', now - 8_000), coldMs: 2_000 }, 'take'],
     ['makes one where there is none in that while too', { abstainsUntil: now + 1 }, 'create'],
   ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
 });
