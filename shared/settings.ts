@@ -1,6 +1,6 @@
+import type { QueueUrls } from './clusters/record.ts';
 import { hubEnv } from './contract/env.ts';
 import { metricsNamespaceOf } from './contract/metrics.ts';
-import type { QueueUrls } from './store/meta.ts';
 
 export interface HubSettings {
   readonly tableName: string;

@@ -11,6 +11,7 @@
  * it twice is harmless.
  */
 
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
@@ -23,7 +24,6 @@ import { parseEventsMessage } from '#shared/queue/parse.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
 import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
@@ -56,7 +56,7 @@ export async function ingestBatch(
 }
 
 async function applyBatch(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
-  const meta = await readMeta(deps.table, cluster);
+  const meta = await readCluster(deps.table, cluster);
   if (!meta || meta.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
     return records.map((r) => r.messageId);
@@ -112,7 +112,7 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
 
 async function applyMessage(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   { body, sentAt }: EventsRecord,
   wakeUps: WakeUps,
   written: Written,
@@ -161,7 +161,7 @@ const isInput = <M extends EventsMessage & { readonly kind: Kind }>(
   m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';
 const asOutput = <M extends { readonly kind: Kind }>(m: M) => m as M & { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] };
 
-async function applyHeartbeat(deps: IngestDeps, meta: ClusterMeta, incarnation: number, message: HeartbeatMessage, sentAt?: number): Promise<void> {
+async function applyHeartbeat(deps: IngestDeps, meta: ClusterRecord, incarnation: number, message: HeartbeatMessage, sentAt?: number): Promise<void> {
   if (incarnation !== meta.incarnation) return;
   const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now(), ...relayClockAfter(meta, message.at, sentAt) };
   for (const kind of kinds) {
@@ -181,7 +181,7 @@ async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonl
 
 async function addConcerned(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   owed: readonly Owed[],
   wakeUps: WakeUps,
   selectorVersions: ReadonlyMap<string, number>,

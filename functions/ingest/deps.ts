@@ -1,6 +1,6 @@
+import type { QueueUrls } from '#shared/clusters/record.ts';
 import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { QueueUrls } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';

@@ -2,8 +2,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { comeBackSoon, received } from '#shared/queue/come-back.ts';
-import { queueDirectory } from '#shared/queue/directory.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';

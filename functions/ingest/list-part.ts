@@ -3,13 +3,13 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/store/lists.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { noteIfOdd } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
@@ -30,7 +30,7 @@ export type Note = () => Promise<void>;
 /** What it owes goes to `owed` as it is written, so that it is there too if this rejects half-way. */
 export async function applyInputPart(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   incarnation: number,
   part: InputPart,
   written: Written,
@@ -85,7 +85,7 @@ export async function applyInputPart(
  */
 export async function applyOutputPart(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   incarnation: number,
   part: OutputPart,
   wakeUps: WakeUps,
@@ -143,7 +143,7 @@ async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMess
 
 const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [`${r.namespace}/${r.name}`, r]));
 
-async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
+async function purge(deps: IngestDeps, meta: ClusterRecord, kind: InputKind, records: readonly ObjectRecord[], fence: Version): Promise<void> {
   // Services that went while nothing is written are still to be woken by the switch back.
   if (kind === 'Service' && (meta.wakeAll || (meta.mode !== 'active' && meta.mode !== 'shadow'))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
@@ -152,7 +152,7 @@ async function purge(deps: IngestDeps, meta: ClusterMeta, kind: InputKind, recor
 }
 
 /** Noted only if no newer list has begun: its fence may have refused entries of this one, and the gate would open with live objects missing. */
-async function note(deps: IngestDeps, meta: ClusterMeta, incarnation: number, part: ListPartMessage, version: Version): Promise<void> {
+async function note(deps: IngestDeps, meta: ClusterRecord, incarnation: number, part: ListPartMessage, version: Version): Promise<void> {
   if ((await readFence(deps.table, meta.id, part.kind)) !== version) return;
   const complete = await notePart(deps.table, meta.id, part.kind, part.listId, {
     i: part.i,

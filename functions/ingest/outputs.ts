@@ -1,11 +1,11 @@
 /** Entries of the output kinds: the watch is the witness of what we wrote, and of what others did. */
 
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { endpointsManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, type OutputRecord, readOutput, saveOutput } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
@@ -27,7 +27,7 @@ const minSyncDelaySeconds = 1;
  */
 export async function applyOutputs(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   incarnation: number,
   message: Omit<OutputMessage, 'type' | 'asOf'>,
   entries: readonly OutputEntry[],
@@ -100,7 +100,7 @@ async function isLeftBehind(
 /** Shadow mode: what the cluster's own controllers wrote is kept, and compared anew whenever it changes. */
 async function applySeen(
   deps: IngestDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   kind: OutputKind,
   entry: OutputEntry,
   incarnation: number,

@@ -1,9 +1,10 @@
 /** Messages that are not done with in this batch, and do not come back by themselves after the visibility timeout either. */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { IngestDeps } from './deps.ts';
 
 export interface EventsRecord {
@@ -22,7 +23,7 @@ export interface Progress {
 }
 
 /** What the run had no time for. At once: being large is no reason to come near the dead-letter queue, nor to wait. False: it could not be sent. */
-export async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, progress: Progress): Promise<boolean> {
+export async function sendAgain(deps: IngestDeps, meta: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const { mostRuns } = limitsOf(deps).ingest;
@@ -45,14 +46,14 @@ export async function sendAgain(deps: IngestDeps, meta: ClusterMeta, record: Eve
  * A message of a session that does not fit the cluster waits until sweep has looked: twice as long each time, for while sweep can't ask the cluster
  * everything that the relay says waits here.
  */
-export async function waitForSweep(deps: IngestDeps, meta: ClusterMeta, message: EventsMessage): Promise<void> {
+export async function waitForSweep(deps: IngestDeps, meta: ClusterRecord, message: EventsMessage): Promise<void> {
   const { suspectDelaySeconds, mostSuspectDelaySeconds } = limitsOf(deps).ingest;
   const waits = Math.min(message.waits ?? 0, 30);
   const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);
   await deps.queues(meta.id, meta.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
 }
 
-export async function quarantine(deps: IngestDeps, meta: ClusterMeta, record: EventsRecord, reason: string): Promise<void> {
+export async function quarantine(deps: IngestDeps, meta: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {
   deps.metrics.put('Quarantined', 1, { cluster: meta.id });
   deps.log.warn('events message quarantined', { cluster: meta.id, messageId: record.messageId, reason });
   await deps

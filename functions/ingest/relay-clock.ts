@@ -1,5 +1,5 @@
 /** The relay's clock is its node's. Heartbeats say how far it is from the queue's, so that latency is measured by one clock. */
-import { type ClusterMeta, relayClock } from '#shared/store/meta.ts';
+import { type ClusterRecord, relayClock } from '#shared/clusters/record.ts';
 
 /** Below this the way to the queue is most of the difference. */
 const leastMs = 500;
@@ -9,7 +9,7 @@ const leastMs = 500;
  * `sentAt` by the queue's, ms since the epoch.
  */
 export function relayClockAfter(
-  { relayBehindLastMs }: Pick<ClusterMeta, 'relayBehindLastMs'>,
+  { relayBehindLastMs }: Pick<ClusterRecord, 'relayBehindLastMs'>,
   at: number,
   sentAt: number | undefined,
 ): { readonly [attribute: string]: number } {
@@ -20,5 +20,5 @@ export function relayClockAfter(
 }
 
 /** A time of the relay's as one of ours. */
-export const byOurClock = ({ relayBehindMs }: Pick<ClusterMeta, 'relayBehindMs'>, seen: number | undefined): number | undefined =>
+export const byOurClock = ({ relayBehindMs }: Pick<ClusterRecord, 'relayBehindMs'>, seen: number | undefined): number | undefined =>
   seen === undefined ? undefined : seen + relayBehindMs;

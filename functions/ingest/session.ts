@@ -1,8 +1,8 @@
+import type { ClusterRecord, Orphan, Suspect } from '#shared/clusters/record.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { fixSession, noIncarnation, readSession } from '#shared/store/lists.ts';
-import type { ClusterMeta, Orphan, Suspect } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Kept, KnownSession } from './kept.ts';
@@ -16,7 +16,7 @@ const rereadMs = 24 * 3_600_000;
  */
 export async function incarnationOfSession(
   table: Table,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   message: EventsMessage,
   now: number,
   kept?: Kept<KnownSession>,
@@ -51,7 +51,7 @@ export async function incarnationOfSession(
  * A relay that lives on after the history went back, and did not notice because it began in between or had read less: what it says counts as of the
  * former history until sweep has looked, and so is lost.
  */
-async function noteOrphan(table: Table, meta: ClusterMeta, { session, uid, high }: HeartbeatMessage): Promise<void> {
+async function noteOrphan(table: Table, meta: ClusterRecord, { session, uid, high }: HeartbeatMessage): Promise<void> {
   if (uid !== meta.uid) return;
   const orphan: Orphan = { session, high };
   await table.update(metaKey(meta.id), { set: { orphan: JSON.stringify(orphan) } }, { attribute: 'inc', is: '=', value: meta.incarnation });

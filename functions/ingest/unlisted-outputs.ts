@@ -1,7 +1,7 @@
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { namespacesInRange, readObjects } from '#shared/store/objects.ts';
 import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -24,7 +24,7 @@ export interface Step {
  */
 export async function* unlistedOutputs(
   table: Table,
-  { id: cluster, mode }: ClusterMeta,
+  { id: cluster, mode }: ClusterRecord,
   part: OutputPart,
   version: Version,
   after: string,

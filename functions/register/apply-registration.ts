@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { recordAudit } from '#shared/clusters/audit.ts';
+import type { Mode } from '#shared/clusters/mode.ts';
+import { BeingCleared, giveUpAccess, type Registration, registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster } from '#shared/clusters/switch-mode.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
-import { recordAudit } from '#shared/store/audit.ts';
-import { drainCluster, type Mode } from '#shared/store/meta.ts';
-import { BeingCleared, giveUpAccess, type Registration, registerCluster } from '#shared/store/registration.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /** A run of sweep that clears what was known of the former cluster is over by then. */

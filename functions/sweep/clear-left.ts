@@ -1,14 +1,14 @@
 /** A cluster that has left is forgotten once it has drained: its records, and never its endpoints. */
 
+import { recordAudit } from '#shared/clusters/audit.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { clearedTo, finishRemoval, mayClear, nextToClear, noteCleared } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { recordAudit } from '#shared/store/audit.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
-import { clearedTo, finishRemoval, mayClear, nextToClear, noteCleared } from '#shared/store/removal.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
 /** A minute's share: a page is a megabyte of the whole table and some 130 read units, which the clusters that are still here must not feel. */
-export async function clearLeft(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+export async function clearLeft(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const started = deps.now();
   if (meta.mode === 'removed' || !(await mayClear(table, meta, started))) return;

@@ -1,18 +1,19 @@
 /** A list that would take much away is made again by ourselves, and sent through ingest like any other, marked as confirmed. */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
 import { confirmed, fixOwnSession } from '#shared/store/lists.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
-export async function confirmLists(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+export async function confirmLists(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   for (const kind of meta.toConfirm) await confirmList(deps, meta, kind);
 }
 
-async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterMeta, kind: K): Promise<void> {
+async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterRecord, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, meta, kind);
   const session = `sweep-${deps.newId()}`;
   await fixOwnSession(deps.table, meta.id, session, meta.incarnation, deps.now());
@@ -47,7 +48,7 @@ const mostListBytes = 256 << 20;
 
 async function list<K extends InputKind>(
   deps: SweepDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   kind: K,
 ): Promise<{ readonly resourceVersion: string; readonly entries: readonly InputEntry[] }> {
   const api = await deps.cluster(meta);

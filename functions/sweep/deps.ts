@@ -1,7 +1,7 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { ClusterMeta, QueueUrls } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 
@@ -9,7 +9,7 @@ export interface SweepDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   /** A call of it gives up within seconds: one cluster that does not answer must not take the time of the others. */
-  readonly cluster: (meta: ClusterMeta) => Promise<ClusterApi>;
+  readonly cluster: (meta: ClusterRecord) => Promise<ClusterApi>;
   readonly metrics: Metrics;
   /** What was put so far goes out now. */
   readonly flush: () => void;

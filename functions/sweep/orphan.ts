@@ -3,16 +3,16 @@
  * speaks of the present one: it is taken over into it, and what it said meanwhile is made up for by lists of our own. True: that was done.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { inputKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { askForConfirmation, moveSession } from '#shared/store/lists.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
 
-export async function judgeOrphan(deps: SweepDeps, meta: ClusterMeta): Promise<boolean> {
+export async function judgeOrphan(deps: SweepDeps, meta: ClusterRecord): Promise<boolean> {
   const { orphan } = meta;
   if (!orphan || meta.suspect) return false;
   const isAhead = await readsAhead(deps, meta, Object.entries(orphan.high) as [Kind, string][]);
@@ -26,7 +26,7 @@ export async function judgeOrphan(deps: SweepDeps, meta: ClusterMeta): Promise<b
 }
 
 /** Undefined: the cluster can't be asked. */
-async function readsAhead(deps: SweepDeps, meta: ClusterMeta, high: readonly (readonly [Kind, string])[]): Promise<boolean | undefined> {
+async function readsAhead(deps: SweepDeps, meta: ClusterRecord, high: readonly (readonly [Kind, string])[]): Promise<boolean | undefined> {
   try {
     const api = await deps.cluster(meta);
     const ahead = await concurrently(

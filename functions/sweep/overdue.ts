@@ -1,9 +1,9 @@
 /** Work that is owed for too long: its message was lost, which must not happen. In a healthy run nothing is found here. */
 
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { readWork } from '#shared/store/work.ts';
 import { sendWakeUps, type WakeUp } from '#shared/wakeup/wake-ups.ts';
 import { isClean, isLeased } from '#shared/workqueue/item.ts';
@@ -12,7 +12,7 @@ import type { SweepDeps } from './deps.ts';
 /** What is overdue, and the age in seconds of the oldest work, due or not in chain. A change of a pod is due when its batch period is over. */
 export async function lookForOverdue(
   deps: SweepDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
 ): Promise<{ readonly overdue: readonly WakeUp[]; readonly oldestSeconds: number }> {
   const { overdueMs, mostOverdue } = limitsOf(deps).sweep;
   const now = deps.now();
@@ -35,7 +35,7 @@ export async function lookForOverdue(
   return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }
 
-export async function wakeOverdue(deps: SweepDeps, meta: ClusterMeta, overdue: readonly WakeUp[]): Promise<void> {
+export async function wakeOverdue(deps: SweepDeps, meta: ClusterRecord, overdue: readonly WakeUp[]): Promise<void> {
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, overdue);
   deps.metrics.put('SweepResends', overdue.length, { cluster: meta.id });
   if (overdue.length > 0) deps.log.warn('overdue work woken', { cluster: meta.id, services: overdue.length });

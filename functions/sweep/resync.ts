@@ -4,9 +4,9 @@
  * most of its period; where it has got to is kept in the table, so no run reads more than its share of the index of namespaces.
  */
 import { hash } from 'node:crypto';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { resyncKey } from '#shared/store/keys.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type Place, walkServices } from '#shared/wakeup/service-walk.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
@@ -25,7 +25,7 @@ interface Round {
 /** A round takes this share of its period, so that it ends within it although there may be more to pass than the last time. */
 const paceShare = 0.9;
 
-export async function resync(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   const key = resyncKey(meta.id);
   const { resyncMinutes, mostResync } = limitsOf(deps).sweep;
   const minute = Math.floor(deps.now() / 60_000) + phaseOf(meta.id, resyncMinutes);

@@ -1,5 +1,5 @@
 /** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
-import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
+import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** A relay sends a heartbeat each 15 s; after six that did not come it is silent. */
@@ -9,7 +9,7 @@ export const silentAfterMs = 90_000;
  * A paused cluster is under maintenance, and one in shadow mode that was never heard of is not there yet: neither has a state that is worth an alarm.
  * Each state counts as 1 or 0 besides, so that the average over the fleet is the share of the clusters that are in it.
  */
-export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterMeta): void {
+export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
   const dimensions = { cluster: meta.id };
   const isActive = meta.mode === 'active';
   if (!isActive && (meta.mode !== 'shadow' || meta.heartbeatAt === 0)) return;

@@ -4,16 +4,16 @@
  * or of another cluster altogether.
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ClusterRecord, Suspect } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { fixSession, noIncarnation } from '#shared/store/lists.ts';
-import type { ClusterMeta, Suspect } from '#shared/store/meta.ts';
 import type { SweepDeps } from './deps.ts';
 import { versionNow } from './version-now.ts';
 
-export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<void> {
+export async function judgeSuspect(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   const { suspect } = meta;
   if (!suspect) return;
   const judged = await look(deps, meta, suspect);
@@ -41,7 +41,7 @@ export async function judgeSuspect(deps: SweepDeps, meta: ClusterMeta): Promise<
   deps.log.warn('new incarnation', { cluster: meta.id, incarnation: meta.incarnation + 1, sameIdentity: suspect.uid === meta.uid });
 }
 
-async function look(deps: SweepDeps, meta: ClusterMeta, suspect: Suspect): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
+async function look(deps: SweepDeps, meta: ClusterRecord, suspect: Suspect): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
   // Its relay saw it, and of a second relay's session, which saw the same, the incarnation has begun already.
   if (suspect.uid === meta.uid && suspect.wentBackAt !== undefined) return suspect.wentBackAt > meta.incarnationSince ? 'new' : 'same';
   try {

@@ -8,12 +8,12 @@ import type { Context } from 'aws-lambda';
 import { accessOf } from '#shared/cluster/access.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
+import { queueDirectory } from '#shared/clusters/queue-directory.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { queueDirectory } from '#shared/queue/directory.ts';
 import { credentialsClient, sdkClient } from '#shared/sdk-client.ts';
 import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
@@ -38,7 +38,7 @@ const invocation = invocations();
 const deps = {
   table,
   queues: directory.queues,
-  cluster: async (meta: ClusterMeta) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
+  cluster: async (meta: ClusterRecord) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
   metrics,
   flush: () => metrics.flush(),
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),

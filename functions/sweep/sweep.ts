@@ -5,8 +5,10 @@
  * The ages come first, for every cluster: alarms hear them. The rest begins with another cluster each minute and ends in time whatever can't be
  * reached; what a run does not come to, the next one does.
  */
+
+import { hasLeft } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { type ClusterMeta, hasLeft, listClusters, readMeta } from '#shared/store/meta.ts';
 import { placeOf, wakeSome } from '#shared/wakeup/wake-all.ts';
 import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
@@ -31,13 +33,13 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
 }
 
-async function tellAll(run: Run): Promise<{ readonly told: readonly Told[]; readonly left: readonly ClusterMeta[] }> {
+async function tellAll(run: Run): Promise<{ readonly told: readonly Told[]; readonly left: readonly ClusterRecord[] }> {
   const { deps } = run;
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
   const told: Told[] = [];
-  const left: ClusterMeta[] = [];
+  const left: ClusterRecord[] = [];
   const untold = await run.each('tell', clusters, async ({ id }) => {
-    const meta = await readMeta(deps.table, id);
+    const meta = await readCluster(deps.table, id);
     // A cluster that has left has no queues any more, and nothing that could be late.
     if (meta && hasLeft(meta)) left.push(meta);
     else if (meta) told.push(await tell(deps, meta));
@@ -61,8 +63,8 @@ async function judgeAndConfirm(run: Run, told: readonly Told[]): Promise<void> {
   );
   // An orphan may be what asks for lists to be confirmed. One after the other: a list may take long, and much memory.
   const unconfirmed = metas.filter((meta) => meta.toConfirm.length > 0 || meta.orphan);
-  const confirm = async ({ id }: ClusterMeta): Promise<void> => {
-    const meta = await readMeta(deps.table, id);
+  const confirm = async ({ id }: ClusterRecord): Promise<void> => {
+    const meta = await readCluster(deps.table, id);
     if ((meta?.mode === 'active' || meta?.mode === 'paused') && meta.toConfirm.length > 0) await confirmLists(deps, meta);
   };
   await run.each('confirmLists', unconfirmed, confirm, { atOnce: 1 });
@@ -86,7 +88,7 @@ async function wake(run: Run, told: readonly Told[]): Promise<void> {
 }
 
 /** In turns, a step each: the many services of one cluster don't keep the others waiting. */
-async function finishSwitches(run: Run, metas: readonly ClusterMeta[]): Promise<void> {
+async function finishSwitches(run: Run, metas: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
   let turn = metas.map((meta) => ({ id: meta.id, meta, place: placeOf(meta) }));
   while (turn.length > 0 && deps.now() < endOf(deps)) {

@@ -1,6 +1,7 @@
 /** How a cluster is: read from the table alone, and told before anything that could take long. */
+
+import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
 import { countDifferences } from '#shared/store/differences.ts';
-import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
 import type { WakeUp } from '#shared/wakeup/wake-ups.ts';
 import type { SweepDeps } from './deps.ts';
 import { lookForOverdue } from './overdue.ts';
@@ -9,11 +10,11 @@ import { publishStates } from './states.ts';
 /** A cluster as it was told of, and its services that have to be woken again. */
 export interface Told {
   readonly id: string;
-  readonly meta: ClusterMeta;
+  readonly meta: ClusterRecord;
   readonly overdue: readonly WakeUp[];
 }
 
-export async function tell(deps: SweepDeps, meta: ClusterMeta): Promise<Told> {
+export async function tell(deps: SweepDeps, meta: ClusterRecord): Promise<Told> {
   const cluster = meta.id;
   try {
     deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });

@@ -1,8 +1,9 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { isMode } from '#shared/clusters/mode.ts';
+import { type Circuit, type CircuitReason, type ClusterRecord, circuitAttributes } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type Circuit, type CircuitReason, type ClusterMeta, circuitAttributes, isMode } from '#shared/store/meta.ts';
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
 import { workParts } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
@@ -40,7 +41,7 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outc
 const isOnceMore = ({ work }: Run): boolean => workParts.some((p) => work.parts[p].rg > work.parts[p].done);
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
-export async function openCircuit(deps: SyncDeps, meta: ClusterMeta, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
+export async function openCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
   const reason = reasonOf(error);
   const failures = (meta.circuit?.failures ?? 0) + 1;
   const asked = reason === 'throttled' ? error.retryAfterSeconds : undefined;
@@ -67,7 +68,7 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 }
 
 /** Lets the run pass, or throws NotNow: the circuit is open, somebody else is probing, or the load after a recovery is still ramping up. */
-export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: string): Promise<void> {
+export async function passCircuit(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const now = deps.now();
   if (meta.circuit) {
     const { until, failures, reason } = meta.circuit;
@@ -94,7 +95,7 @@ export async function passCircuit(deps: SyncDeps, meta: ClusterMeta, leaseId: st
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */
-export async function closeCircuit(deps: SyncDeps, meta: ClusterMeta): Promise<void> {
+export async function closeCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
   if (!meta.circuit) return;
   const closed = await deps.table.update(
     metaKey(meta.id),

@@ -1,8 +1,8 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { defaultLimits as defaults, type Limits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { Node } from '#shared/kube/types.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { ClusterMeta, QueueUrls } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
@@ -14,7 +14,7 @@ export interface SyncDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   /** Rejects when there is no way to reach the cluster. `timeoutMs` is asked before each call; what it throws the call rejects with. */
-  readonly cluster: (meta: ClusterMeta, timeoutMs: () => number) => Promise<ClusterApi>;
+  readonly cluster: (meta: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** ms since the epoch. */

@@ -1,11 +1,12 @@
 /** What one run computes from. Every read here is strong and comes after the claim (docs/architecture.md, "Invariants"). */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { type Counts, readCounts } from '#shared/store/counts.ts';
 import { type Hints, readHints } from '#shared/store/hints.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, readOutputs, type Shelf } from '#shared/store/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
@@ -49,7 +50,7 @@ export async function readFacts({ table }: SyncDeps, key: ServiceKey, known?: Kn
 /** `known`: the outputs, where they need not be read. */
 export async function load(
   deps: SyncDeps,
-  meta: ClusterMeta,
+  meta: ClusterRecord,
   key: ServiceKey,
   work: WorkItem,
   facts: Facts,
@@ -76,7 +77,7 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise
 
 async function podsOf(
   deps: SyncDeps,
-  { cacheScope }: ClusterMeta,
+  { cacheScope }: ClusterRecord,
   key: ServiceKey,
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[]> {
@@ -85,7 +86,7 @@ async function podsOf(
 }
 
 /** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
-async function nodesOf(deps: SyncDeps, meta: ClusterMeta): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
   deps.nodes.delete(meta.id);
   if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheScope) {

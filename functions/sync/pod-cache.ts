@@ -7,7 +7,7 @@ import type { Table } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
 
 interface Kept {
-  /** `ClusterMeta.cacheScope`: with another one the numbers of the log may have begun anew. */
+  /** `ClusterRecord.cacheScope`: with another one the numbers of the log may have begun anew. */
   readonly scope: string;
   readonly pods: Map<string, Pod>;
   /** Every entry of the log up to this number is there, and in `pods`. */

@@ -1,8 +1,8 @@
 /** What is told of a run: metrics, log lines, and an Event for what is given up. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { ServiceKey } from '#shared/store/work.ts';
 import type { WorkPart } from '#shared/workqueue/item.ts';
 import type { SyncDeps } from './deps.ts';
@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts';
 import type { Saves } from './saves.ts';
 
 export interface RunResult {
-  readonly meta: ClusterMeta | undefined;
+  readonly meta: ClusterRecord | undefined;
   readonly outcomes: ReadonlyMap<WorkPart, Outcome>;
   readonly saves: Saves | undefined;
   readonly api: ClusterApi | undefined;

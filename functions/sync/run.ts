@@ -1,9 +1,9 @@
 /** One run of one service: what both parts share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { Counts } from '#shared/store/counts.ts';
 import type { Hints } from '#shared/store/hints.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { ServiceKey, WorkItem } from '#shared/store/work.ts';
 import type { SyncDeps } from './deps.ts';
@@ -20,7 +20,7 @@ export interface ForeignWrite {
 
 export interface Run {
   readonly deps: SyncDeps;
-  readonly meta: ClusterMeta;
+  readonly meta: ClusterRecord;
   readonly key: ServiceKey;
   readonly api: ClusterApi;
   /** The same API for what may not take long: a probe, an Event. */

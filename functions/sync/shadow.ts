@@ -2,20 +2,21 @@
  * Shadow mode: what we would write against what the cluster's own controllers wrote. Needs no credentials and no way to the cluster. A
  * difference counts only if it is still there ten seconds later: the other writer may just be at it.
  */
+
+import { type ClusterRecord, noteDifference } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { readDifference, saveDifference } from '#shared/store/differences.ts';
-import { type ClusterMeta, noteDifference } from '#shared/store/meta.ts';
 import type { ServiceKey } from '#shared/store/work.ts';
 import type { SyncDeps } from './deps.ts';
 import { endpointsIn, type Inputs, slicesIn } from './load.ts';
 import { NotNow } from './outcome.ts';
 
 /** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
-export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): Promise<void> {
+export async function compare(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const { confirmAfterSeconds } = limitsOf(deps).sync;
   const differences = inputs.service ? shown(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
@@ -36,7 +37,7 @@ export async function compare(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey
 }
 
 /** What cannot be compared is not alike: in active mode such a service would not be written. */
-function comparedOf(deps: SyncDeps, meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
+function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
   try {
     return differencesOf(meta, key, inputs);
   } catch (error) {
@@ -62,7 +63,7 @@ function shown(differences: readonly string[]): readonly string[] {
   return lines.length === differences.length ? lines : [...lines, `and ${differences.length - lines.length} more`];
 }
 
-function differencesOf(meta: ClusterMeta, key: ServiceKey, inputs: Inputs): readonly string[] {
+function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
   const { service, pods, nodes, nodesSeen, outputs, hints } = inputs;
   const current = endpointsIn(outputs);
   const slices = slicesIn(outputs);

@@ -2,11 +2,12 @@
  * Never two writers: where kube-controller-manager, another hub or anybody else keeps writing objects under our managed-by values, the cluster stops
  * being written to, until a person has switched its mode. One edit by hand is no second writer: it is repaired.
  */
+
+import { type Circuit, type ClusterRecord, foreignWrites } from '#shared/clusters/record.ts';
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManager, fieldManagerOf, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type Circuit, type ClusterMeta, foreignWrites } from '#shared/store/meta.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from './deps.ts';
@@ -29,7 +30,7 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
  * Whoever wrote the content last, if it was neither we nor a person with kubectl, in a version that we don't know, after our mode was
  * switched last. (What a former writer has left behind at a take-over is older than the switch.)
  */
-export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterMeta): string | undefined {
+export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterRecord): string | undefined {
   const { managedFields = [], resourceVersion = '0' } = object.metadata;
   if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
   let last: { readonly manager: string; readonly at: number } | undefined;
@@ -68,7 +69,7 @@ export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'dep
   if (((item?.[count] as number | undefined) ?? 0) >= toleratedForeignWrites) await stopWriting(deps, meta, foreign, now);
 }
 
-async function stopWriting(deps: SyncDeps, meta: ClusterMeta, foreign: readonly ForeignWrite[], now: number): Promise<void> {
+async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonly ForeignWrite[], now: number): Promise<void> {
   const conflict: Circuit = { reason: 'two-writers', failures: 1, until: now + foreverMs };
   const stopped = await deps.table.update(
     metaKey(meta.id),

@@ -3,6 +3,7 @@
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { type ClusterRecord, isSynced, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -10,7 +11,6 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { saveCounts } from '#shared/store/counts.ts';
 import { saveHints } from '#shared/store/hints.ts';
-import { type ClusterMeta, isSynced, nameWriter, readMeta } from '#shared/store/meta.ts';
 import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
 import { claim, prove, readWork, type ServiceKey, settle, settleAndRenew, settleClean, type WorkItem } from '#shared/store/work.ts';
@@ -130,7 +130,7 @@ async function runOnce(
   const same = (outcome: Outcome) => new Map(parts.map((p) => [p, outcome] as const));
   const nothing = { saves: undefined, api: undefined, inputs: undefined, triggers: undefined };
   // All after the claim, and as one call: whether it is needed shows in the first of them.
-  const [meta, facts] = await Promise.all([readMeta(deps.table, key.cluster), readFacts(deps, key, held.known)]);
+  const [meta, facts] = await Promise.all([readCluster(deps.table, key.cluster), readFacts(deps, key, held.known)]);
   const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
   // The switch back wakes every service, but nobody who has left only Endpoints behind (EP-70).
   const paused = meta?.mode === 'paused' || meta?.circuit?.reason === 'two-writers';
@@ -198,7 +198,7 @@ async function runPart(run: Run, part: WorkPart): Promise<Outcome> {
 }
 
 /** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the key's. */
-async function outcomeOf(deps: SyncDeps, meta: ClusterMeta, error: unknown): Promise<Outcome> {
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
   if (error instanceof NotNow)
     return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds, longestSeconds: error.longestSeconds };
   if (error instanceof ClusterApiError) {

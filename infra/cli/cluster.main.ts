@@ -11,11 +11,13 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
+import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
+import { type ChosenMode, hasLeft, mayWrite } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, isSynced, readCluster } from '#shared/clusters/record.ts';
+import { noteReady, switchMode } from '#shared/clusters/switch-mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
-import { listAudit, recordAudit } from '#shared/store/audit.ts';
 import { countDifferences } from '#shared/store/differences.ts';
-import { type ChosenMode, type ClusterMeta, hasLeft, isSynced, mayWrite, noteReady, readMeta, switchMode } from '#shared/store/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './hub.ts';
@@ -79,8 +81,8 @@ await command(async () => {
 });
 
 /** Those that can be in that mode. One alone that can't is an error; among all they are passed over. */
-async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterMeta[]> {
-  const metas = await Promise.all(ids.map(async (id) => (await readMeta(hub.table, id)) as ClusterMeta));
+async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterRecord[]> {
+  const metas = await Promise.all(ids.map(async (id) => (await readCluster(hub.table, id)) as ClusterRecord));
   return metas.filter((meta) => {
     const why = impossible(meta, mode);
     if (why && !all) throw new UsageError(`${meta.id} ${why}`);
@@ -90,14 +92,14 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
 }
 
 /** Why it can't be in that mode whatever anybody says. */
-function impossible(meta: ClusterMeta, mode: ChosenMode): string | undefined {
+function impossible(meta: ClusterRecord, mode: ChosenMode): string | undefined {
   if (hasLeft(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
   if (mode === 'active' && meta.api?.auth.type === 'eks')
     return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
   return undefined;
 }
 
-async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
+async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
   if (mayWrite(meta)) return;
   const findings = await preflight(hub, meta, quietMs, namespace, vouched);
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
@@ -110,7 +112,7 @@ async function checkReady(hub: Hub, meta: ClusterMeta, quietMs: number, namespac
 }
 
 /** Every record first, then the waking: a switch holds from the next run of each service on, and what can't be woken from here sweep wakes. */
-async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: ChosenMode, what: string): Promise<void> {
+async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: ChosenMode, what: string): Promise<void> {
   const now = hub.now();
   const [at, who] = [new Date(now).toISOString(), userInfo().username];
   const failed: string[] = [];
@@ -138,7 +140,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterMeta[], mode: Chosen
 
 async function wakeServices(hub: Hub, id: string): Promise<string> {
   try {
-    const meta = (await readMeta(hub.table, id)) as ClusterMeta;
+    const meta = (await readCluster(hub.table, id)) as ClusterRecord;
     await hub.directory.know(id);
     const log = jsonLog(() => {}, Date.now, {});
     return `${await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
@@ -147,7 +149,7 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
   }
 }
 
-async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
+async function preflight(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
   const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), owedRuns(hub.table, meta, hub.now())]);
   const shadow = shadowFindings(meta, { differences, owed }, quietMs, hub.now());
   if (!hub.connectionsFile) {
@@ -166,7 +168,7 @@ async function preflight(hub: Hub, meta: ClusterMeta, quietMs: number, namespace
 }
 
 /** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
-async function deployedFindings(meta: ClusterMeta): Promise<readonly Finding[]> {
+async function deployedFindings(meta: ClusterRecord): Promise<readonly Finding[]> {
   const { api: access, uid } = meta;
   const reachable = (detail: string): Finding => ({ check: 'reachable', ok: false, detail });
   if (!access) return [reachable('the cluster has no api in clusters.yaml')];
@@ -194,7 +196,7 @@ async function list(hub: Hub): Promise<void> {
   const rows = [['cluster', 'mode', 'relay', 'first lists', 'circuit', 'differences']];
   const left: string[] = [];
   for (const id of await chosenClusters(hub.table, undefined, true)) {
-    const meta = await readMeta(hub.table, id);
+    const meta = await readCluster(hub.table, id);
     if (!meta) continue;
     const since = new Date(meta.modeSince).toISOString();
     if (meta.mode === 'draining') left.push(`${id}  draining: not written to since ${since}, its endpoints stay as they are`);

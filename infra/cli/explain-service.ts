@@ -1,5 +1,6 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
+import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
@@ -7,7 +8,6 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/store/differences.ts';
 import { readHints } from '#shared/store/hints.ts';
-import { listClusters, readMeta } from '#shared/store/meta.ts';
 import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/store/objects.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -53,7 +53,7 @@ export async function listServices(table: Table, cluster: string): Promise<reado
 }
 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
-  const meta = await readMeta(table, key.cluster);
+  const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
   const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference] = await Promise.all([
     readObject(table, key.cluster, 'Service', key.namespace, key.name),

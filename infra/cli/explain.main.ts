@@ -1,6 +1,6 @@
 /** `npm run explain -- CLUSTER NAMESPACE/SERVICE [POD]`: why a service has the endpoints that it has. */
 
-import { listClusters } from '#shared/store/meta.ts';
+import { listClusters } from '#shared/clusters/record.ts';
 import { explain } from './explain-service.ts';
 import { explanationLines } from './explain-text.ts';
 import { chosenClusters, command, connectHub } from './hub.ts';

@@ -1,6 +1,6 @@
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/store/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
@@ -14,7 +14,7 @@ export interface Owed {
 const longerMs = 60_000;
 export const mostOwed = 500;
 
-export async function owedRuns(table: Table, meta: ClusterMeta, now: number): Promise<Owed> {
+export async function owedRuns(table: Table, meta: ClusterRecord, now: number): Promise<Owed> {
   const batchMs = meta.settings.batchPeriodSeconds * 1000;
   const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, mostOwed);
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {

@@ -1,7 +1,7 @@
 /** May this cluster's writer be us? Asked before a cluster goes active. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { missingRights } from '#shared/cluster/rights.ts';
-import { type ClusterMeta, isSynced } from '#shared/store/meta.ts';
+import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
 import { mostOwed, type Owed } from './owed.ts';
 
 export interface Finding {
@@ -19,7 +19,7 @@ const readyForMs = 60 * 60_000;
  * Was all ready within the last hour, in this mode, but the cluster's own controllers? That counts: while they are being switched off nobody writes,
  * and that makes differences. It is not noted again while it counts, or it would for ever.
  */
-export const wasReady = ({ readyAt, modeSince }: ClusterMeta, now: number): boolean => readyAt > modeSince && now - readyAt < readyForMs;
+export const wasReady = ({ readyAt, modeSince }: ClusterRecord, now: number): boolean => readyAt > modeSince && now - readyAt < readyForMs;
 
 /** What shadow mode has found, and what it has not looked at yet: a service whose comparison fails, or has not come to it, differs from nothing. */
 export interface Compared {
@@ -27,7 +27,7 @@ export interface Compared {
   readonly owed: Owed;
 }
 
-export function shadowFindings(meta: ClusterMeta, compared: Compared, quietMs: number, now: number): readonly Finding[] {
+export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] {
   return [
     { check: 'first lists', ok: isSynced(meta), detail: isSynced(meta) ? 'applied' : 'not complete' },
     {
@@ -40,7 +40,7 @@ export function shadowFindings(meta: ClusterMeta, compared: Compared, quietMs: n
 }
 
 /** Is what we compute what the cluster's own controllers write? */
-function quiet(meta: ClusterMeta, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
+function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
   if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
   if (meta.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
   if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
@@ -88,7 +88,7 @@ export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<r
 const longestRightsMs = 30 * 60_000;
 
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
-export function recordedFindings({ rights }: ClusterMeta, now: number): readonly Finding[] {
+export function recordedFindings({ rights }: ClusterRecord, now: number): readonly Finding[] {
   if (!rights || now - rights.at > longestRightsMs) {
     return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is not written to' }];
   }

@@ -4,12 +4,14 @@
  *
  * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages come back. One that dies half-way is gone on with by the next.
  */
+
+import { recordAudit } from '#shared/clusters/audit.ts';
+import { hasLeft, isHere, type Mode } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { drainMs } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { recordAudit } from '#shared/store/audit.ts';
 import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, hasLeft, isHere, type Mode, readMeta } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
-import { drainMs } from '#shared/store/removal.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 
 export interface RebuildDeps {
@@ -44,8 +46,8 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
 }
 
 /** The record as it is while the cluster is rebuilt; undefined for one that has left. */
-async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterMeta | undefined> {
-  const meta = await readMeta(table, id);
+async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterRecord | undefined> {
+  const meta = await readCluster(table, id);
   if (!meta) return undefined;
   if (hasLeft(meta)) {
     if ((await table.get(metaKey(id)))?.[formerAttribute] !== undefined) return meta;
@@ -55,7 +57,7 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   const former: Former = { mode: meta.mode, wasActive: meta.wasActive };
   const set = { mode: 'removed', modeSince: now(), [formerAttribute]: JSON.stringify(former) };
   if (!(await table.update(metaKey(id), { set, add: { epoch: 1 } }, isHere))) return undefined;
-  return readMeta(table, id);
+  return readCluster(table, id);
 }
 
 /** One scan for all of them. */
@@ -75,7 +77,7 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** With the next incarnation, so that nothing counts that was told before. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterMeta): Promise<Former> {
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
   const item = await table.get(metaKey(id));
   const former = JSON.parse(item?.[formerAttribute] as string) as Former;
   await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());

@@ -6,11 +6,12 @@
  * cluster's, or it stays.
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import { hasLeft } from '#shared/clusters/mode.ts';
+import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
+import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { QueueDirectory } from '#shared/queue/directory.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
-import { hasLeft, type QueueUrls, readMeta } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { defaultLook, type LookLimits, receiveAll, release } from './receive-all.ts';
@@ -52,7 +53,7 @@ const longestEventAgeMs = 24 * 3_600_000;
 export async function lookAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
   const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
-    const meta = await readMeta(deps.table, cluster);
+    const meta = await readCluster(deps.table, cluster);
     const urls = meta?.queues;
     if (!urls || hasLeft(meta)) return [];
     await deps.directory.know(cluster);

@@ -5,10 +5,10 @@ import type { ClusterConfig, Config } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
+import { recordAudit } from '#shared/clusters/audit.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { type Registration, registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { recordAudit } from '#shared/store/audit.ts';
-import { readMeta } from '#shared/store/meta.ts';
-import { type Registration, registerCluster } from '#shared/store/registration.ts';
 import type { Hub } from './hub.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -45,7 +45,7 @@ export async function register(hub: Hub, { files, chosen, all, who, say }: Regis
 }
 
 async function registerOne(hub: Hub, config: Config, cluster: ClusterConfig, outputs: Outputs, who: string): Promise<string> {
-  const before = await readMeta(hub.table, cluster.id);
+  const before = await readCluster(hub.table, cluster.id);
   const left = await registerCluster(hub.table, await registrationOf(hub.sqs, config, cluster, outputs));
   const what = left ? `${left} → ${cluster.mode} (registered again)` : before ? 'registered again, mode as it was' : `registered, ${cluster.mode}`;
   await recordAudit(hub.table, cluster.id, { at: new Date().toISOString(), who, what });

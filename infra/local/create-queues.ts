@@ -1,5 +1,5 @@
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { QueueUrls } from '#shared/store/meta.ts';
+import type { QueueUrls } from '#shared/clusters/record.ts';
 
 export interface ClusterQueueNames {
   readonly urls: QueueUrls;

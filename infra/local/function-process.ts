@@ -1,7 +1,7 @@
 /** A process that is one Lambda function: the real handler behind a mapping for each cluster's queue. */
 import { SQSClient } from '@aws-sdk/client-sqs';
+import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
-import type { QueueUrls } from '#shared/store/meta.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child.ts';

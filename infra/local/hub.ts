@@ -1,9 +1,10 @@
 /** Table, queues and records of a local run: what a deploy would make. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { type ClusterSettings, isSynced, type QueueUrls, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
-import { type ClusterSettings, isSynced, type QueueUrls, readMeta, switchMode } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import type { Table } from '#shared/store/table.ts';
 import { createQueues } from './create-queues.ts';
 import { createTable } from './create-table.ts';
@@ -38,7 +39,7 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
   return {
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
     async unsynced(uids) {
-      const metas = await Promise.all(clusters.map(async (id) => [id, await readMeta(table, id)] as const));
+      const metas = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
       return metas.filter(([, meta]) => !meta || !isSynced(meta) || meta.uid !== uids[meta.id]).map(([id]) => id);
     },
   };
@@ -46,5 +47,5 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
 
 /** A cluster that is known already keeps its mode when it is registered; here the command line is whoever switches it. */
 async function followMode(table: Table, cluster: string, mode: 'active' | 'shadow'): Promise<void> {
-  if ((await readMeta(table, cluster))?.mode !== mode) await switchMode(table, cluster, mode);
+  if ((await readCluster(table, cluster))?.mode !== mode) await switchMode(table, cluster, mode);
 }

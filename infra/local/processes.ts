@@ -1,6 +1,7 @@
 /** The processes of a local run and what each is told. */
+
+import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv, relayEnv } from '#shared/contract/env.ts';
-import type { QueueUrls } from '#shared/store/meta.ts';
 import { childEnv } from './child.ts';
 import { compileCache } from './compile-cache.ts';
 import type { ConnectionFiles } from './connection-files.ts';

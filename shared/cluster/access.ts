@@ -1,7 +1,7 @@
 /** Credentials for the clusters that are not reached with a kubeconfig: from a secret, by web identity, or by a role of another account. */
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { AssumeRoleCommand, GetWebIdentityTokenCommand, type GetWebIdentityTokenResponse, type STSClient } from '@aws-sdk/client-sts';
-import type { ApiAccess } from '#shared/store/meta.ts';
+import type { ApiAccess } from '#shared/clusters/record.ts';
 import type { Connection } from './connection.ts';
 import type { AwsCredentials } from './eks-token.ts';
 import { ClusterApiError, isWithoutCredentials, noCredentials } from './errors.ts';

@@ -1,7 +1,7 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
+import type { ApiAccess, ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import type { ApiAccess, ClusterMeta } from '#shared/store/meta.ts';
 import type { Access } from './access.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';
@@ -42,7 +42,7 @@ export interface RegistryOptions {
 }
 
 /** `timeoutMs`: asked before each call how long it may take; what it throws the call rejects with. */
-export type ClusterRegistry = (meta: ClusterMeta, timeoutMs?: () => number) => Promise<ClusterApi>;
+export type ClusterRegistry = (meta: ClusterRecord, timeoutMs?: () => number) => Promise<ClusterApi>;
 
 export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
   const apis = new Map<string, Entry>();
@@ -67,7 +67,7 @@ interface Entry {
 }
 
 /** The API answers as the cluster that we know, or nothing is asked of it. Checked once a worker and identity. */
-async function verify(meta: ClusterMeta, entry: Entry, api: ClusterApi): Promise<void> {
+async function verify(meta: ClusterRecord, entry: Entry, api: ClusterApi): Promise<void> {
   if (entry.verified === meta.uid) return;
   const uid = await api.identity();
   if (meta.uid !== '' && uid !== meta.uid) {
@@ -79,7 +79,7 @@ async function verify(meta: ClusterMeta, entry: Entry, api: ClusterApi): Promise
   entry.verified = meta.uid;
 }
 
-async function connect(options: RegistryOptions, meta: ClusterMeta): Promise<HttpsClusterApi> {
+async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<HttpsClusterApi> {
   const { connectionsFile, timeoutMs, maxListBytes } = options;
   const clientOptions = {
     fieldManager: fieldManagerOf(meta.writer),

@@ -1,9 +1,10 @@
 /** The service, its work, what is saved and its cluster, as labelled lines. */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import { type Kind, kinds, type Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { Hints } from '#shared/store/hints.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { PartState, WorkRecord } from '#shared/workqueue/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
@@ -72,7 +73,7 @@ export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput)
   ];
 }
 
-export function clusterFacts(meta: ClusterMeta, now: number): readonly Fact[] {
+export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] {
   const missing = kinds.filter((k: Kind) => meta.synced[k] !== meta.incarnation);
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
@@ -100,7 +101,7 @@ export function timeText(ms: number, now: number): string {
   return `${new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
 }
 
-function circuitText({ circuit }: ClusterMeta, now: number): string {
+function circuitText({ circuit }: ClusterRecord, now: number): string {
   if (!circuit) return 'closed';
   if (circuit.reason === 'two-writers') return 'open (two-writers): nothing is written until somebody switches the mode';
   return `open (${circuit.reason}), next probe ${timeText(circuit.until, now)}`;

@@ -1,7 +1,7 @@
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { Hints } from '#shared/store/hints.ts';
-import type { ClusterMeta } from '#shared/store/meta.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/store/work.ts';
 import type { SavedOutputs } from './saved.ts';
@@ -17,7 +17,7 @@ export interface KnownPod {
 
 /** What the snapshot holds of a service, its pods and its cluster: all that an explanation is made of. */
 export interface ExplainInput {
-  readonly meta: ClusterMeta;
+  readonly meta: ClusterRecord;
   readonly namespace: string;
   readonly name: string;
   /** Undefined: there is no such service (any more). */

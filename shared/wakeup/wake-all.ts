@@ -1,7 +1,8 @@
 /** After a switch of mode every service is woken once, in steps: one that dies is followed by one that goes on where it was. */
+
+import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { ClusterMeta, QueueUrls } from '#shared/store/meta.ts';
 import type { Change, Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Place, type Step, walkServices } from './service-walk.ts';
@@ -24,13 +25,13 @@ export interface Woken {
 }
 
 /** Where the waking goes on that the last switch owes; undefined: at the beginning. */
-export function placeOf({ wokenTo, epoch }: ClusterMeta): Place | undefined {
+export function placeOf({ wokenTo, epoch }: ClusterRecord): Place | undefined {
   const kept = wokenTo === undefined ? undefined : (JSON.parse(wokenTo) as { readonly epoch: number; readonly place: Place });
   return kept?.epoch === epoch ? kept.place : undefined;
 }
 
 /** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
-export async function wakeSome(deps: WakeAllDeps, meta: ClusterMeta, from: Place | undefined, step = usualStep): Promise<Woken> {
+export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Woken> {
   const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
@@ -40,7 +41,7 @@ export async function wakeSome(deps: WakeAllDeps, meta: ClusterMeta, from: Place
 }
 
 /** All that is left. */
-export async function wakeAll(deps: WakeAllDeps, meta: ClusterMeta, step = usualStep): Promise<number> {
+export async function wakeAll(deps: WakeAllDeps, meta: ClusterRecord, step = usualStep): Promise<number> {
   let total = 0;
   let place = placeOf(meta);
   do {

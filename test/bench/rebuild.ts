@@ -13,10 +13,10 @@ import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
+import { isSynced, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { isSynced, listClusters, readMeta } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/store/work.ts';
 import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
@@ -129,7 +129,7 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
   const [cluster = ''] = await listClusters(table);
   const right = async (): Promise<boolean> => differences(store, 100).length === 0;
   await until('every service has its endpoints', right, run);
-  const before = await readMeta(table, cluster);
+  const before = await readCluster(table, cluster);
   if (!before?.queues) throw new Error(`${cluster} has no queues`);
   console.log(`${size.services} services of ${size.pods / size.services} pods have their endpoints`);
 
@@ -151,7 +151,7 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
   const { settings, queues } = before;
   await registerCluster(table, { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') });
   await killFunctionsAndRelay(consoleUrl);
-  await until('first lists', async () => isSynced((await readMeta(table, cluster)) as NonNullable<typeof before>), run);
+  await until('first lists', async () => isSynced((await readCluster(table, cluster)) as NonNullable<typeof before>), run);
   const listed = seconds();
   await until(
     'every service is synced',

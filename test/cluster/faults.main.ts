@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readCluster } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
 import { failOvers, startSubject, upstreamsFailOverMs } from './faults/fail-over.ts';
@@ -123,7 +123,7 @@ async function twoWriters(scene: Scene): Promise<void> {
   };
   const life = await startLife(scene.api, 'two-writers', random);
   await runs(`endpoints-controller,endpointslice-controller,${otherControllers}`);
-  const reason = await until(async () => (await readMeta(scene.hub.table, scene.cluster))?.circuit?.reason, 120_000);
+  const reason = await until(async () => (await readCluster(scene.hub.table, scene.cluster))?.circuit?.reason, 120_000);
   check('kube-controller-manager beside us: we stop writing', reason === 'two-writers' ? [] : [`the circuit is ${reason ?? 'closed'}`]);
   const { output } = await scene.command('list');
   check('and say so', output.includes('open: two-writers') ? [] : output.split('\n'));

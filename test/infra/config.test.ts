@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ApiConfig, ClusterConfig } from '#infra/config/config.ts';
 import { loadConfig, parseConfig } from '#infra/config/load-config.ts';
-import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/store/meta.ts';
+import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/clusters/record.ts';
 
 const problems = (yaml: string): string[] => {
   try {

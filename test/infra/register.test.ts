@@ -5,10 +5,11 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { clearedUntil, clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
-import { listAudit } from '#shared/store/audit.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
-import { clearedUntil, clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/store/meta.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const registration = {
@@ -38,7 +39,7 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     expect(await applyRegistration(table, event('Create'))).toBe('shop');
     const { id, mode, settings, queues, api } = registration;
-    expect(await readMeta(table, 'shop')).toMatchObject({ id, mode, settings, queues, api });
+    expect(await readCluster(table, 'shop')).toMatchObject({ id, mode, settings, queues, api });
     expect(await listClusters(table)).toEqual(['shop']);
     expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
   });
@@ -48,11 +49,11 @@ describe('registering a cluster', () => {
     await applyRegistration(table, event('Create'));
     const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:stolen' } };
     await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen), queues: JSON.stringify({ events: 'https://attacker' }) } });
-    expect(await readMeta(table, 'shop')).toMatchObject({ api: registration.api, queues: registration.queues });
+    expect(await readCluster(table, 'shop')).toMatchObject({ api: registration.api, queues: registration.queues });
     const { api: _, ...watched } = registration;
     await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(watched) } }));
     await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen) } });
-    expect((await readMeta(table, 'shop'))?.api).toBeUndefined();
+    expect((await readCluster(table, 'shop'))?.api).toBeUndefined();
   });
 
   it('is read from the record of the former version until it registers itself again, and read by the former version', async () => {
@@ -61,7 +62,7 @@ describe('registering a cluster', () => {
     const { queues, api } = registration;
     expect(await table.get(metaKey('shop'))).toMatchObject({ queues: JSON.stringify(queues), api: JSON.stringify(api) });
     await table.delete(accessKey('shop'));
-    expect(await readMeta(table, 'shop')).toMatchObject({ queues, api });
+    expect(await readCluster(table, 'shop')).toMatchObject({ queues, api });
   });
 
   it('gives up every queue that was ever its own when it is taken out, and none of another cluster', async () => {
@@ -83,14 +84,14 @@ describe('registering a cluster', () => {
     await switchMode(table, 'shop', 'paused');
     const changed = { ...registration, settings: { ...registration.settings, batchPeriodSeconds: 5 } };
     await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(changed) } }));
-    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });
+    expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });
   });
 
   it('drains the cluster when it is taken out, and forgets nothing', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     await applyRegistration(table, event('Delete'));
-    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'draining', queues: registration.queues });
+    expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'draining', queues: registration.queues });
     expect(await listClusters(table)).toEqual(['shop']);
     expect(await listAudit(table, 'shop')).toMatchObject([{ who: 'CloudFormation, stack', what: expect.stringContaining('draining') }]);
   });
@@ -106,14 +107,14 @@ describe('registering a cluster', () => {
       if (waits.length === 3) await table.update(metaKey('shop'), { set: { [clearedUntil]: 0 } });
     });
     expect(waits).toEqual([5000, 5000, 5000]);
-    expect(await readMeta(table, 'shop')).toMatchObject({ mode: 'shadow', incarnation: 2 });
+    expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'shadow', incarnation: 2 });
     expect((await listAudit(table, 'shop')).at(-1)?.what).toBe('draining → shadow (added again)');
   });
 
   it('finds nothing to drain where nothing was registered', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Delete', { PhysicalResourceId: 'not-registered' }));
-    expect(await readMeta(table, 'not-registered')).toBeUndefined();
+    expect(await readCluster(table, 'not-registered')).toBeUndefined();
   });
 });
 

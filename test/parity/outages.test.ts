@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { Random } from '#test/simulation/random.ts';
 import { differences } from '#test/simulation/truth.ts';
@@ -74,7 +74,7 @@ it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a se
   const backAt = world.now;
   await world.runUntil(backAt + 600_000);
   expect(differences(world.store, 100)).toEqual([]);
-  expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+  expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
   expect(world.queues.syncs.waiting()).toEqual([]);
   expect(world.queues.parked.waiting()).toEqual([]);
   expect(world.queues.deadSyncs?.waiting() ?? []).toEqual([]);
@@ -112,5 +112,5 @@ it('a service whose Endpoints are refused for two hours keeps its slices current
   expect(c.world.store.list('Endpoints', 'default')).toEqual([]);
   expect(refused).toBeGreaterThan(100);
   // A fault of the one key, not of the cluster.
-  expect((await readMeta(c.world.table, cluster))?.circuit).toBeUndefined();
+  expect((await readCluster(c.world.table, cluster))?.circuit).toBeUndefined();
 });

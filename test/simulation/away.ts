@@ -1,7 +1,7 @@
 /** While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf (docs/runbook.md). */
 
+import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { isSynced, readMeta } from '#shared/store/meta.ts';
 import { decodeWork } from '#shared/store/work.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { isClean } from '#shared/workqueue/item.ts';
@@ -22,7 +22,7 @@ const owedForMs = 5_000;
 export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
   const begunAt = world.scheduler.now;
   // It may be synced by the time that the run tells of it.
-  const meta = readMeta(world.table, cluster);
+  const meta = readCluster(world.table, cluster);
   return {
     put(name, value, dimensions) {
       inner.put(name, value, dimensions);
@@ -34,7 +34,7 @@ export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
   };
 }
 
-async function muted(world: WorldState, read: ReturnType<typeof readMeta>, begunAt: number): Promise<void> {
+async function muted(world: WorldState, read: ReturnType<typeof readCluster>, begunAt: number): Promise<void> {
   // Without its index sweep knows of no work.
   if (!world.profile.sweepWakes) return;
   const owed = (await world.table.items()).filter((item) => item.pk.includes('#WORK#'));

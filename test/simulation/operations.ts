@@ -1,7 +1,8 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
 import { sweep } from '#functions/sweep/sweep.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
@@ -34,7 +35,7 @@ export class Operations {
       if (mode === 'active') this.#world.awaySince = Number.POSITIVE_INFINITY;
       await switchMode(table, cluster, mode, this.#world.scheduler.now);
       if (mode !== 'active') this.#world.awaySince = this.#world.scheduler.now;
-      const meta = await readMeta(table, cluster);
+      const meta = await readCluster(table, cluster);
       if (meta?.wakeAll)
         await wakeAll(
           { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },

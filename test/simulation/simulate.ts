@@ -1,5 +1,5 @@
+import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { isSynced, readMeta } from '#shared/store/meta.ts';
 import { decodeWork } from '#shared/store/work.ts';
 import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
 import { isClean } from '#shared/workqueue/item.ts';
@@ -65,7 +65,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
 async function listForWhoDied(world: World): Promise<boolean> {
   if (!world.abandoned && !isLiedTo(world.profile)) return false;
   await world.scheduler.runUntil(world.faultsEnd + 70_000);
-  const meta = await readMeta(world.table, cluster);
+  const meta = await readCluster(world.table, cluster);
   if (!meta || (isSynced(meta) && !isLiedTo(world.profile))) return false;
   world.tell('world', 'the next list');
   world.relist();
@@ -73,7 +73,7 @@ async function listForWhoDied(world: World): Promise<boolean> {
 }
 
 /** A list that takes much away is applied when sweep has made its own. */
-const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readMeta(table, cluster))?.toConfirm.length ?? 0) > 0;
+const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readCluster(table, cluster))?.toConfirm.length ?? 0) > 0;
 
 const settleMs = 120_000;
 const stepMs = 6_000;
@@ -171,7 +171,7 @@ function checkCluster(world: World, resynced: boolean): void {
 }
 
 async function resync(world: World): Promise<void> {
-  const meta = await readMeta(world.table, cluster);
+  const meta = await readCluster(world.table, cluster);
   if (meta?.mode !== 'active') world.fail(`the cluster was left in mode ${meta?.mode}`);
   if (meta?.wakeAll) world.fail('the last switch of mode was not finished');
   const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));

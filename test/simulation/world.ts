@@ -3,7 +3,7 @@ import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { storeKinds } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { registerCluster } from '#shared/store/registration.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
 import { Life } from './life.ts';

@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
     isBroken: ({ file, from, typeOnly }) => inCore(file) && from.startsWith('@kubernetes/client-node') && !typeOnly,
   },
   {
-    // attributes.ts, expressions.ts and directory.ts speak of the driver's values and clients without calling anything
+    // attributes.ts, expressions.ts and queue-directory.ts speak of the driver's values and clients without calling anything
     name: 'the AWS SDK runs in snapshot/dynamodb.ts and batched-gets.ts, queue/sqs.ts, cluster/access.ts and the entries only',
     isBroken: ({ file, from, typeOnly }) =>
       inCore(file) &&
@@ -49,8 +49,8 @@ const rules: readonly Rule[] = [
   },
   {
     // the way to a cluster is told by its record, and a service explained from records, which somebody else has read
-    name: 'shared/cluster and shared/explain know types of the snapshot only',
-    isBroken: ({ file, from, typeOnly }) => /^shared\/(cluster|explain)\//.test(file) && from.startsWith('#shared/store/') && !typeOnly,
+    name: 'shared/cluster and shared/explain know types of the records only',
+    isBroken: ({ file, from, typeOnly }) => /^shared\/(cluster|explain)\//.test(file) && /^#shared\/(store|clusters)\//.test(from) && !typeOnly,
   },
   {
     name: 'an entry is imported by a local run only',
@@ -77,7 +77,7 @@ describe('imports', () => {
     ['shared/kube/planted.ts', `import { KubeConfig, type V1Pod } from '@kubernetes/client-node';`],
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
-    ['shared/cluster/planted.ts', `export { readMeta } from '#shared/store/meta.ts';`],
+    ['shared/cluster/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
     ['shared/explain/planted.ts', `import { readWork } from '#shared/store/work.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],

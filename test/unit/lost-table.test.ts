@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { registerCluster } from '#shared/store/registration.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import type { Key } from '#shared/store/table.ts';
 import { clusterObjects, withReadiness } from '#test/bench/cost/cluster-objects.ts';
 import { cluster, World } from '#test/conformance/world.ts';

@@ -1,8 +1,9 @@
 /** One row for each cluster: what its record and its recent metrics say. */
+
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { countDifferences } from '#shared/store/differences.ts';
-import { type ClusterMeta, listClusters, readMeta } from '#shared/store/meta.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './answers.ts';
 import type { MetricsStore, Query } from './metrics-store.ts';
@@ -17,7 +18,7 @@ export async function fleetRows(table: Table, store: MetricsStore, now: number):
 
 async function fleetRow(table: Table, store: MetricsStore, cluster: string, now: number): Promise<FleetRow | undefined> {
   const [meta, [oldest], differences] = await Promise.all([
-    readMeta(table, cluster),
+    readCluster(table, cluster),
     table.queryDirty(cluster, now, 1),
     countDifferences(table, cluster),
   ]);
@@ -40,7 +41,7 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
   };
 }
 
-function circuitText(meta: ClusterMeta): string {
+function circuitText(meta: ClusterRecord): string {
   if (meta.circuit) return meta.circuit.reason;
   const missing = kinds.filter((kind) => meta.synced[kind] !== meta.incarnation);
   return missing.length > 0 ? `first lists of ${missing.join(', ')} missing` : 'closed';

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { relayProcess } from '#infra/local/processes.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { relayLease, relayRevision, type Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -48,7 +48,7 @@ export async function startRelayPair(scene: Scene): Promise<RelayPair> {
 
 async function startRelay(scene: Scene, name: string) {
   const { hub, cluster, addresses, controlPlane, folder } = scene;
-  const queues = (await readMeta(hub.table, cluster))?.queues;
+  const queues = (await readCluster(hub.table, cluster))?.queues;
   if (!queues) throw new Error(`${cluster} has no queues`);
   const { connection } = controlPlane;
   const api = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(connection.server).port) });

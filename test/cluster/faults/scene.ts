@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/hub.ts';
 import { hubProcesses } from '#infra/local/processes.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
-import { listClusters, readMeta } from '#shared/store/meta.ts';
+import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
@@ -140,7 +140,7 @@ async function findRun(consoleUrl: string): Promise<{ readonly pid: number; read
 
 /** As the supervisor of the run would start it: killed, it comes back. */
 async function secondWorker(hub: Hub, cluster: string, addresses: LocalAddresses, lines: string[]): Promise<Child> {
-  const queues = (await readMeta(hub.table, cluster))?.queues;
+  const queues = (await readCluster(hub.table, cluster))?.queues;
   if (!queues) throw new Error(`${cluster} has no queues`);
   const { tableUrl, queuesUrl, connectionsFile: all } = addresses;
   const specs = hubProcesses({ tableUrl, queuesUrl, queues: { [cluster]: queues }, connections: { all, of: () => all, write: async () => {} } });

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
+import { defaultSettings, readCluster } from '#shared/clusters/record.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
-import { defaultSettings, readMeta } from '#shared/store/meta.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { differences } from '#test/simulation/truth.ts';
 import type { Scene } from './scene.ts';
@@ -19,7 +19,7 @@ export async function unsettled(scene: Scene, withinMs: number): Promise<readonl
 }
 
 async function owed({ hub, cluster }: Scene): Promise<readonly string[]> {
-  const meta = await readMeta(hub.table, cluster);
+  const meta = await readCluster(hub.table, cluster);
   if (!meta?.queues) return ['the cluster is not known'];
   const { events, syncs, parked, quarantine } = meta.queues;
   const urls = [events, syncs, `${events}-dead`, `${syncs}-dead`, parked, quarantine];

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/hub.ts';
+import { listClusters } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { listClusters } from '#shared/store/meta.ts';
 import { readWork } from '#shared/store/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';

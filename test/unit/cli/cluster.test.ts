@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveAddresses, localHubFile } from '#infra/cli/hub.ts';
-import { listAudit } from '#shared/store/audit.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { foreignWrites, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { accessKey, metaKey } from '#shared/store/keys.ts';
-import { drainCluster, foreignWrites, readMeta, switchMode } from '#shared/store/meta.ts';
 import { putObject } from '#shared/store/objects.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { localHub } from './local-hub.ts';
 
@@ -35,7 +36,7 @@ const cluster = (...args: readonly string[]): Promise<{ readonly code: number; r
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr }),
     );
   });
-const modeOf = async (id: string) => (await readMeta(hub.table, id))?.mode;
+const modeOf = async (id: string) => (await readCluster(hub.table, id))?.mode;
 
 it.concurrent('tells what it takes, and which clusters there are', { timeout: 60_000 }, async () => {
   await hub.register('known');
@@ -87,10 +88,10 @@ it.concurrent('a pause says until when a late worker may write and wakes nothing
   expect(output).toContain('pause on the local run');
   expect(output).toMatch(/active → paused\nwoken {2}a worker may still write until/);
   expect(await hub.take('woken', 'syncs')).toEqual([]);
-  expect((await readMeta(hub.table, 'woken'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.wakeAll).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 services woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject([{ ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
-  expect((await readMeta(hub.table, 'woken'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.wakeAll).toBe(false);
 });
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', { timeout: 60_000 }, async () => {
@@ -101,9 +102,9 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   const { code, output } = await cluster('active', 'contested');
   expect(code).toBe(2);
   expect(output).toContain('NOT  reachable');
-  expect((await readMeta(hub.table, 'contested'))?.circuit?.reason).toBe('two-writers');
+  expect((await readCluster(hub.table, 'contested'))?.circuit?.reason).toBe('two-writers');
   expect((await cluster('active', 'contested', '--override')).code).toBe(0);
-  expect((await readMeta(hub.table, 'contested'))?.circuit).toBeUndefined();
+  expect((await readCluster(hub.table, 'contested'))?.circuit).toBeUndefined();
 });
 
 it.concurrent('a cluster whose own controllers cannot be switched off is never active, whatever is said', { timeout: 60_000 }, async () => {
@@ -141,5 +142,5 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
   expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
   expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
   expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, services are woken by sweep/m);
-  expect((await readMeta(hub.table, 'a-no-queue'))?.wakeAll).toBe(true);
+  expect((await readCluster(hub.table, 'a-no-queue'))?.wakeAll).toBe(true);
 });

@@ -10,11 +10,11 @@ import dynalite from 'dynalite';
 import { createQueues } from '#infra/local/create-queues.ts';
 import { createTable } from '#infra/local/create-table.ts';
 import { startQueues } from '#infra/local/queues.ts';
+import { queueDirectory } from '#shared/clusters/queue-directory.ts';
+import type { QueueUrls } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { queueDirectory } from '#shared/queue/directory.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
-import type { QueueUrls } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 
 const region = 'eu-west-1';
 const tableName = 'fleet-endpoints';

@@ -12,17 +12,17 @@ import {
 } from '#infra/cli/preflight.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { Right } from '#shared/cluster/port.ts';
+import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
 import { raise } from '#shared/store/work.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
-const cluster = (changes: object = {}): ClusterMeta =>
-  decodeMeta('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
+const cluster = (changes: object = {}): ClusterRecord =>
+  decodeCluster('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
 const nothing = { services: 0, oldestSeconds: 0 };
 const refused = (findings: readonly Finding[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
 
@@ -45,7 +45,7 @@ it.each([
 });
 
 describe('a cluster is not quiet in shadow mode', () => {
-  const found = (meta: ClusterMeta, owed = nothing) =>
+  const found = (meta: ClusterRecord, owed = nothing) =>
     shadowFindings(meta, { differences: 0, owed }, defaultQuietMs, now).find((f) => f.check === 'shadow');
 
   it('while services are not compared as they are', () => {

@@ -1,9 +1,10 @@
 /** What is wrong in the table is forgotten and told again by the cluster, whatever it is. */
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
-import { listAudit } from '#shared/store/audit.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { accessKey, metaKey } from '#shared/store/keys.ts';
-import { drainCluster, readMeta, switchMode } from '#shared/store/meta.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
@@ -44,7 +45,7 @@ it('the cluster is served again as it is, in its mode, and nothing is written be
   const access = await world.table.get(accessKey(cluster));
   await spoil(small);
   await rebuild(depsOf(small), [cluster]);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
   expect(await world.table.get(accessKey(cluster))).toEqual(access);
   expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`))).toEqual([]);
   world.store.apply(aPod(7));
@@ -84,11 +85,11 @@ it('one that died half-way is gone on with, in the mode that the cluster had bef
       [cluster],
     ),
   ).rejects.toThrow('Ctrl-C');
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'removed' });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'removed' });
   await pass(30);
   await rebuild(depsOf(small), [cluster]);
   // It may be active again without being quiet in shadow mode first.
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'paused', wasActive: true, incarnation: 2 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'paused', wasActive: true, incarnation: 2 });
   expect((await world.table.get(metaKey(cluster)))?.['rebuilding']).toBeUndefined();
 });
 
@@ -98,5 +99,5 @@ it('a cluster that has left is passed over', async () => {
   said.length = 0;
   await rebuild(depsOf(small), [cluster]);
   expect(said).toEqual([`${cluster}  passed over: it has left`]);
-  expect(await readMeta(small.world.table, cluster)).toMatchObject({ mode: 'draining' });
+  expect(await readCluster(small.world.table, cluster)).toMatchObject({ mode: 'draining' });
 });

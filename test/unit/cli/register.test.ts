@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { register } from '#infra/cli/register.ts';
-import { listAudit } from '#shared/store/audit.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
-import { clusterOfQueue, listClusters, readMeta, switchMode } from '#shared/store/meta.ts';
 import { localHub } from './local-hub.ts';
 
 const arnOf = (cluster: string, queue: string): string => `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${queue}`;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   );
   const outputs: { [stack: string]: object } = {};
   for (const id of ['shop', 'blog']) {
-    const { events, syncs, parked, quarantine } = (await readMeta(hub.table, id))!.queues!;
+    const { events, syncs, parked, quarantine } = (await readCluster(hub.table, id))!.queues!;
     outputs[`Fleet-cluster-${id}`] = { EventsQueueUrl: events, SyncsQueueUrl: syncs };
     outputs['Fleet-hub'] = { TableName: hub.addresses.tableName, ParkedQueueUrl: parked, QuarantineQueueUrl: quarantine };
   }
@@ -53,11 +54,11 @@ async function loseRecords(): Promise<void> {
 }
 
 it('all clusters of the file are known again with queues, settings and access; one that is not deployed is named, and keeps no other from it', async () => {
-  const { events, syncs } = (await readMeta(hub.table, 'shop'))!.queues!;
+  const { events, syncs } = (await readCluster(hub.table, 'shop'))!.queues!;
   await loseRecords();
   await expect(run(undefined, true)).rejects.toThrow('not registered: not-deployed: there is no output EventsQueueUrl of Fleet-cluster-not-deployed');
   expect([...said].sort()).toEqual(['blog  registered, shadow', 'shop  registered, active']);
-  expect(await readMeta(hub.table, 'shop')).toMatchObject({
+  expect(await readCluster(hub.table, 'shop')).toMatchObject({
     mode: 'active',
     queues: { events, syncs },
     settings: { batchPeriodSeconds: 2 },
@@ -75,7 +76,7 @@ it('a cluster that is known keeps its mode', async () => {
   await switchMode(hub.table, 'blog', 'paused');
   await run('blog');
   expect(said).toEqual(['blog  registered again, mode as it was']);
-  expect((await readMeta(hub.table, 'blog'))?.mode).toBe('paused');
+  expect((await readCluster(hub.table, 'blog'))?.mode).toBe('paused');
 });
 
 it('files of another hub are refused, and so is a cluster that is in none', async () => {

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { accessOf } from '#shared/cluster/access.ts';
 import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
-import { type ApiAccess, decodeMeta } from '#shared/store/meta.ts';
+import { type ApiAccess, decodeCluster } from '#shared/clusters/record.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
 
 const ends: (() => unknown)[] = [];
@@ -79,7 +79,7 @@ async function entered(
     : http.createServer(handle);
   const port = await listen(server as http.Server);
   const api = { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, ...(tls && { ca: tls.clientCertificate }), auth };
-  const meta = decodeMeta('c', { pk: 'p', sk: 's', uid: registered, api: JSON.stringify(api) });
+  const meta = decodeCluster('c', { pk: 'p', sk: 's', uid: registered, api: JSON.stringify(api) });
   const registry = clusterRegistry({
     connectionsFile: undefined,
     credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),

@@ -1,16 +1,16 @@
+import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput } from '#shared/explain/input.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
 import { emptyWork } from '#shared/store/work.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 
 export const now = Date.parse('2026-03-01T10:00:00Z');
 
 /** An active cluster whose first lists are complete. */
-export function meta(more: Partial<ClusterMeta> = {}): ClusterMeta {
-  const known = decodeMeta('a', { pk: '', sk: '', mode: 'active', inc: 1 });
+export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
+  const known = decodeCluster('a', { pk: '', sk: '', mode: 'active', inc: 1 });
   return { ...known, synced: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 }, heartbeatAt: now - 2_000, ...more };
 }
 

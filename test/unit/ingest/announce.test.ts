@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMeta } from '#shared/store/meta.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { podLogHead, readPodLog } from '#shared/store/pod-log.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -179,7 +179,7 @@ it('a node that changes in what wakes nobody is another set of nodes all the sam
     metadata: { name: 'n', uid: 'n', labels: { 'topology.kubernetes.io/zone': 'a' } },
     status: { allocatable: { cpu }, conditions: [{ type: 'Ready', status: 'True' }] },
   });
-  const version = async () => (await readMeta(hub.table, 'c'))?.nodesVersion;
+  const version = async () => (await readCluster(hub.table, 'c'))?.nodesVersion;
   await hub.ingest(hub.live('Node', 5, entry('Node', 5, node('2'))));
   const before = await version();
   await hub.ingest(hub.live('Node', 6, entry('Node', 6, node('4'))));

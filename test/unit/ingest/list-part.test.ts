@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { confirmed } from '#shared/store/lists.ts';
-import { readMeta, switchMode } from '#shared/store/meta.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -98,7 +99,7 @@ describe('a list part of an input kind', () => {
     const shrunken = hub.list('Pod', 20);
     await hub.ingest(shrunken);
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
-    expect((await readMeta(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+    expect((await readCluster(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
 
     await hub.ingest(await hub.confirmed({ ...shrunken, listId: 'ours' }));
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
@@ -109,7 +110,7 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
     await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
     expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
-    expect((await readMeta(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+    expect((await readCluster(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
   });
 
   it('counts drift once while it waits to be confirmed: a paused cluster lists the same again and again', async () => {

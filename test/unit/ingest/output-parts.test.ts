@@ -1,13 +1,13 @@
 /** Parts of lists of Endpoints and slices in namespaces of many services. */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { oddServicesOf } from '#shared/store/keys.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { noteNamespace, putObject, raiseSelectorsVersion } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -73,7 +73,7 @@ async function drain(hub: IngestHub, table: Table): Promise<number> {
 }
 
 const send = (hub: IngestHub, ...parts: readonly object[]) => hub.queues.events.send(parts.map((p) => ({ body: encodeMessage(p) })));
-const synced = async (hub: IngestHub) => (await readMeta(hub.table, 'c'))?.synced;
+const synced = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))?.synced;
 /** What is put off to a second look, by kind: whether it is gone, or whose it was. */
 const doubted = (hub: IngestHub): readonly OutputEntry[] =>
   hub.queues.events.waiting().flatMap((m) => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
 import { fixSession } from '#shared/store/lists.ts';
-import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod } from '../kube/objects.ts';
@@ -12,7 +12,7 @@ import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
   ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, waiting: 0, ...more }) as HeartbeatMessage;
-const meta = async (hub: IngestHub) => (await readMeta(hub.table, 'c')) as ClusterMeta;
+const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as ClusterRecord;
 
 it('the first relay of a cluster tells who the cluster is, and its session belongs to the first incarnation', async () => {
   const hub = await ingestHub();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { isSynced, readMeta } from '#shared/store/meta.ts';
+import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -46,7 +46,7 @@ it('a first list that takes longer than a worker lives is applied in several run
   expect(held).toHaveLength(pods.length);
   expect(held.filter((r) => r.past)).toEqual([]);
   expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);
-  const meta = await readMeta(hub.table, 'c');
+  const meta = await readCluster(hub.table, 'c');
   expect(meta && isSynced(meta)).toBe(true);
 });
 

@@ -2,9 +2,9 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
+import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { kinds, type Service } from '#shared/kube/types.ts';
-import { isSynced, readMeta } from '#shared/store/meta.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -33,7 +33,7 @@ it('an object that does not fit an item of the table is left out, counted and na
   expect(await readObject(hub.table, 'c', 'Service', 'ns', 'large')).toBeUndefined();
   expect(hub.metrics.get('ObjectsTooLarge')).toBe(1);
   expect(errors).toMatchObject([{ cluster: 'c', kind: 'Service', namespace: 'ns', name: 'large', bytes: expect.any(Number) }]);
-  const meta = await readMeta(hub.table, 'c');
+  const meta = await readCluster(hub.table, 'c');
   expect(meta && isSynced(meta)).toBe(true);
 });
 

@@ -4,10 +4,10 @@ import { encodeParts } from '#functions/relay/list-parts.ts';
 import { Memory } from '#functions/relay/memory.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { inputEntry, outputEntry } from '#functions/relay/project.ts';
+import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { isSynced, readMeta } from '#shared/store/meta.ts';
 import { entry, ingestHub, silent } from '#test/unit/ingest/hub.ts';
 import { endpoints, service } from '#test/unit/kube/objects.ts';
 
@@ -36,7 +36,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
     for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
     expect(await hub.ingest(hub.list('Service', 10, neighbour, sent('5')))).toEqual([]);
     expect(await hub.ingest(hub.live('Service', 11, sent('11')))).toEqual([]);
-    const meta = await readMeta(hub.table, 'c');
+    const meta = await readCluster(hub.table, 'c');
     expect(meta && isSynced(meta)).toBe(true);
   });
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { confirmLists } from '#functions/sweep/confirm-list.ts';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 import { askForConfirmation } from '#shared/store/lists.ts';
-import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
@@ -41,13 +41,13 @@ async function confirmed(pods: Iterable<object>) {
     newId: () => 'id',
     flush() {},
   } as unknown as SweepDeps;
-  const meta = (await readMeta(table, 'c')) as ClusterMeta;
+  const meta = (await readCluster(table, 'c')) as ClusterRecord;
   const error = await confirmLists(deps, meta).then(
     () => undefined,
     (e: unknown) => e,
   );
   const bodies = queues.events.waiting().map((m) => m.body);
-  const toConfirm = (await readMeta(table, 'c'))?.toConfirm;
+  const toConfirm = (await readCluster(table, 'c'))?.toConfirm;
   return { error, bodies, parts: bodies.map((b) => decodeMessage(b) as ListPartMessage), toConfirm, listed: () => listed };
 }
 

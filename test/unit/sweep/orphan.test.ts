@@ -3,9 +3,9 @@ import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { judgeOrphan } from '#functions/sweep/orphan.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { fixSession, readSession } from '#shared/store/lists.ts';
-import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s; a session of before is heard of again. The cluster has come to version 150. */
@@ -23,8 +23,8 @@ async function heard({ read, at, away = false }: { readonly read: string; readon
     },
   } as unknown as ClusterApi;
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
-  const moved = await judgeOrphan(deps, (await readMeta(hub.table, 'c')) as ClusterMeta);
-  const after = (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const moved = await judgeOrphan(deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
+  const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
   return { moved, orphan: after.orphan, toConfirm: after.toConfirm, session: await readSession(hub.table, 'c', message.session) };
 }
 

@@ -1,9 +1,10 @@
 /** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
 import { expect, it } from 'vitest';
-import { listAudit } from '#shared/store/audit.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { clearedUntil, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { giveUpAccess, registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster } from '#shared/clusters/switch-mode.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { clearedUntil, drainCluster, listClusters, readMeta } from '#shared/store/meta.ts';
-import { giveUpAccess, registerCluster } from '#shared/store/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
@@ -30,7 +31,7 @@ it('nothing is written from then on, and its endpoints stay as they are', async 
   world.store.remove('Pod', 'default', 'pod-0');
   world.store.remove('Service', 'default', 'svc-0');
   await pass(60);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'draining' });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'draining' });
   world.queues.events.purge();
   await pass(600);
   expect(calls).toEqual([]);
@@ -39,7 +40,7 @@ it('nothing is written from then on, and its endpoints stay as they are', async 
 it('once it has drained everything of it goes but its record, its audits and its place in the list', async () => {
   const { world, pass } = await left();
   await pass(90);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'draining' });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'draining' });
   expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length).toBeGreaterThan(20);
   await pass(120);
   const kept = world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`);
@@ -69,7 +70,7 @@ it.each([
   await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now);
   await pass(130);
   expect(calls).toEqual([]);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
   await world.restartRelay('s2');
   await pass(400);
   expect(differences(world.store, 100)).toEqual([]);
@@ -87,6 +88,6 @@ it('a run of sweep that would delete holds off whoever comes back, and finds not
   await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now + 1000);
   const items = world.table.dump().length;
   await pass(600);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ mode: 'active' });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active' });
   expect(world.table.dump().length).toBeGreaterThanOrEqual(items);
 });

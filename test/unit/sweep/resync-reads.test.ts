@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { resync } from '#functions/sweep/resync.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { namespacesOf, resyncKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, readMeta } from '#shared/store/meta.ts';
 import { putObject } from '#shared/store/objects.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
@@ -42,7 +42,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
   };
   const queues = memoryClusterQueues(() => now);
   const deps = { table, queues: () => queues, log: silent, now: () => now } as unknown as SweepDeps;
-  const meta = (await readMeta(memory, 'c')) as ClusterMeta;
+  const meta = (await readCluster(memory, 'c')) as ClusterRecord;
   return {
     table: memory,
     woken,

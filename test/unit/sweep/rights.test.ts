@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { askRights, toAsk } from '#functions/sweep/rights.ts';
+import { type ClusterRecord, foreignWrites, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, foreignWrites, readMeta, switchMode } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
@@ -19,7 +20,7 @@ async function shadowCluster() {
     now: () => now,
     cluster: async () => ({ allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource) }),
   } as unknown as SweepDeps;
-  const meta = async (): Promise<ClusterMeta> => (await readMeta(table, 'c')) as ClusterMeta;
+  const meta = async (): Promise<ClusterRecord> => (await readCluster(table, 'c')) as ClusterRecord;
   return {
     table,
     meta,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publishStates } from '#functions/sweep/states.ts';
+import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { type ClusterMeta, decodeMeta } from '#shared/store/meta.ts';
 
 const now = 10_000_000;
 const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));
@@ -9,7 +9,7 @@ const circuit = (reason: string): object => ({ circuit: JSON.stringify({ reason,
 
 function statesOf(item: object): { readonly [metric: string]: number } {
   const states = new Map<string, number>();
-  const meta: ClusterMeta = decodeMeta('c', { pk: '', sk: '', inc: 1, ...item } as never);
+  const meta: ClusterRecord = decodeCluster('c', { pk: '', sk: '', inc: 1, ...item } as never);
   publishStates({ now: () => now, metrics: { put: (name, value) => void states.set(name, value) } }, meta);
   return Object.fromEntries(states);
 }

@@ -3,9 +3,9 @@ import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { judgeSuspect } from '#functions/sweep/suspect.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { type ClusterRecord, isSynced, readCluster, type Suspect } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { readFence, readSession } from '#shared/store/lists.ts';
-import { type ClusterMeta, isSynced, readMeta, type Suspect } from '#shared/store/meta.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
@@ -25,7 +25,7 @@ async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', a
   await hub.table.update(metaKey('c'), {
     set: { uid: 'u', suspect: JSON.stringify(doubt), high_Pod: versionOf(1, '100'), ...set },
   });
-  const before = (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   const api = {
     identity: async () => {
       if (away) throw new ClusterApiError('connect ECONNREFUSED', { status: 0 });
@@ -35,7 +35,7 @@ async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', a
   } as unknown as ClusterApi;
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await judgeSuspect(deps, before);
-  const after = (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
   return { hub, before, after, session: await readSession(hub.table, 'c', 's2') };
 }
 
@@ -79,7 +79,7 @@ it('a session of another cluster belongs to no incarnation while the cluster tha
   expect(hub.queues.quarantine.waiting()).toHaveLength(6);
   expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'ghost')).toBeUndefined();
   expect(await readFence(hub.table, 'c', 'Service')).toBe(versionOf(1, '100'));
-  expect(await readMeta(hub.table, 'c')).toMatchObject({ suspect: undefined, orphan: undefined, heartbeatAt: after.heartbeatAt });
+  expect(await readCluster(hub.table, 'c')).toMatchObject({ suspect: undefined, orphan: undefined, heartbeatAt: after.heartbeatAt });
 });
 
 it.each<readonly [string, Partial<Suspect>, Live]>([

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type ClusterMeta, readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';
@@ -15,19 +16,19 @@ it('wakes every service after a switch, those that went while nothing was writte
   await switchMode(hub.table, 'c', 'active');
   hub.woken();
 
-  const meta = await readMeta(hub.table, 'c');
+  const meta = await readCluster(hub.table, 'c');
   await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
   expect(hub.woken().map((m) => m.service)).toEqual(['other', 'svc']);
-  expect((await readMeta(hub.table, 'c'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'c'))?.wakeAll).toBe(false);
 });
 
 it('leaves the waking owed when there was another switch meanwhile', async () => {
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'paused');
-  const meta = await readMeta(hub.table, 'c');
+  const meta = await readCluster(hub.table, 'c');
   await switchMode(hub.table, 'c', 'active');
   await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
-  expect((await readMeta(hub.table, 'c'))?.wakeAll).toBe(true);
+  expect((await readCluster(hub.table, 'c'))?.wakeAll).toBe(true);
 });
 
 it('one that dies half-way is followed by one that goes on, and each step wakes its services before it is noted', async () => {
@@ -37,7 +38,7 @@ it('one that dies half-way is followed by one that goes on, and each step wakes 
   await hub.ingest(hub.live('Service', 9, ...names.map((name) => entry('Service', 9, named(name)))));
   await switchMode(hub.table, 'c', 'shadow');
   hub.woken();
-  const meta = async (): Promise<ClusterMeta> => (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const meta = async (): Promise<ClusterRecord> => (await readCluster(hub.table, 'c')) as ClusterRecord;
   const step = { services: 2, entries: 2 };
   let sends = 0;
   const send: MessageQueue['send'] = async (messages) => (++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages));
@@ -56,10 +57,10 @@ it('where a former waking has come does not count after another switch', async (
   const hub = await ingestHub();
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
   await switchMode(hub.table, 'c', 'shadow');
-  const before = (await readMeta(hub.table, 'c')) as ClusterMeta;
+  const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.epoch, place: { namespace: 'zz' } }) } });
   await switchMode(hub.table, 'c', 'active');
   hub.woken();
-  await wakeAll(hub.deps, (await readMeta(hub.table, 'c')) as ClusterMeta);
+  await wakeAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { load } from '#functions/sync/load.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
@@ -28,7 +28,7 @@ it('the log of a run in which every node is missing stays short', async () => {
 it('a worker that meets one cluster after another keeps the nodes of those that it met last', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
-  const meta = (await readMeta(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readMeta>>>;
+  const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
   const sync = { ...defaultLimits.sync, mostNodes: 25 };
   const nodes = new Map();
   const deps = { table: world.table, now: () => world.now, pods: new PodCache(), nodes, limits: { ...defaultLimits, sync } };

@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { readMeta, switchMode } from '#shared/store/meta.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
 
@@ -31,7 +32,7 @@ async function started() {
   await pass(8);
   const shown = (): number =>
     ((world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
-  const circuit = async () => (await readMeta(world.table, cluster))?.circuit?.reason;
+  const circuit = async () => (await readCluster(world.table, cluster))?.circuit?.reason;
   return { world, faults, pass, shown, circuit, published };
 }
 

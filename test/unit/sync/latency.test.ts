@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/project.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { cluster, type World, type WorldOptions } from '#test/conformance/world.ts';
 import { aPod, aService, type Call, pods, smallCluster } from '#test/parity/small-cluster.ts';
 
@@ -88,7 +88,7 @@ it('a heartbeat that was long under way says nothing of the clock if the one bef
   const behind = async (ms: number) => {
     await relaySays(world, ms, 'heartbeat');
     await pass(15);
-    return (await readMeta(world.table, cluster))?.relayBehindMs;
+    return (await readCluster(world.table, cluster))?.relayBehindMs;
   };
   // The way to the queue.
   expect(await behind(80)).toBe(0);

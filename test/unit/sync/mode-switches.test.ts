@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
-import { type ChosenMode, readMeta, switchMode } from '#shared/store/meta.ts';
+import type { ChosenMode } from '#shared/clusters/mode.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
@@ -13,7 +15,7 @@ const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 /** As `npm run cluster` does it, or what is left of that when it dies half-way: sweep finishes it. */
 async function switchTo(world: World, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
-  const meta = await readMeta(world.table, cluster);
+  const meta = await readCluster(world.table, cluster);
   if (meta && !dies) await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
 }
 

@@ -1,7 +1,7 @@
 /** What is done under some settings may not be done under others. */
 import { expect, it } from 'vitest';
-import { readMeta } from '#shared/store/meta.ts';
-import { registerCluster } from '#shared/store/registration.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
@@ -23,13 +23,13 @@ it('a part that is switched on makes up for what changed while it was off', asyn
 it('a deploy that changes nothing wakes nobody', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
-  const { epoch, settings } = (await readMeta(world.table, cluster)) ?? {};
+  const { epoch, settings } = (await readCluster(world.table, cluster)) ?? {};
   const deploy = (maxEndpointsPerSlice: number) =>
     registerCluster(world.table, { id: cluster, mode: 'active', settings: { maxEndpointsPerSlice } }, world.now);
   await deploy(50);
   expect(settings?.maxEndpointsPerSlice).toBe(100);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ wakeAll: true, epoch: (epoch ?? 0) + 1 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ wakeAll: true, epoch: (epoch ?? 0) + 1 });
   await pass(70);
   await deploy(50);
-  expect(await readMeta(world.table, cluster)).toMatchObject({ wakeAll: false, epoch: (epoch ?? 0) + 1 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ wakeAll: false, epoch: (epoch ?? 0) + 1 });
 });

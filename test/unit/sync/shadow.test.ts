@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compare } from '#functions/sync/shadow.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { countDifferences, readDifference } from '#shared/store/differences.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { readWork } from '#shared/store/work.ts';
 import { isClean } from '#shared/workqueue/item.ts';
 import { cluster } from '#test/conformance/world.ts';
@@ -34,7 +34,7 @@ it('of a service that cannot be compared is a difference as well', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)], { mode: 'shadow' });
   await pass(8);
   const key = { cluster, namespace: 'default', name: 'svc' };
-  const meta = await readMeta(world.table, cluster);
+  const meta = await readCluster(world.table, cluster);
   const inputs = { service: { ...aService(), metadata: undefined }, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   const deps = { table: world.table, now: () => world.now, log };

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { defaultLimits } from '#functions/sync/deps.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { readMeta } from '#shared/store/meta.ts';
 import { readWork } from '#shared/store/work.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aPod, aService, node, startAt } from '#test/parity/small-cluster.ts';
@@ -42,12 +42,12 @@ it('the other services of its cluster are written within a second, however long 
     world.store.apply(aPod(0, { ready }));
     await pass(1);
     expect(areReady()).toEqual(Array.from({ length: 10 }, () => ready));
-    expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+    expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
     await pass(29);
   }
   await pass(3 * 3600);
   expect(world.queues.parked.waiting().length).toBeGreaterThan(0);
-  expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+  expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });
 
 it('its calls end before the function does, with Endpoints and both families hanging, and each part counts a failure', async () => {
@@ -70,5 +70,5 @@ it('its calls end before the function does, with Endpoints and both families han
   expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.reserveMs);
   const { parts } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
   expect(Math.min(parts.ep.tries, parts.sl.tries)).toBeGreaterThan(0);
-  expect((await readMeta(world.table, cluster))?.circuit).toBeUndefined();
+  expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });

@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest';
 import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
 import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { decodeMeta, nameWriter, readMeta, switchMode } from '#shared/store/meta.ts';
 import { wakeAll } from '#shared/wakeup/wake-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
@@ -22,7 +23,7 @@ const sliceOf = ({ store }: World, i: number): RawObject =>
   store.list('EndpointSlice', 'default').find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
 const addresses = (world: World, i: number): readonly string[] =>
   ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
-const circuit = async ({ table }: World) => (await readMeta(table, cluster))?.circuit?.reason;
+const circuit = async ({ table }: World) => (await readCluster(table, cluster))?.circuit?.reason;
 
 const overwriteEndpoints = (world: World, i: number, manager: string) =>
   world.store.patch('Endpoints', 'default', `svc-${i}`, { subsets: null }, 'merge', { manager });
@@ -31,7 +32,7 @@ const overwriteSlice = (world: World, i: number, manager: string) =>
 
 async function switchTo(world: World, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
-  const meta = await readMeta(world.table, cluster);
+  const meta = await readCluster(world.table, cluster);
   if (!meta) throw new Error('the cluster is gone');
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log }, meta);
@@ -157,7 +158,7 @@ it('another hub that is active for the cluster is a second writer: both stop', a
 
 it('a hub has one id for its writes to a cluster, whichever of its workers gives it, and keeps it through switches', async () => {
   const { world, pass } = await started();
-  const writer = async () => (await readMeta(world.table, cluster))?.writer;
+  const writer = async () => (await readCluster(world.table, cluster))?.writer;
   const first = await writer();
   expect(first).toBeDefined();
   expect(await nameWriter(world.table, cluster, 'late')).toBe(first);
@@ -167,7 +168,7 @@ it('a hub has one id for its writes to a cluster, whichever of its workers gives
   expect(await writer()).toBe(first);
 });
 
-const meta = decodeMeta('c', { pk: '', sk: '', inc: 1, writer: 'own', modeSince: Date.parse('2026-01-01T00:00:00Z') });
+const meta = decodeCluster('c', { pk: '', sk: '', inc: 1, writer: 'own', modeSince: Date.parse('2026-01-01T00:00:00Z') });
 const written = (managedFields: readonly object[]) => ({ metadata: { name: 'svc', resourceVersion: '7', managedFields } }) as unknown as Endpoints;
 const by = (manager: string, time: string, fieldsV1?: object) => ({ manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 });
 

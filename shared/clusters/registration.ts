@@ -1,7 +1,8 @@
 /** How a cluster becomes known: by a deploy, or by a local run. */
-import { accessKey, clusterIndexKey, metaKey, queueKey } from './keys.ts';
-import { type ApiAccess, type ClusterSettings, clearedUntil, isHere, isMode, type Mode, madeAt, type QueueUrls } from './meta.ts';
-import type { Table, Value } from './table.ts';
+import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
+import type { Table, Value } from '#shared/store/table.ts';
+import { isHere, isMode, type Mode } from './mode.ts';
+import { type ApiAccess, type ClusterSettings, clearedUntil, madeAt, type QueueUrls } from './record.ts';
 
 export interface Registration {
   readonly id: string;

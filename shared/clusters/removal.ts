@@ -2,9 +2,9 @@
  * What becomes of a cluster whose stack was deleted (docs/decisions/0011): it drains, its records are cleared, and then it is `removed`: an entry in
  * the list of clusters, its audit records, and the numbers from which it would go on if it came back.
  */
-import { clusterOfKey, metaKey } from './keys.ts';
-import { type ClusterMeta, clearedUntil } from './meta.ts';
-import type { Key, Table } from './table.ts';
+import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
+import type { Key, Table } from '#shared/store/table.ts';
+import { type ClusterRecord, clearedUntil } from './record.ts';
 
 /** By then no worker is alive that read the cluster's record before it left: a function may run for 30 s, a lease holds for 40 s. */
 export const drainMs = 2 * 60_000;
@@ -12,7 +12,7 @@ export const drainMs = 2 * 60_000;
 const clearingMs = 60_000;
 
 /** False when the cluster has come back, or still drains. To be asked before each round of clearing. */
-export async function mayClear(table: Table, { id, modeSince }: ClusterMeta, now: number): Promise<boolean> {
+export async function mayClear(table: Table, { id, modeSince }: ClusterRecord, now: number): Promise<boolean> {
   if (now - modeSince < drainMs) return false;
   const item = await table.update(metaKey(id), { set: { [clearedUntil]: now + clearingMs } }, { attribute: 'mode', is: '=', value: 'draining' });
   return item !== undefined;
@@ -41,7 +41,7 @@ export async function clearedTo(table: Table, cluster: string): Promise<Key | un
   return typeof text === 'string' ? (JSON.parse(text) as Key) : undefined;
 }
 
-export async function finishRemoval(table: Table, { id, incarnation, epoch, nodesVersion }: ClusterMeta, now: number): Promise<boolean> {
+export async function finishRemoval(table: Table, { id, incarnation, epoch, nodesVersion }: ClusterRecord, now: number): Promise<boolean> {
   const item = { ...metaKey(id), mode: 'removed', modeSince: now, inc: incarnation, epoch, nodes: nodesVersion };
   return table.put(item, {
     all: [

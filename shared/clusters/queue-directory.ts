@@ -1,9 +1,9 @@
 /** Which queues a cluster has, and which cluster a queue belongs to. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { clusterOfQueue, type QueueUrls, readMeta } from '#shared/store/meta.ts';
+import type { ClusterQueues, SourceQueue } from '#shared/queue/port.ts';
+import { sqsQueue } from '#shared/queue/sqs.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { ClusterQueues, SourceQueue } from './port.ts';
-import { sqsQueue } from './sqs.ts';
+import { clusterOfQueue, type QueueUrls, readCluster } from './record.ts';
 
 type SqsQueues = ClusterQueues & { readonly events: SourceQueue; readonly syncs: SourceQueue };
 
@@ -45,7 +45,7 @@ export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [
   }
 
   async function learn(cluster: string): Promise<void> {
-    queues(cluster, (await readMeta(table, cluster))?.queues);
+    queues(cluster, (await readCluster(table, cluster))?.queues);
   }
 
   async function clusterOf(arn: string): Promise<string> {

@@ -1,11 +1,8 @@
 import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
-import { accessKey, metaKey, queueKey } from './keys.ts';
-import type { Condition, Item, Table } from './table.ts';
-import { noVersion, type Version } from './version.ts';
-
-/** The last two are of clusters that have left the configuration (removal.ts). */
-export type Mode = ChosenMode | 'draining' | 'removed';
-export type ChosenMode = 'active' | 'shadow' | 'paused';
+import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
+import type { Item, Table } from '#shared/store/table.ts';
+import { noVersion, type Version } from '#shared/store/version.ts';
+import { isHere, type Mode } from './mode.ts';
 
 export interface ClusterSettings {
   /** Delay from a pod's change to its wake-up, whole seconds (upstream's endpointUpdatesBatchPeriod). */
@@ -62,7 +59,7 @@ export interface Orphan {
   readonly high: { readonly [K in Kind]?: string };
 }
 
-export interface ClusterMeta {
+export interface ClusterRecord {
   readonly id: string;
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
   readonly writer: string | undefined;
@@ -130,19 +127,19 @@ export const circuitAttributes = ['circuit', 'probe', 'probeUntil'] as const;
  * Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? Not while it is in doubt whether this is still the
  * cluster, and the history, that the lists were of: what they say may take away what is there now.
  */
-export const isSynced = (meta: ClusterMeta): boolean =>
+export const isSynced = (meta: ClusterRecord): boolean =>
   kinds.every((k) => meta.synced[k] === meta.incarnation) && (meta.suspect === undefined || meta.mode === 'shadow');
 
-export async function readMeta(table: Table, cluster: string): Promise<ClusterMeta | undefined> {
+export async function readCluster(table: Table, cluster: string): Promise<ClusterRecord | undefined> {
   const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
-  return item && decodeMeta(cluster, item, access);
+  return item && decodeCluster(cluster, item, access);
 }
 
 /**
  * `access`: what register wrote. Without it, as the version before left a cluster until its stack is deployed again, addresses and credentials
  * are in the record itself; where it is, nothing that anybody else can write leads the functions to another server.
  */
-export function decodeMeta(id: string, item: Item, access: Item = item): ClusterMeta {
+export function decodeCluster(id: string, item: Item, access: Item = item): ClusterRecord {
   const text = <T>(of: Item, attribute: string): T | undefined =>
     typeof of[attribute] === 'string' ? (JSON.parse(of[attribute] as string) as T) : undefined;
   const json = <T>(attribute: string): T | undefined => text(item, attribute);
@@ -186,49 +183,6 @@ export function decodeMeta(id: string, item: Item, access: Item = item): Cluster
 
 /** Until when a run of sweep may be clearing the records of a cluster that has left, ms since the epoch (removal.ts). */
 export const clearedUntil = 'clearedUntil';
-
-export const isMode = (mode: Mode): Condition => ({ attribute: 'mode', is: '=', value: mode });
-const isNot = (mode: Mode): Condition => ({
-  any: [
-    { attribute: 'mode', is: '<', value: mode },
-    { attribute: 'mode', is: '>', value: mode },
-  ],
-});
-/** It has not left. */
-export const isHere: Condition = { all: [isNot('draining'), isNot('removed')] };
-
-/** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
-export const hasLeft = ({ mode }: Pick<ClusterMeta, 'mode'>): boolean => mode === 'draining' || mode === 'removed';
-
-/** May what is computed be written? Once a second writer was met it may not, until somebody switches the mode. */
-export const mayWrite = ({ mode, circuit }: Pick<ClusterMeta, 'mode' | 'circuit'>): boolean => mode === 'active' && circuit?.reason !== 'two-writers';
-
-/**
- * Switches the mode and owes a wake-up to every service: settings first, or a run could use up the wake-up in the former mode; then the waking,
- * which sweep finishes if the caller does not. A pause owes none: no run has anything to do, and the switch back wakes all. Resolves to false
- * when the cluster is not known, or has left.
- */
-export async function switchMode(table: Table, cluster: string, mode: ChosenMode, now = Date.now()): Promise<boolean> {
-  const set = { mode, wakeAll: mode === 'paused' ? 0 : 1, modeSince: now };
-  const change = {
-    set,
-    add: { epoch: 1 },
-    remove: [...Object.values(foreignWrites), ...circuitAttributes, ...(mode === 'paused' ? [] : ['wasActive'])],
-  };
-  const pause = { ...change, set: { ...set, wasActive: 1 } };
-  if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;
-  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
-}
-
-/** The cluster has left: nothing is written from the next run of each service on, and its endpoints stay as they are. False when it had left before, or never was. */
-export async function drainCluster(table: Table, cluster: string, now = Date.now()): Promise<boolean> {
-  const change = { set: { mode: 'draining', modeSince: now }, add: { epoch: 1 } };
-  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
-}
-
-export async function noteReady(table: Table, cluster: string, now: number): Promise<void> {
-  await table.update(metaKey(cluster), { set: { readyAt: now } }, isHere);
-}
 
 /** Gives the hub's writes to the cluster an id, once and for all: a restored table has it still. Resolves to the one that counts. */
 export async function nameWriter(table: Table, cluster: string, id: string): Promise<string | undefined> {

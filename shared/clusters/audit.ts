@@ -1,6 +1,6 @@
 /** Who switched what of a cluster, when and why: kept beside its record, also when the cluster has left. */
-import { auditKey, metaKey } from './keys.ts';
-import type { Table } from './table.ts';
+import { auditKey, metaKey } from '#shared/store/keys.ts';
+import type { Table } from '#shared/store/table.ts';
 
 /** `at`: ISO 8601. */
 export interface AuditRecord {
