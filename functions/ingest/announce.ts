@@ -23,7 +23,7 @@ export interface VersionedEntry {
   readonly asOf: Version;
   /** Undefined: the object does not exist. */
   readonly projection: string | undefined;
-  readonly seen: number | undefined;
+  readonly observedAtMs: number | undefined;
   /** It comes from a list: as of `asOf` this is the object's state, whatever else was told of it. */
   readonly listed?: boolean;
 }
@@ -34,7 +34,7 @@ export interface Owed {
   readonly record: ObjectRecord;
   /** The pod's change exactly, where this very call saw the object before and after; else past label sets say what it may have been. */
   readonly podChange: PodChange | undefined;
-  readonly seen: number | undefined;
+  readonly observedAtMs: number | undefined;
 }
 
 /** `written`: where a pod's write is noted. `known`: the record as it was just read, to save reading it again; undefined when it was absent, left out when not read. */
@@ -55,7 +55,7 @@ export async function announce(
       // which costs a wake-up. Lists say everything again and again: they look whether something is owed.
       if (entry.listed && !before.past) return undefined;
       written.note(kind, entry.namespace, entry.name);
-      return { kind, record: before, podChange: undefined, seen: entry.seen };
+      return { kind, record: before, podChange: undefined, observedAtMs: entry.observedAtMs };
     }
     if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(deps.table, cluster, kind))) {
       // A list newer than this entry does not know the object, and its end may not be told again: it would come to life for good.
@@ -75,9 +75,14 @@ export async function announce(
     // Before it is known whether it has been: an answer may get lost.
     written.note(kind, entry.namespace, entry.name);
     if (await putObject(deps.table, cluster, kind, record, before)) {
-      if (entry.seen !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.seen), { cluster });
+      if (entry.observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.observedAtMs), { cluster });
       if (owesNothing) return undefined;
-      return { kind, record, podChange: before?.past === undefined && typeof change === 'object' ? change : undefined, seen: entry.seen };
+      return {
+        kind,
+        record,
+        podChange: before?.past === undefined && typeof change === 'object' ? change : undefined,
+        observedAtMs: entry.observedAtMs,
+      };
     }
     before = await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
   }

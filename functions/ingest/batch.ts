@@ -16,11 +16,10 @@ import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
-import { type InputKind, type Kind, kinds, type OutputKind } from '#shared/kube/types.ts';
+import { kinds } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
-import type { EventsMessage, HeartbeatMessage, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
-import { parseEventsMessage } from '#shared/queue/parse.ts';
+import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -113,39 +112,39 @@ async function applyBatch(deps: IngestDeps, cluster: string, records: readonly E
 async function applyMessage(
   deps: IngestDeps,
   meta: ClusterRecord,
-  { body, sentAt }: EventsRecord,
+  record: EventsRecord,
   wakeUps: WakeUps,
   written: Written,
   owed: Owed[],
   progress: Progress,
 ): Promise<Note | undefined> {
-  const message = parseEventsMessage(body, limitsOf(deps).queue);
+  const message = readEvents(record.body, limitsOf(deps).queue);
   if (message.cluster !== meta.id) throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${meta.id}`);
   const incarnation = await incarnationOfSession(deps.table, meta, message, deps.now(), deps.kept.sessions);
   if (incarnation === undefined) {
-    if (message.type !== 'heartbeat') await waitForSweep(deps, meta, message);
+    if (message.type !== 'heartbeat') await waitForSweep(deps, meta, record);
     return undefined;
   }
   switch (message.type) {
     case 'heartbeat':
-      await applyHeartbeat(deps, meta, incarnation, message, sentAt);
+      await applyHeartbeat(deps, meta, incarnation, message, record.sentAt);
       return undefined;
     case 'list':
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       return isInput(message)
         ? applyInputPart(deps, meta, incarnation, message, written, owed)
-        : applyOutputPart(deps, meta, incarnation, asOutput(message), wakeUps, progress);
+        : applyOutputPart(deps, meta, incarnation, message, wakeUps, progress);
     case 'live': {
       deps.metrics.put('EventsIn', message.entries.length, { cluster: meta.id });
       if (!isInput(message)) {
-        await applyOutputs(deps, meta, incarnation, asOutput(message), asOutput(message).entries, wakeUps);
+        await applyOutputs(deps, meta, incarnation, message, message.entries, wakeUps);
         return undefined;
       }
       const asOf = versionOf(incarnation, message.asOf);
       await concurrently(16, message.entries, async (e) => {
-        const { ns: namespace, name, o: projection } = e;
-        const seen = byOurClock(meta, e.seen);
-        const entry = { namespace, name, version: versionOf(incarnation, e.rv), asOf, projection, seen };
+        const { namespace, name, resourceVersion, projection } = e;
+        const observedAtMs = byOurClock(meta, e.observedAtMs);
+        const entry = { namespace, name, version: versionOf(incarnation, resourceVersion), asOf, projection, observedAtMs };
         const tell = await announce(deps, meta.id, message.kind, entry, written);
         if (tell) owed.push(tell);
       });
@@ -154,18 +153,14 @@ async function applyMessage(
   }
 }
 
-type OfKind<M, K extends Kind> = M & { readonly kind: K };
-const isInput = <M extends EventsMessage & { readonly kind: Kind }>(
-  m: M,
-): m is Extract<M, OfKind<M, InputKind>> & { readonly kind: InputKind; readonly entries: readonly InputEntry[] } =>
+const isInput = <M extends Exclude<Events, Heartbeat>>(m: M): m is Extract<M, LiveInputs | InputListPart> =>
   m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';
-const asOutput = <M extends { readonly kind: Kind }>(m: M) => m as M & { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] };
 
-async function applyHeartbeat(deps: IngestDeps, meta: ClusterRecord, incarnation: number, message: HeartbeatMessage, sentAt?: number): Promise<void> {
+async function applyHeartbeat(deps: IngestDeps, meta: ClusterRecord, incarnation: number, message: Heartbeat, sentAt?: number): Promise<void> {
   if (incarnation !== meta.incarnation) return;
-  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now(), ...relayClockAfter(meta, message.at, sentAt) };
+  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now(), ...relayClockAfter(meta, message.sentAtMs, sentAt) };
   for (const kind of kinds) {
-    const rv = message.high[kind];
+    const rv = message.readUpTo[kind];
     if (rv === undefined) continue;
     const version = versionOf(incarnation, rv);
     if (version > meta.high[kind]) set[`high_${kind}`] = version;
@@ -187,7 +182,8 @@ async function addConcerned(
   selectorVersions: ReadonlyMap<string, number>,
 ): Promise<void> {
   for (const o of owed) {
-    if (o.kind === 'Service') wakeUps.add({ namespace: o.record.namespace, service: o.record.name, delaySeconds: 0, live: false, seen: o.seen });
+    if (o.kind === 'Service')
+      wakeUps.add({ namespace: o.record.namespace, service: o.record.name, delaySeconds: 0, live: false, seen: o.observedAtMs });
   }
   const pods = owed.filter((o) => o.kind === 'Pod');
   const namespaces = [...new Set(pods.map((o) => o.record.namespace))];
@@ -196,7 +192,7 @@ async function addConcerned(
     const services = await servicesOf(deps.table, deps.kept.selectors, meta.id, namespace, selectorVersions.get(namespace));
     for (const o of pods) {
       if (o.record.namespace !== namespace) continue;
-      for (const service of concernedByPod(o, services)) wakeUps.add({ namespace, service, delaySeconds, live: false, seen: o.seen });
+      for (const service of concernedByPod(o, services)) wakeUps.add({ namespace, service, delaySeconds, live: false, seen: o.observedAtMs });
     }
   });
   if (owed.some((o) => o.kind === 'Node')) await addOverloaded(deps, meta.id, wakeUps);

@@ -8,7 +8,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import type { InputEntry, ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
+import type { InputListPart, InputState, OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/store/lists.ts';
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { noteIfOdd } from '#shared/store/outputs.ts';
@@ -19,10 +19,8 @@ import type { IngestDeps } from './deps.ts';
 import { rangeWithin } from './key-range.ts';
 import { applyOutputs } from './outputs.ts';
 import type { Progress } from './put-off.ts';
-import { type OutputPart, unlistedOutputs } from './unlisted-outputs.ts';
+import { unlistedOutputs } from './unlisted-outputs.ts';
 import type { Written } from './written.ts';
-
-type InputPart = Extract<ListPartMessage, { kind: InputKind }>;
 
 /** To be called when all that is owed has been sent: notes the part, which may open the gate. */
 export type Note = () => Promise<void>;
@@ -32,7 +30,7 @@ export async function applyInputPart(
   deps: IngestDeps,
   meta: ClusterRecord,
   incarnation: number,
-  part: InputPart,
+  part: InputListPart,
   written: Written,
   owed: Owed[],
 ): Promise<Note | undefined> {
@@ -40,15 +38,19 @@ export async function applyInputPart(
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(table, meta.id, part.kind, version);
   const held = await heldInRange(deps, meta.id, part);
-  const listed = new Set(part.entries.map((e) => `${e.ns}/${e.name}`));
-  if (part.kind === 'Pod') for (const o of [...held.values()].map((r) => r.namespace).concat(part.entries.map((e) => e.ns))) written.noteAll(o);
+  const listed = new Set(part.entries.map((e) => `${e.namespace}/${e.name}`));
+  if (part.kind === 'Pod')
+    for (const o of [...held.values()].map((r) => r.namespace).concat(part.entries.map((e) => e.namespace))) written.noteAll(o);
 
-  const apply = async (entry: Omit<VersionedEntry, 'asOf' | 'seen' | 'listed'>, record: ObjectRecord | undefined): Promise<void> => {
-    const tell = await announce(deps, meta.id, part.kind, { ...entry, asOf: version, seen: undefined, listed: true }, written, { record });
+  const apply = async (entry: Omit<VersionedEntry, 'asOf' | 'observedAtMs' | 'listed'>, record: ObjectRecord | undefined): Promise<void> => {
+    const tell = await announce(deps, meta.id, part.kind, { ...entry, asOf: version, observedAtMs: undefined, listed: true }, written, { record });
     if (tell) owed.push(tell);
   };
-  await concurrently(16, part.entries, (e: InputEntry) =>
-    apply({ namespace: e.ns, name: e.name, version: versionOf(incarnation, e.rv), projection: e.o }, held.get(`${e.ns}/${e.name}`)),
+  await concurrently(16, part.entries, (e: InputState) =>
+    apply(
+      { namespace: e.namespace, name: e.name, version: versionOf(incarnation, e.resourceVersion), projection: e.projection },
+      held.get(`${e.namespace}/${e.name}`),
+    ),
   );
 
   const notListed = [...held].filter(([key]) => !listed.has(key)).map(([, record]) => record);
@@ -57,7 +59,7 @@ export async function applyInputPart(
   const { suspiciousCount, suspiciousShare } = limitsOf(deps).ingest;
   const isSuspicious = missing.length > suspiciousCount && missing.length > suspiciousShare * alive && meta.mode !== 'shadow';
   // The message's own word is not enough: a relay could switch the brake off with it.
-  if (isSuspicious && !(part.confirmed && (await isOwnSession(table, meta.id, part.session)))) {
+  if (isSuspicious && !(part.isConfirmed && (await isOwnSession(table, meta.id, part.session)))) {
     // Once for each doubt: of a cluster that is paused, or cannot be asked, each list says it again.
     if (await askForConfirmation(table, meta.id, part.kind)) deps.metrics.put('Drift', missing.length, { cluster: meta.id });
     deps.log.warn('list would take away too much: not applied until it is confirmed', {
@@ -73,7 +75,7 @@ export async function applyInputPart(
   const untold = notListed.filter((r) => r.past && !missing.includes(r));
   for (const record of untold) {
     written.note(part.kind, record.namespace, record.name);
-    owed.push({ kind: part.kind, record, podChange: undefined, seen: undefined });
+    owed.push({ kind: part.kind, record, podChange: undefined, observedAtMs: undefined });
   }
   await purge(deps, meta, part.kind, notListed, version);
   return () => note(deps, meta, incarnation, part, version);
@@ -87,7 +89,7 @@ export async function applyOutputPart(
   deps: IngestDeps,
   meta: ClusterRecord,
   incarnation: number,
-  part: OutputPart,
+  part: OutputListPart,
   wakeUps: WakeUps,
   progress: Progress,
 ): Promise<Note> {
@@ -110,24 +112,24 @@ export async function applyOutputPart(
 }
 
 /** What the version before had saved of such slices it did not remember. */
-async function noteOdd({ table }: IngestDeps, cluster: string, { kind }: OutputPart, entries: readonly OutputEntry[]): Promise<void> {
+async function noteOdd({ table }: IngestDeps, cluster: string, { kind }: OutputListPart, entries: readonly OutputState[]): Promise<void> {
   if (kind !== 'EndpointSlice') return;
-  const ours = entries.filter((e) => e.svc !== '' && e.by === slicesManagedBy);
-  await concurrently(16, ours, (e) => noteIfOdd(table, { cluster, namespace: e.ns, name: e.svc }, e.name));
+  const ours = entries.filter((e) => e.service !== '' && e.managedBy === slicesManagedBy);
+  await concurrently(16, ours, (e) => noteIfOdd(table, { cluster, namespace: e.namespace, name: e.service }, e.name));
 }
 
 /**
  * Upstream's check of leftover Endpoints at its start (EP-70): those without a Service are woken, and the run deletes them. Endpoints that
  * hold a leader-election record are let be.
  */
-async function wakeLeftovers(deps: IngestDeps, cluster: string, entries: readonly OutputEntry[], wakeUps: WakeUps): Promise<void> {
+async function wakeLeftovers(deps: IngestDeps, cluster: string, entries: readonly OutputState[], wakeUps: WakeUps): Promise<void> {
   await concurrently(16, entries, async (e) => {
-    if (e.leader || isAlive(await readObject(deps.table, cluster, 'Service', e.ns, e.name))) return;
-    wakeUps.add({ namespace: e.ns, service: e.name, delaySeconds: 0, live: true, seen: undefined });
+    if (e.leader || isAlive(await readObject(deps.table, cluster, 'Service', e.namespace, e.name))) return;
+    wakeUps.add({ namespace: e.namespace, service: e.name, delaySeconds: 0, live: true, seen: undefined });
   });
 }
 
-async function heldInRange(deps: IngestDeps, cluster: string, part: ListPartMessage & { kind: InputKind }): Promise<Map<string, ObjectRecord>> {
+async function heldInRange(deps: IngestDeps, cluster: string, part: InputListPart): Promise<Map<string, ObjectRecord>> {
   const { kind, from, to } = part;
   if (kind === 'Node') return byKey(await readObjects(deps.table, cluster, kind, '', rangeWithin('', from, to)));
   const namespaces = await namespacesInRange(deps.table, cluster, kind, from, to);
@@ -152,11 +154,17 @@ async function purge(deps: IngestDeps, meta: ClusterRecord, kind: InputKind, rec
 }
 
 /** Noted only if no newer list has begun: its fence may have refused entries of this one, and the gate would open with live objects missing. */
-async function note(deps: IngestDeps, meta: ClusterRecord, incarnation: number, part: ListPartMessage, version: Version): Promise<void> {
+async function note(
+  deps: IngestDeps,
+  meta: ClusterRecord,
+  incarnation: number,
+  part: InputListPart | OutputListPart,
+  version: Version,
+): Promise<void> {
   if ((await readFence(deps.table, meta.id, part.kind)) !== version) return;
   const complete = await notePart(deps.table, meta.id, part.kind, part.listId, {
-    i: part.i,
-    last: part.last === true,
+    i: part.partNumber,
+    last: part.isLast,
     expiresAtSeconds: Math.floor(deps.now() / 1000) + limitsOf(deps).ingest.listTtlSeconds,
   });
   if (complete) await noteSynced(deps.table, meta.id, part.kind, incarnation);

@@ -3,7 +3,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import type { EventsMessage, PartProgress } from '#shared/queue/messages.ts';
+import type { PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { IngestDeps } from './deps.ts';
 
@@ -46,7 +46,8 @@ export async function sendAgain(deps: IngestDeps, meta: ClusterRecord, record: E
  * A message of a session that does not fit the cluster waits until sweep has looked: twice as long each time, for while sweep can't ask the cluster
  * everything that the relay says waits here.
  */
-export async function waitForSweep(deps: IngestDeps, meta: ClusterRecord, message: EventsMessage): Promise<void> {
+export async function waitForSweep(deps: IngestDeps, meta: ClusterRecord, { body }: EventsRecord): Promise<void> {
+  const message = parseEventsMessage(body, limitsOf(deps).queue);
   const { suspectDelaySeconds, mostSuspectDelaySeconds } = limitsOf(deps).ingest;
   const waits = Math.min(message.waits ?? 0, 30);
   const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);

@@ -1,6 +1,6 @@
 import type { ClusterRecord, Orphan, Suspect } from '#shared/clusters/record.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
-import type { EventsMessage, HeartbeatMessage } from '#shared/queue/messages.ts';
+import type { Events, Heartbeat } from '#shared/queue/events.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { fixSession, noIncarnation, readSession } from '#shared/store/lists.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -17,7 +17,7 @@ const rereadMs = 24 * 3_600_000;
 export async function incarnationOfSession(
   table: Table,
   meta: ClusterRecord,
-  message: EventsMessage,
+  message: Events,
   now: number,
   kept?: Kept<KnownSession>,
 ): Promise<number | undefined> {
@@ -31,16 +31,16 @@ export async function incarnationOfSession(
   }
   if (known !== undefined) {
     if (!isCurrent) kept?.set(key, { incarnation: known, readAt: now });
-    if (known < meta.incarnation && message.type === 'heartbeat' && message.at > meta.incarnationSince) await noteOrphan(table, meta, message);
+    if (known < meta.incarnation && message.type === 'heartbeat' && message.sentAtMs > meta.incarnationSince) await noteOrphan(table, meta, message);
     return known;
   }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
-  const wentBack = message.wentBackAt !== undefined && message.wentBackAt > meta.incarnationSince;
-  if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.base) >= meta.high.Service) {
+  const wentBack = message.historyRewoundAtMs !== undefined && message.historyRewoundAtMs > meta.incarnationSince;
+  if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.firstListVersion) >= meta.high.Service) {
     return fixSession(table, meta.id, message.session, meta.incarnation, now);
   }
   if (meta.suspect?.session !== message.session) {
-    const { session, base, wentBackAt } = message;
+    const { session, firstListVersion: base, historyRewoundAtMs: wentBackAt } = message;
     const suspect: Suspect = { session, uid: message.uid, base, since: now, ...(wentBackAt !== undefined && { wentBackAt }) };
     await table.update(metaKey(meta.id), { set: { suspect: JSON.stringify(suspect) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
   }
@@ -51,7 +51,7 @@ export async function incarnationOfSession(
  * A relay that lives on after the history went back, and did not notice because it began in between or had read less: what it says counts as of the
  * former history until sweep has looked, and so is lost.
  */
-async function noteOrphan(table: Table, meta: ClusterRecord, { session, uid, high }: HeartbeatMessage): Promise<void> {
+async function noteOrphan(table: Table, meta: ClusterRecord, { session, uid, readUpTo: high }: Heartbeat): Promise<void> {
   if (uid !== meta.uid) return;
   const orphan: Orphan = { session, high };
   await table.update(metaKey(meta.id), { set: { orphan: JSON.stringify(orphan) } }, { attribute: 'inc', is: '=', value: meta.incarnation });

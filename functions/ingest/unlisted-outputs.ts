@@ -1,18 +1,15 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { OutputKind } from '#shared/kube/types.ts';
-import type { ListPartMessage, OutputEntry } from '#shared/queue/messages.ts';
+import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { namespacesInRange, readObjects } from '#shared/store/objects.ts';
 import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import { inRange, rangeWithin } from './key-range.ts';
 
-export type OutputPart = Extract<ListPartMessage, { kind: OutputKind }>;
-
 /** What a part says of the outputs of some services. */
 export interface Step {
-  readonly entries: readonly OutputEntry[];
+  readonly entries: readonly OutputState[];
   /** The last of these services, "namespace/name": the part has been compared with everything up to it. */
   readonly upTo: string;
 }
@@ -25,21 +22,21 @@ export interface Step {
 export async function* unlistedOutputs(
   table: Table,
   { id: cluster, mode }: ClusterRecord,
-  part: OutputPart,
+  part: OutputListPart,
   version: Version,
   after: string,
   servicesPerStep: number,
 ): AsyncGenerator<Step> {
-  const listed = new Map(part.entries.map((e) => [`${e.ns}/${e.name}`, e]));
+  const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
   const shelf = mode === 'shadow' ? 'SEEN' : 'OUT';
-  const entriesOf = async (ns: string, service: string): Promise<readonly OutputEntry[]> => {
+  const entriesOf = async (ns: string, service: string): Promise<readonly OutputState[]> => {
     const outputs = await readOutputHeads(table, { cluster, namespace: ns, name: service }, part.kind, shelf, rangeWithin(ns, part.from, part.to));
     return outputs
       .filter((o) => o.isThere && o.version < version && inRange(`${ns}/${o.name}`, part))
-      .flatMap(({ name, uid }): OutputEntry[] => {
+      .flatMap(({ name, uid }): OutputState[] => {
         const entry = listed.get(`${ns}/${name}`);
-        if (!entry) return [{ ns, name, rv: resourceVersionOf(version), uid, svc: service, gone: true }];
-        return entry.svc === service || shelf === 'SEEN' ? [] : [{ ...entry, oldSvc: service }];
+        if (!entry) return [{ namespace: ns, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
+        return entry.service === service || shelf === 'SEEN' ? [] : [{ ...entry, formerService: service }];
       });
   };
   for (const { name: ns } of await namespacesInRange(table, cluster, 'Service', part.from, part.to)) {
@@ -58,7 +55,7 @@ export async function* unlistedOutputs(
  * The names of services of which an output may lie in the part, in order. Endpoints have their service's name. A slice's begins with it, by generateName;
  * services with a slice that was named otherwise are remembered (`readOddServices`). So a page of a namespace with 20,000 services looks at some hundred.
  */
-async function mayOwn(table: Table, cluster: string, namespace: string, part: OutputPart, done: string): Promise<readonly string[]> {
+async function mayOwn(table: Table, cluster: string, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
   const { from = '', to } = rangeWithin(namespace, part.from, part.to);
   const isSlice = part.kind === 'EndpointSlice';
   const first = isSlice ? from.slice(0, longestNamePrefix) : from;

@@ -1,4 +1,4 @@
-/** Everything that travels through the queues. Types and a codec; parse once, at the edge. */
+/** Everything that travels through the queues, as it stands there. Ingest handles events messages under the names of events.ts. */
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
 /** Raised when a reader of the version before could not understand a message: relay and hub one version apart work together. */

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { readEvents } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
 import { fixSession } from '#shared/store/lists.ts';
@@ -31,7 +32,8 @@ it('heartbeats raise what has been read, and never lower it', async () => {
 it('the next session of the same cluster belongs to the same incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  expect(await incarnationOfSession(hub.table, await meta(hub), heartbeat(hub, { session: 's2', base: '100' }), 0)).toBe(1);
+  const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', base: '100' })));
+  expect(await incarnationOfSession(hub.table, await meta(hub), next, 0)).toBe(1);
 });
 
 it.each([

@@ -1,0 +1,166 @@
+/**
+ * An events message as ingest handles it, each field by its name. In the queue the same fields have short names (messages.ts): a message carries
+ * hundreds of entries, and an entry is a few hundred bytes. This file alone knows both.
+ */
+import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
+import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import { encodeMessage } from './codec.ts';
+import { type EventsHeader, type InputEntry, type LiveMessage, messageVersion, type OutputEntry, type PartProgress } from './messages.ts';
+import { parseEventsMessage } from './parse.ts';
+
+/** Newest state of an object of an input kind, as a relay read it. */
+export interface InputState {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** Undefined: the object does not exist as of `resourceVersion`. */
+  readonly projection: string | undefined;
+  /** When the relay read it, by the relay's clock. */
+  readonly observedAtMs: number | undefined;
+}
+
+/** State of an object of an output kind, as a relay read it. */
+export interface OutputState {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly uid: string;
+  /** metadata.generation; Endpoints have none (API-9). */
+  readonly generation?: number;
+  /** Of a slice its service-name label ("" without one), of Endpoints their name. */
+  readonly service: string;
+  /** The slice's service before, where the relay saw the label change. */
+  readonly formerService?: string;
+  /** The managed-by label of that kind. */
+  readonly managedBy?: string;
+  /** The object was deleted, as of `resourceVersion`. */
+  readonly deleted?: true;
+  /** Endpoints that hold a leader-election record (EP-70). */
+  readonly leader?: true;
+  /** The entry has come back for its second look (docs/architecture.md, "Echo"). */
+  readonly secondLook?: true;
+  /** The whole object, from a relay that sends outputs in full (shadow mode). */
+  readonly object?: object;
+  readonly observedAtMs?: number;
+}
+
+/** What each events message carries (messages.ts, EventsHeader). */
+export interface Speaker {
+  readonly cluster: string;
+  readonly session: string;
+  readonly uid: string;
+  /** resourceVersion of the session's first list of Services. */
+  readonly firstListVersion: string;
+  /** When the relay saw the cluster's history go back, by the relay's clock: the session began because of it. */
+  readonly historyRewoundAtMs?: number;
+}
+
+export type LiveInputs = Speaker & {
+  readonly type: 'live';
+  readonly kind: InputKind;
+  readonly asOf: string;
+  readonly entries: readonly InputState[];
+};
+export type LiveOutputs = Speaker & {
+  readonly type: 'live';
+  readonly kind: OutputKind;
+  readonly asOf: string;
+  readonly entries: readonly OutputState[];
+};
+
+/** A page of a consistent list, or a part of a page: as of `asOf` exactly its entries exist with keys from < key ≤ to. */
+interface ListPart extends Speaker {
+  readonly type: 'list';
+  readonly asOf: string;
+  readonly listId: string;
+  readonly partNumber: number;
+  readonly isLast: boolean;
+  /** Said by sweep of a list of its own; believed of sessions alone that sweep has registered. */
+  readonly isConfirmed: boolean;
+  /** How far an earlier run of ingest has got with a part of an output kind. */
+  readonly progress: PartProgress | undefined;
+  readonly from: string;
+  readonly to: string;
+}
+export type InputListPart = ListPart & { readonly kind: InputKind; readonly entries: readonly InputState[] };
+export type OutputListPart = ListPart & { readonly kind: OutputKind; readonly entries: readonly OutputState[] };
+
+export type Heartbeat = Speaker & {
+  readonly type: 'heartbeat';
+  /** Newest resourceVersion that the relay has read, by kind. */
+  readonly readUpTo: { readonly [K in Kind]?: string };
+  /** By the relay's clock. */
+  readonly sentAtMs: number;
+};
+
+export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart | Heartbeat;
+
+/** Throws UnreadableMessage, whose text says what was wrong, what was given and what is allowed. */
+export function readEvents(body: string, limits: QueueLimits = defaultLimits.queue): Events {
+  const m = parseEventsMessage(body, limits);
+  const speaker = speakerOf(m);
+  if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at };
+  const { kind, asOf } = m;
+  const states =
+    kind === 'Endpoints' || kind === 'EndpointSlice'
+      ? { kind, entries: (m.entries as readonly OutputEntry[]).map(outputState) }
+      : { kind, entries: (m.entries as readonly InputEntry[]).map(inputState) };
+  if (m.type === 'live') return { ...speaker, type: m.type, asOf, ...states } as LiveInputs | LiveOutputs;
+  const { listId, i: partNumber, from, to, progress } = m;
+  const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, from, to };
+  return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
+}
+
+/** The message with which entries of an output kind come back for their second look. */
+export function encodeSecondLook({ cluster, session, uid, firstListVersion: base, kind, asOf, entries }: Omit<LiveOutputs, 'type'>): string {
+  const message: LiveMessage = { v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries: entries.map(outputEntry) };
+  return encodeMessage(message);
+}
+
+const speakerOf = ({ cluster, session, uid, base, wentBackAt }: EventsHeader): Speaker => ({
+  cluster,
+  session,
+  uid,
+  firstListVersion: base,
+  ...(wentBackAt !== undefined && { historyRewoundAtMs: wentBackAt }),
+});
+
+const inputState = ({ ns, name, rv, o, seen }: InputEntry): InputState => ({
+  namespace: ns,
+  name,
+  resourceVersion: rv,
+  projection: o,
+  observedAtMs: seen,
+});
+
+const outputState = ({ ns, name, rv, uid, gen, svc, oldSvc, by, gone, leader, again, body, seen }: OutputEntry): OutputState => ({
+  namespace: ns,
+  name,
+  resourceVersion: rv,
+  uid,
+  ...(gen !== undefined && { generation: gen }),
+  service: svc,
+  ...(oldSvc !== undefined && { formerService: oldSvc }),
+  ...(by !== undefined && { managedBy: by }),
+  ...(gone && { deleted: true }),
+  ...(leader && { leader: true }),
+  ...(again && { secondLook: true }),
+  ...(body !== undefined && { object: body }),
+  ...(seen !== undefined && { observedAtMs: seen }),
+});
+
+const outputEntry = (state: OutputState): OutputEntry => ({
+  ns: state.namespace,
+  name: state.name,
+  rv: state.resourceVersion,
+  uid: state.uid,
+  ...(state.generation !== undefined && { gen: state.generation }),
+  svc: state.service,
+  ...(state.managedBy !== undefined && { by: state.managedBy }),
+  ...(state.leader && { leader: true }),
+  ...(state.object !== undefined && { body: state.object }),
+  ...(state.observedAtMs !== undefined && { seen: state.observedAtMs }),
+  ...(state.deleted && { gone: true }),
+  ...(state.formerService !== undefined && { oldSvc: state.formerService }),
+  ...(state.secondLook && { again: 1 }),
+});

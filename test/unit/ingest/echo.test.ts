@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { isOwnEcho } from '#functions/ingest/echo.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { OutputState } from '#shared/queue/events.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
+
+const by = slicesManagedBy;
+const object = { metadata: { name: 'o', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: by } } } as unknown as EndpointSlice;
+const saved = (rv: string, more: Partial<OutputRecord> = {}): OutputRecord => ({
+  kind: 'EndpointSlice',
+  name: 'o',
+  uid: 'u',
+  version: versionOf(1, rv),
+  generation: 2,
+  object,
+  ...more,
+});
+const seen = (rv: string, more: Partial<OutputState> = {}): OutputState => ({
+  namespace: 'ns',
+  name: 'o',
+  resourceVersion: rv,
+  uid: 'u',
+  generation: 2,
+  service: 'svc',
+  managedBy: by,
+  ...more,
+});
+const slice = (s: OutputRecord | undefined, e: OutputState): boolean => isOwnEcho('EndpointSlice', s, e, versionOf(1, e.resourceVersion));
+const endpoints = (s: OutputRecord | undefined, e: OutputState): boolean => isOwnEcho('Endpoints', s, e, versionOf(1, e.resourceVersion));
+
+describe('isOwnEcho holds for', () => {
+  it.each([
+    ['what is saved as it is, or newer', slice(saved('10'), seen('10')) && slice(saved('10'), seen('9'))],
+    ['the echo of our own deletion', slice(saved('10', { object: undefined }), seen('12', { deleted: true }))],
+    ['a slice of which only annotations changed', slice(saved('10'), seen('12'))],
+    ['a slice that is not ours', slice(undefined, seen('12', { managedBy: 'somebody' }))],
+    ['Endpoints that we never wrote, at the second look', endpoints(undefined, seen('12', { secondLook: true }))],
+    ['our last write of Endpoints', endpoints(saved('10'), seen('10'))],
+  ])('%s', (_what, explained) => expect(explained).toBe(true));
+});
+
+describe('isOwnEcho does not hold for', () => {
+  it.each([
+    ['a slice whose content changed', slice(saved('10'), seen('12', { generation: 3 }))],
+    ['a slice that was given to another service', slice(saved('10'), seen('12', { service: 'other' }))],
+    ['a slice that was given another manager', slice(saved('10'), seen('12', { managedBy: 'somebody' }))],
+    ['a slice that lost its manager', slice(saved('10'), seen('12', { managedBy: undefined as never }))],
+    ['a slice that somebody deleted', slice(saved('10'), seen('12', { deleted: true }))],
+    ['a slice that had been given away and is back', slice(saved('10', { object: undefined }), seen('12'))],
+    ['another slice of that name', slice(saved('10'), seen('12', { uid: 'other' }))],
+    ['another object of that name after our deletion', slice(saved('10', { object: undefined }), seen('12', { uid: 'other' }))],
+    ['a slice of ours that is not saved yet, there or gone', slice(undefined, seen('12')) || slice(undefined, seen('12', { deleted: true }))],
+    ['any newer version of Endpoints: it may be a late worker’s', endpoints(saved('10'), seen('12'))],
+    ['Endpoints that were deleted', endpoints(saved('10'), seen('12', { deleted: true })) || endpoints(undefined, seen('12', { deleted: true }))],
+  ])('%s', (_what, explained) => expect(explained).toBe(false));
+});
