@@ -11,7 +11,7 @@ import type { Table } from '#shared/store/table.ts';
 import { childLines } from './child-lines.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { type Connections, connectionFiles } from './connection-files.ts';
-import { apiRoutes, onlookersTable } from './console/api.ts';
+import { apiRoutes } from './console/api.ts';
 import { metricsStore } from './console/metrics-store.ts';
 import { pageRoutes } from './console/page.ts';
 import { startConsole } from './console/server.ts';
@@ -23,6 +23,7 @@ import { scheduleAsBatch } from './scheduling.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
+import { unmeteredTable } from './unmetered-table.ts';
 
 export interface RunOptions {
   readonly terminal: Terminal;
@@ -80,11 +81,11 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     source.onRenewal?.((renewed) => files.write(renewed));
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
-    consoleTable = onlookersTable(urls.tableUrl);
+    consoleTable = unmeteredTable(urls.tableUrl);
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
     await leaveAddresses(addresses);
-    const told = { ...urls, queues: hub.queues, connections: files };
-    for (const spec of [...hubProcesses(told), ...source.ids.map((id) => relayProcess(told, id, options.mode))]) start(spec);
+    const endpoints = { ...urls, queues: hub.queues, connections: files };
+    for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, options.mode))]) start(spec);
     await synced(hub, connections, { terminal, signal });
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;

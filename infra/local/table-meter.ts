@@ -1,10 +1,10 @@
-/** What DynamoDB itself would publish: the units that reads and writes consume, by asking dynalite for them on everybody's behalf. */
+/** What DynamoDB itself would publish: the units that reads and writes consume, by adding ReturnConsumedCapacity to each request. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { awsMetrics } from './aws-metrics.ts';
 import { tableName } from './processes.ts';
 
-/** Sent by those who only look on, so that looking costs nothing. */
-export const onlooker = 'fleet-endpoints-console';
+/** User agent of clients whose calls the meter leaves out: watching the table adds nothing to its metrics. */
+export const unmeteredClient = 'fleet-endpoints-console';
 
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
@@ -18,7 +18,7 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const isRead = reads.includes(operation);
-    if (!(isRead || writes.includes(operation)) || request.headers['user-agent']?.includes(onlooker)) return;
+    if (!(isRead || writes.includes(operation)) || request.headers['user-agent']?.includes(unmeteredClient)) return;
     askForUnits(request);
     const end = response.end;
     response.end = ((body?: unknown, ...rest: unknown[]) => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
 import type { Manifest } from './manifest-yaml.ts';
-import { relayLease, relayServiceAccount } from './names.ts';
 import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, webIdentity } from './pod.ts';
 import { relayRbac } from './rbac.ts';
+import { relayLease, relayServiceAccount } from './relay-names.ts';
 import { writerLimits } from './writer-limits.ts';
 
 export interface RelayInstall {

@@ -1,5 +1,5 @@
 /** What a platform's own pod may need beside the relay, and how the relay itself comes by credentials of AWS. Objects as Kubernetes has them. */
-import { relayTokenAudience } from './names.ts';
+import { relayTokenAudience } from './relay-names.ts';
 
 /** A part of a pod's specification, as it will be sent. */
 export interface PodPart {

@@ -1,5 +1,5 @@
 import type { Manifest } from './manifest-yaml.ts';
-import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './names.ts';
+import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay';

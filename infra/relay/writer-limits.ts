@@ -1,5 +1,5 @@
 import type { Manifest } from './manifest-yaml.ts';
-import { writerGroup, writerServiceAccount } from './names.ts';
+import { writerGroup, writerServiceAccount } from './relay-names.ts';
 import { writerPolicies } from './writer-policies.ts';
 
 /** What holds the writer besides RBAC: policies for what it writes, and a share of the API server of its own, which it can't outgrow. */

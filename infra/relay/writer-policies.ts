@@ -4,7 +4,7 @@
  */
 import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { Manifest } from './manifest-yaml.ts';
-import { protectedLabel, writerGroup, writerServiceAccount } from './names.ts';
+import { protectedLabel, writerGroup, writerServiceAccount } from './relay-names.ts';
 
 export const writerPolicies = (namespace: string): readonly Manifest[] => [
   ...policy(namespace, { name: 'fleet-endpoints-writer-slices', kinds: [slices], validations: sliceRules }),

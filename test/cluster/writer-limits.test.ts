@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { writerGroup } from '#infra/relay/names.ts';
+import { writerGroup } from '#infra/relay/relay-names.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster/transport.ts';

@@ -1,13 +1,9 @@
 /** The console's API: what its page asks for, as JSON. */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { explain, listServices } from '#infra/cli/explain-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { listClusters } from '#shared/clusters/record.ts';
-import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
-import { region, tableName } from '../processes.ts';
-import { onlooker } from '../table-meter.ts';
 import type { DashboardsAnswer } from './answers.ts';
 import { draw } from './drawing.ts';
 import { fleetRows } from './fleet.ts';
@@ -16,21 +12,15 @@ import type { Routes } from './server.ts';
 
 export interface ApiDeps {
   readonly store: MetricsStore;
-  /** Undefined until it is there. */
+  /** Undefined until the table's server runs. */
   readonly table: () => Table | undefined;
   readonly now: () => number;
-}
-
-/** The table as the console reads it, which is not counted. */
-export function onlookersTable(tableUrl: string): Table {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return dynamoTable(new DynamoDBClient({ region, credentials, endpoint: tableUrl, customUserAgent: onlooker }), tableName);
 }
 
 export function apiRoutes({ store, table, now }: ApiDeps): Routes {
   const started = (): Table => {
     const there = table();
-    if (!there) throw new Starting('the table is not there yet');
+    if (!there) throw new NotReady('the table is not ready yet');
     return there;
   };
   return {
@@ -51,8 +41,8 @@ export function apiRoutes({ store, table, now }: ApiDeps): Routes {
   };
 }
 
-class Starting extends Error {
-  override readonly name = 'Starting';
+class NotReady extends Error {
+  override readonly name = 'NotReady';
 }
 
 function named(query: URLSearchParams, name: string): string {
@@ -68,7 +58,7 @@ const json =
     try {
       return { type, body: `${JSON.stringify(await answer(query))}\n` };
     } catch (e) {
-      const status = e instanceof UsageError ? 404 : e instanceof Starting ? 503 : 500;
+      const status = e instanceof UsageError ? 404 : e instanceof NotReady ? 503 : 500;
       return { type, status, body: `${JSON.stringify({ error: (e as Error).message })}\n` };
     }
   };

@@ -114,7 +114,7 @@ describe('the console’s API', () => {
   it('says that it is starting until the table is there', async () => {
     const there = table;
     table = undefined;
-    expect(await get('/api/fleet')).toEqual({ status: 503, body: { error: 'the table is not there yet' } });
+    expect(await get('/api/fleet')).toEqual({ status: 503, body: { error: 'the table is not ready yet' } });
     table = there;
   });
 });

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { expect, onTestFinished, test } from 'vitest';
-import { onlookersTable } from '#infra/local/console/api.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { createTable } from '#infra/local/create-table.ts';
 import { region, tableName } from '#infra/local/processes.ts';
 import { meterTable } from '#infra/local/table-meter.ts';
+import { unmeteredTable } from '#infra/local/unmetered-table.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
 test('the table tells the units that its users consume, and not those of the console', async () => {
@@ -30,7 +30,7 @@ test('the table tells the units that its users consume, and not those of the con
   await table.put({ pk: 'a', sk: 'b', text: 'x'.repeat(1_500) });
   for (let i = 0; i < 3; i++) expect(await table.get({ pk: 'a', sk: 'b' })).toMatchObject({ text: expect.stringMatching(/^x{1500}$/) });
   await Promise.all(['b', 'c'].map((sk) => table.get({ pk: 'a', sk })));
-  for (let i = 0; i < 5; i++) await onlookersTable(endpoint).get({ pk: 'a', sk: 'b' });
+  for (let i = 0; i < 5; i++) await unmeteredTable(endpoint).get({ pk: 'a', sk: 'b' });
 
   meter.stop();
   expect(store.total('ConsumedReadCapacityUnits')).toBe(units.get);

@@ -5,9 +5,9 @@ import type { ClusterConfig } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
-import { chartTemplates } from './chart-templates.ts';
-import { type RelayProgram, relayManifest } from './manifest.ts';
-import { toYaml } from './manifest-yaml.ts';
+import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import { type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
+import { toYaml } from '#infra/relay/manifest-yaml.ts';
 
 const usage = `npm run -s relay -- manifest CLUSTER (--image URI | --quick-start)   prints YAML for kubectl apply --server-side -f -
     --clusters FILE    the clusters file (clusters.yaml)

@@ -13,8 +13,8 @@ import {
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { RelayConfig, RelayIdentityConfig } from '#infra/config/relay-config.ts';
-import { keyUse, useOfKeys } from '#infra/stages/keys.ts';
-import { relayServiceAccount, relayTokenAudience } from './names.ts';
+import { relayServiceAccount, relayTokenAudience } from '#infra/relay/relay-names.ts';
+import { keyUse, useOfKeys } from './keys.ts';
 
 export interface RelayIdentityProps {
   readonly relay: RelayConfig;
