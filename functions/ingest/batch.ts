@@ -28,7 +28,7 @@ import { versionOf } from '#shared/store/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
-import { forgetFormer } from './former.ts';
+import { keptInScope } from './kept.ts';
 import { applyInputPart, applyOutputPart, type Note } from './list-part.ts';
 import { applyOutputs } from './outputs.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain, waitForSweep } from './put-off.ts';
@@ -54,13 +54,13 @@ export async function ingestBatch(
   return failed;
 }
 
-async function applyBatch(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
-  const meta = await readCluster(deps.table, cluster);
+async function applyBatch(warm: IngestDeps, cluster: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
+  const meta = await readCluster(warm.table, cluster);
   if (!meta || meta.mode === 'removed') {
-    deps.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
+    warm.log.error('events of a cluster that is not registered', { cluster, messages: records.length });
     return records.map((r) => r.messageId);
   }
-  forgetFormer(deps, meta);
+  const deps = { ...warm, kept: keptInScope(warm.kept, meta.cacheScope) };
   const failed: string[] = [];
   const wakeUps = new WakeUps();
   // Of messages that fail half-way too: what was written of them is told now, and not only when they come back, or never.

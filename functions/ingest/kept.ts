@@ -56,19 +56,38 @@ export interface KnownSession {
   readonly readAt: number;
 }
 
+/** What a batch sees of what is kept. */
+export interface Cache<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+}
+
 /** Kept between batches by a warm worker; safe to lose. */
 export interface IngestKept {
   /** By "cluster/namespace". */
-  readonly selectors: Kept<CachedSelectors>;
-  /** Those that are in the index of namespaces. */
-  readonly namespaces: Kept<true>;
+  readonly selectors: Cache<CachedSelectors>;
+  /** Those that are in the index of namespaces, by "cluster/namespace". */
+  readonly namespaces: Cache<true>;
   /** By "cluster session". */
-  readonly sessions: Kept<KnownSession>;
+  readonly sessions: Cache<KnownSession>;
 }
 
-export const freshKept = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults): IngestKept => ({
+export const freshKept = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
   // A namespace without services takes room too.
-  selectors: new Kept(mostServicesKept, ({ services }) => 1 + services.length),
-  namespaces: new Kept(mostNamespacesKept),
-  sessions: new Kept(mostSessionsKept),
+  selectors: new Kept<CachedSelectors>(mostServicesKept, ({ services }) => 1 + services.length),
+  namespaces: new Kept<true>(mostNamespacesKept),
+  sessions: new Kept<KnownSession>(mostSessionsKept),
+});
+
+/**
+ * What is kept of namespaces goes by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and
+ * when the cluster is registered again the numbers begin at one. So each entry is kept under the scope it was read in, and no later scope finds it.
+ */
+export function keptInScope({ selectors, namespaces, sessions }: IngestKept, scope: string): IngestKept {
+  return { selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope), sessions };
+}
+
+const scoped = <V>(cache: Cache<V>, scope: string): Cache<V> => ({
+  get: (key) => cache.get(`${key}@${scope}`),
+  set: (key, value) => cache.set(`${key}@${scope}`, value),
 });

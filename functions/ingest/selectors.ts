@@ -1,7 +1,7 @@
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { CachedSelectors, Kept } from './kept.ts';
+import type { Cache, CachedSelectors } from './kept.ts';
 
 /**
  * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is
@@ -10,7 +10,7 @@ import type { CachedSelectors, Kept } from './kept.ts';
  */
 export async function servicesOf(
   table: Table,
-  cache: Kept<CachedSelectors>,
+  cache: Cache<CachedSelectors>,
   cluster: string,
   namespace: string,
   versionNow?: number,

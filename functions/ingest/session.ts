@@ -5,7 +5,7 @@ import { metaKey } from '#shared/store/keys.ts';
 import { fixSession, noIncarnation, readSession } from '#shared/store/lists.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import type { Kept, KnownSession } from './kept.ts';
+import type { Cache, KnownSession } from './kept.ts';
 
 const rereadMs = 24 * 3_600_000;
 
@@ -19,7 +19,7 @@ export async function incarnationOfSession(
   meta: ClusterRecord,
   message: Events,
   now: number,
-  kept?: Kept<KnownSession>,
+  kept?: Cache<KnownSession>,
 ): Promise<number | undefined> {
   const key = `${meta.id} ${message.session}`;
   const cached = kept?.get(key);
