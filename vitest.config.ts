@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './infra/local/compile-cache.ts';
+
+// Tests start some sixty processes, most of them with the AWS SDK.
+process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 
 export default defineConfig({
   test: {

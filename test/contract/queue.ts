@@ -1,5 +1,5 @@
 /** What every driver of the queue port must do, seen from whoever receives. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SourceQueue } from '#shared/queue/port.ts';
 
 export interface QueueUnderTest {
@@ -13,27 +13,26 @@ export interface QueueUnderTest {
 }
 
 export function queueContract(driver: string, make: () => Promise<QueueUnderTest>): void {
+  // Each test has a queue of its own: those that wait for seconds wait at once.
   describe(`queue on ${driver}`, () => {
-    let q: QueueUnderTest;
-    beforeEach(async () => {
-      q = await make();
-    });
-
-    test('accepts any number of messages in one call', async () => {
+    it('accepts any number of messages in one call', async () => {
+      const q = await make();
       await q.queue.send([]);
       const bodies = Array.from({ length: 47 }, (_, i) => `message ${i}`);
       await q.queue.send(bodies.map((body) => ({ body })));
       expect((await drain(q)).sort()).toEqual(bodies.sort());
     });
 
-    test('refuses a message that is too large or empty and a delay that SQS does not take, and sends none of the others', async () => {
+    it('refuses a message that is too large or empty and a delay that SQS does not take, and sends none of the others', async () => {
+      const q = await make();
       for (const bad of [{ body: 'ü'.repeat(600_000) }, { body: '' }, ...[901, -1, 1.5].map((delaySeconds) => ({ body: 'x', delaySeconds }))]) {
         await expect(q.queue.send([{ body: 'good' }, bad])).rejects.toThrow(RangeError);
       }
       expect(await drain(q)).toEqual([]);
     });
 
-    test('delivers a delayed message after its delay and not before', async () => {
+    it.concurrent('delivers a delayed message after its delay and not before', async () => {
+      const q = await make();
       await q.queue.send([
         { body: 'later', delaySeconds: 2 },
         { body: 'now', delaySeconds: 0 },
@@ -43,7 +42,8 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       expect(await drain(q)).toEqual(['later']);
     });
 
-    test('a message that failed comes back after the seconds asked for, before its visibility timeout ends, with a higher count', async () => {
+    it.concurrent('a message that failed comes back after the seconds asked for, before its visibility timeout ends, with a higher count', async () => {
+      const q = await make();
       await q.queue.send(Array.from({ length: 12 }, (_, i) => ({ body: `failed ${i}` })));
       const first = [...(await q.receive(10)), ...(await q.receive(10))];
       expect(first).toHaveLength(12);
@@ -55,7 +55,8 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       expect(again.map((m) => [m.body, m.receiveCount]).sort()).toEqual(first.map((m) => [m.body, 2]).sort());
     });
 
-    test('a message that was deleted does not come back, and keeps no other from it', async () => {
+    it('a message that was deleted does not come back, and keeps no other from it', async () => {
+      const q = await make();
       await q.queue.comeBack([]);
       await q.queue.send([{ body: 'done' }, { body: 'failed' }]);
       const both = await q.receive(10);
@@ -65,7 +66,8 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       expect((await q.receive(10)).map((m) => m.body)).toEqual(['failed']);
     });
 
-    test('a message that is not deleted comes back with a higher count, then goes to the dead letters', async () => {
+    it.concurrent('a message that is not deleted comes back with a higher count, then goes to the dead letters', async () => {
+      const q = await make();
       await q.queue.send([{ body: 'poison' }]);
       expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 1 }]);
       expect(await q.receive(10)).toEqual([]);
@@ -81,14 +83,14 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
 /** What the size limits of SQS allow since 2025: 1 MiB a message and a call. A server that knows only the former limit of 256 KiB is to be run without one. */
 export function largeMessagesContract(driver: string, make: () => Promise<QueueUnderTest>): void {
   describe(`large messages on ${driver}`, () => {
-    test('accepts messages that are together larger than one call may be, counted in bytes', async () => {
+    it('accepts messages that are together larger than one call may be, counted in bytes', async () => {
       const bodies = Array.from({ length: 12 }, (_, i) => `${i}${'ü'.repeat(100_000)}`);
       const q = await make();
       await q.queue.send(bodies.map((body) => ({ body })));
       expect((await drain(q)).map((b) => Number.parseInt(b, 10)).sort((a, b) => a - b)).toEqual(bodies.map((_, i) => i));
     });
 
-    test('accepts a message of exactly 1 MiB', async () => {
+    it('accepts a message of exactly 1 MiB', async () => {
       const q = await make();
       await q.queue.send([{ body: 'x'.repeat(1024 * 1024) }]);
       expect((await drain(q)).map((b) => b.length)).toEqual([1024 * 1024]);

@@ -20,6 +20,18 @@ export interface MemoryTable extends Table {
 export function memoryTable(): MemoryTable {
   const partitions = new Map<string, Item[]>();
   const units = { read: 0, write: 0 };
+  /** An item that is stored never changes, and is counted at every read. */
+  const sizes = new WeakMap<Item, number>();
+
+  function sizeOf(item: Item | undefined): number {
+    if (!item) return 0;
+    let size = sizes.get(item);
+    if (size === undefined) {
+      size = itemSize(item);
+      sizes.set(item, size);
+    }
+    return size;
+  }
 
   function find(pk: string, sk: string): { items: Item[]; at: number; item: Item | undefined } {
     const items = partitions.get(pk) ?? [];
@@ -30,14 +42,14 @@ export function memoryTable(): MemoryTable {
   function write(key: Key, next: (old: Item | undefined) => Item | undefined, condition: Condition | undefined): Item | undefined | false {
     checkKey(key);
     const { items, at, item: old } = find(key.pk, key.sk);
-    const before = old ? itemSize(old) : 0;
+    const before = sizeOf(old);
     // A write that is refused is billed for the item that is there.
     if (condition && !holds(condition, old)) {
       units.write += started(before, 1024);
       return false;
     }
     const item = next(old);
-    const after = item ? itemSize(item) : 0;
+    const after = sizeOf(item);
     if (after > 400 * 1024) throw new RangeError(`item ${key.pk} ${key.sk} has ${after} bytes: more than the 400 KB that DynamoDB allows`);
     units.write += started(Math.max(before, after), 1024) + indexWrites(old, item);
     items.splice(at, old ? 1 : 0, ...(item ? [item] : []));
@@ -51,16 +63,17 @@ export function memoryTable(): MemoryTable {
     async get({ pk, sk }) {
       checkKey({ pk, sk });
       const { item } = find(pk, sk);
-      units.read += started(item ? itemSize(item) : 0, 4096);
+      units.read += started(sizeOf(item), 4096);
       return item;
     },
     async query(pk, { from = '', to, atMost } = {}) {
       if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
-      const found = (partitions.get(pk) ?? [])
-        .filter((i) => compareBytes(i.sk, from) > 0 && (to === undefined || compareBytes(i.sk, to) <= 0))
-        .slice(0, atMost);
+      const items = partitions.get(pk) ?? [];
+      const first = firstAbove(items, from);
+      const end = to === undefined ? items.length : firstAbove(items, to);
+      const found = items.slice(first, atMost === undefined ? end : Math.min(end, first + atMost));
       units.read += started(
-        found.reduce((sum, i) => sum + itemSize(i), 0),
+        found.reduce((sum, i) => sum + sizeOf(i), 0),
         4096,
       );
       return found;
@@ -126,6 +139,12 @@ function firstNotBelow(items: readonly Item[], sk: string): number {
   return low;
 }
 
+/** The first whose sort key is greater. */
+function firstAbove(items: readonly Item[], sk: string): number {
+  const at = firstNotBelow(items, sk);
+  return items[at]?.sk === sk ? at + 1 : at;
+}
+
 /** Entry put or taken away: one write; moved: two; keys only, so nothing else touches it. */
 function indexWrites(old: Item | undefined, item: Item | undefined): number {
   const entry = (i: Item | undefined) =>
@@ -156,15 +175,20 @@ function compareValues(actual: Value | undefined, value: string | number | boole
   return actual === value ? 0 : undefined;
 }
 
-function changed(item: Item, { set = {}, setIfAbsent = {}, setFrom = {}, setFormer = {}, add = {}, remove = [] }: Change): Item {
-  const parts = [set, setIfAbsent, setFrom, setFormer, add];
-  const touched = [...parts.flatMap((part) => Object.keys(part)), ...remove];
-  if (new Set(touched).size < touched.length) throw new TypeError(`an attribute is changed twice: ${touched.join()}`);
-  if (touched.includes('pk') || touched.includes('sk')) throw new TypeError('the key of an item cannot be changed');
+function changed(item: Item, change: Change): Item {
+  const { set = {}, setIfAbsent = {}, setFrom = {}, setFormer = {}, add = {}, remove = [] } = change;
+  const touched = new Set<string>();
+  const touch = (name: string): void => {
+    if (touched.has(name)) throw new TypeError(`an attribute is changed twice: ${name}`);
+    if (name === 'pk' || name === 'sk') throw new TypeError('the key of an item cannot be changed');
+    touched.add(name);
+  };
+  for (const part of [set, setIfAbsent, setFrom, setFormer, add]) for (const name in part) touch(name);
+  for (const name of remove) touch(name);
   const next: Record<string, Value> = { ...setIfAbsent, ...item, ...set };
   for (const [name, other] of Object.entries(setFrom)) {
     const value = item[other];
-    if (value === undefined || touched.includes(other)) throw new TypeError(`attribute ${name} is set to ${other}, which is absent or changed too`);
+    if (value === undefined || touched.has(other)) throw new TypeError(`attribute ${name} is set to ${other}, which is absent or changed too`);
     next[name] = value;
   }
   for (const [name, other] of Object.entries(setFormer)) next[name] = item[other] ?? 0;
@@ -181,14 +205,16 @@ function sum(name: string, old: Value | undefined, value: number | ReadonlySet<n
 
 /** A copy that later changes of the caller's own do not reach. */
 function stored(item: Item): Item {
-  const copy = Object.entries(item).map(([name, value]) => [name, copyValue(name, value)]);
-  return Object.freeze(Object.fromEntries(copy)) as Item;
+  const copy: Record<string, Value> = {};
+  for (const name in item) copy[name] = copyValue(name, item[name] as Value);
+  return Object.freeze(copy) as Item;
 }
 
 function copyValue(name: string, value: Value): Value {
+  if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return new Uint8Array(value);
   if (value instanceof Set && value.size > 0) return new Set(value);
-  if (typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
   throw new TypeError(`attribute ${name} is not a value of the table: ${String(value)}`);
 }
 

@@ -41,7 +41,7 @@ const live = (cluster: string) => ({
 });
 const quarantined = (cluster: string, from: string, body: string) => encodeMessage({ reason: 'v is 2: this version reads 1', from, cluster, body });
 
-it('parked work is shown with its reason, and taken up as a new generation that no worker drops', async () => {
+it.concurrent('parked work is shown with its reason, and taken up as a new generation that no worker drops', async () => {
   const cluster = await newCluster();
   const key = await givenUp(cluster, 'web');
   await hub.put(
@@ -60,7 +60,7 @@ it('parked work is shown with its reason, and taken up as a new generation that 
   expect(message && partsToRun(message, work)).toEqual(['ep', 'sl']);
 });
 
-it('taken up twice it is done once more and nothing else', async () => {
+it.concurrent('taken up twice it is done once more and nothing else', async () => {
   const cluster = await newCluster();
   const key = await givenUp(cluster, 'web');
   await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
@@ -80,7 +80,7 @@ it('taken up twice it is done once more and nothing else', async () => {
   expect(await look(cluster)).toEqual([]);
 });
 
-it('looking takes nothing away', { timeout: 20_000 }, async () => {
+it.concurrent('looking takes nothing away', { timeout: 20_000 }, async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
@@ -98,7 +98,7 @@ it('looking takes nothing away', { timeout: 20_000 }, async () => {
   expect(await hub.take(cluster, 'syncs')).toEqual([]);
 });
 
-it('dead events are told again as they were; those of days ago are left to the next list', async () => {
+it.concurrent('dead events are told again as they were; those of days ago are left to the next list', async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
   const [young] = await look(cluster);
@@ -113,7 +113,7 @@ it('dead events are told again as they were; those of days ago are left to the n
   expect(await hub.depth(cluster, 'deadEvents')).toBe(0);
 });
 
-it('what was quarantined is read again by the version of now, and stays where it still cannot be read', async () => {
+it.concurrent('what was quarantined is read again by the version of now, and stays where it still cannot be read', async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp(cluster, 'web'))));
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live(cluster))));
@@ -131,7 +131,7 @@ it('what was quarantined is read again by the version of now, and stays where it
   expect(await hub.depth(cluster, 'quarantine')).toBe(4);
 });
 
-it('each cluster is shown its own', async () => {
+it.concurrent('each cluster is shown its own', async () => {
   const [one, other] = [await newCluster(), await newCluster()];
   await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(one, 'web')));
   await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
@@ -140,7 +140,7 @@ it('each cluster is shown its own', async () => {
   expect((await lookAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
 });
 
-it('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
+it.concurrent('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
   const [one, other] = [await newCluster(), await newCluster()];
   await hub.put(one, 'deadEvents', encodeMessage(live(other)));
   await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));

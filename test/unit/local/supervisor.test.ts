@@ -6,24 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterEach, expect, test } from 'vitest';
+import { it, type TestContext } from 'vitest';
 import { createQueues } from '#infra/local/create-queues.ts';
 import { createTable } from '#infra/local/create-table.ts';
 import { queuesProcess, tableProcess } from '#infra/local/processes.ts';
-import { type Child, type ChildSpec, startChild } from '#infra/local/supervisor.ts';
+import { type ChildSpec, startChild } from '#infra/local/supervisor.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
-const started: Child[] = [];
-const folders: string[] = [];
 const aws = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 
-function start(spec: ChildSpec) {
+function start({ onTestFinished }: TestContext, spec: ChildSpec) {
   const lines: string[] = [];
   const notices: string[] = [];
   const fatal: string[] = [];
   const child = startChild(spec, { onLine: (_, line) => lines.push(line), onNotice: (t) => notices.push(t), onFatal: (t) => fatal.push(t) });
-  started.push(child);
+  onTestFinished(() => child.stop(1_000));
   return { child, lines, notices, fatal };
 }
 
@@ -34,9 +32,9 @@ const fake = (behaviour: string): ChildSpec => ({
   env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' },
 });
 
-async function folder(): Promise<string> {
+async function folder({ onTestFinished }: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'fleet-endpoints-test-'));
-  folders.push(dir);
+  onTestFinished(() => rm(dir, { recursive: true }));
   return dir;
 }
 
@@ -60,13 +58,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((c) => c.stop(1_000)));
-  await Promise.all(folders.splice(0).map((dir) => rm(dir, { recursive: true })));
-});
-
-test('starts a child again that was killed, on the port it had', async () => {
-  const { child, lines, notices } = start(fake('serve'));
+it.concurrent('starts a child again that was killed, on the port it had', async (test) => {
+  const { expect } = test;
+  const { child, lines, notices } = start(test, fake('serve'));
   const { ports: [port] = [] } = await child.ready;
   const first = child.pid as number;
   process.kill(first, 'SIGKILL');
@@ -77,8 +71,9 @@ test('starts a child again that was killed, on the port it had', async () => {
   expect(notices).toEqual([expect.stringMatching(/^fake ended \(SIGKILL\); starting it again in 0.\d s$/)]);
 });
 
-test('lets a child end in order, and does not start it again', async () => {
-  const { child, lines, notices } = start(fake('serve'));
+it.concurrent('lets a child end in order, and does not start it again', async (test) => {
+  const { expect } = test;
+  const { child, lines, notices } = start(test, fake('serve'));
   await child.ready;
   await child.stop(2_000);
   expect(lines).toContain('stopped in order');
@@ -86,25 +81,29 @@ test('lets a child end in order, and does not start it again', async () => {
   expect(notices).toEqual([]);
 });
 
-test('kills a child that does not end', async () => {
-  const { child } = start(fake('stubborn'));
+it.concurrent('kills a child that does not end', async (test) => {
+  const { expect } = test;
+  const { child } = start(test, fake('stubborn'));
   await child.ready;
   await child.stop(100);
   expect(isAlive(child.pid as number)).toBe(false);
 });
 
-test("tells in one line which right is missing when a child says that it can't go on", async () => {
-  const { fatal } = start(fake('forbidden'));
+it.concurrent("tells in one line which right is missing when a child says that it can't go on", async (test) => {
+  const { expect } = test;
+  const { fatal } = start(test, fake('forbidden'));
   await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
 });
 
-test('gives up on a child that keeps failing, with its reason', async () => {
-  const { fatal, child } = start(fake('broken'));
+it.concurrent('gives up on a child that keeps failing, with its reason', async (test) => {
+  const { expect } = test;
+  const { fatal, child } = start(test, fake('broken'));
   await expect.poll(() => fatal).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
   expect(child.restarts).toBe(4);
 });
 
-test('a child ends when its supervisor is killed, and leaves Ctrl-C to it', async () => {
+it.concurrent('a child ends when its supervisor is killed, and leaves Ctrl-C to it', async (test) => {
+  const { expect } = test;
   const supervisor = spawn(process.execPath, ['test/unit/local/fake-supervisor.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [chunk] = (await once(supervisor.stdout, 'data')) as [Buffer];
   const [pid = 0, port = 0] = String(chunk).split(' ').map(Number);
@@ -115,8 +114,9 @@ test('a child ends when its supervisor is killed, and leaves Ctrl-C to it', asyn
   await expect.poll(() => accepts(port)).toBe(false);
 });
 
-test('a table that was killed still has what it had accepted', async () => {
-  const { child } = start(tableProcess(await folder()));
+it.concurrent('a table that was killed still has what it had accepted', async (test) => {
+  const { expect } = test;
+  const { child } = start(test, tableProcess(await folder(test)));
   const { ports: [port] = [] } = await child.ready;
   const client = new DynamoDBClient({ ...aws, endpoint: `http://127.0.0.1:${port}`, maxAttempts: 10 });
   await createTable(client, 'fleet');
@@ -129,8 +129,9 @@ test('a table that was killed still has what it had accepted', async () => {
   client.destroy();
 });
 
-test('queues that were killed still have messages, delays, receive counts and what is in flight', async () => {
-  const { child } = start(queuesProcess(await folder()));
+it.concurrent('queues that were killed still have messages, delays, receive counts and what is in flight', async (test) => {
+  const { expect } = test;
+  const { child } = start(test, queuesProcess(await folder(test)));
   const { ports: [port] = [] } = await child.ready;
   const endpoint = `http://127.0.0.1:${port}`;
   const sqs = new SQSClient({ ...aws, endpoint, maxAttempts: 10 });
