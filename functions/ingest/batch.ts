@@ -25,7 +25,7 @@ import { listHints } from '#shared/store/hints.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { sendWakeUps, WakeUps } from '#shared/wakeup/wake-ups.ts';
+import { sendWakeUps, WakeUps } from '#shared/workqueue/add.ts';
 import { announce, type Owed } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { keptInScope } from './kept.ts';

@@ -3,7 +3,7 @@ import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
-import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { IngestKept } from './kept.ts';
 
 /** What ingest needs of the world. Everything that varies comes in here. */

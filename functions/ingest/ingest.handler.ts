@@ -10,7 +10,7 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { ingestBatch } from './batch.ts';
 import { freshKept } from './kept.ts';
 

@@ -13,7 +13,7 @@ import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, rea
 import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { noteIfOdd } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
-import type { WakeUps } from '#shared/wakeup/wake-ups.ts';
+import type { WakeUps } from '#shared/workqueue/add.ts';
 import { announce, type Owed, type VersionedEntry } from './announce.ts';
 import type { IngestDeps } from './deps.ts';
 import { rangeWithin } from './key-range.ts';

@@ -4,9 +4,9 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { readWork } from '#shared/store/work.ts';
-import { sendWakeUps, type WakeUp } from '#shared/wakeup/wake-ups.ts';
-import { isClean, isLeased } from '#shared/workqueue/item.ts';
+import { sendWakeUps, type WakeUp } from '#shared/workqueue/add.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean, isLeased } from '#shared/workqueue/rules/item.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** What is overdue, and the age in seconds of the oldest work, due or not in chain. A change of a pod is due when its batch period is over. */

@@ -8,8 +8,8 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
-import { entriesPerPage, type Place, walkServices } from '#shared/wakeup/service-walk.ts';
-import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import { entriesPerPage, type Place, walkServices } from '#shared/store/service-walk.ts';
+import { sendWakeUps } from '#shared/workqueue/add.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** `passed`: services, and pages of the index. `total`: of the round before; 0 where there was none. */

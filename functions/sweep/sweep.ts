@@ -9,7 +9,7 @@
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { placeOf, wakeSome } from '#shared/wakeup/wake-all.ts';
+import { placeOf, wakeSome } from '#shared/workqueue/add-all.ts';
 import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
 import { endOf, type SweepDeps } from './deps.ts';

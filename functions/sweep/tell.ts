@@ -2,7 +2,7 @@
 
 import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
 import { countDifferences } from '#shared/store/differences.ts';
-import type { WakeUp } from '#shared/wakeup/wake-ups.ts';
+import type { WakeUp } from '#shared/workqueue/add.ts';
 import type { SweepDeps } from './deps.ts';
 import { lookForOverdue } from './overdue.ts';
 import { publishStates } from './states.ts';

@@ -1,8 +1,8 @@
 /** A wake-up that finds its service under a lease waits for the end of it: its holder sees to whatever is owed, unless it dies (LeaseEnds). */
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import type { ServiceKey } from '#shared/store/work.ts';
-import { leaseEndSeconds } from '#shared/workqueue/backoff.ts';
-import { anyGeneration, type WorkPart, workParts } from '#shared/workqueue/item.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { leaseEndSeconds } from '#shared/workqueue/rules/backoff.ts';
+import { anyGeneration, type WorkPart, workParts } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import { delayed } from './settle.ts';
 

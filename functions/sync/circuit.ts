@@ -4,10 +4,10 @@ import { isMode } from '#shared/clusters/mode.ts';
 import { type Circuit, type CircuitReason, type ClusterRecord, circuitAttributes } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/backoff.ts';
-import { workParts } from '#shared/workqueue/item.ts';
+import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/rules/backoff.ts';
+import { workParts } from '#shared/workqueue/rules/item.ts';
+import { NotNow, type Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
-import { NotNow, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Node } from '#shared/kube/types.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
-import type { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { EventRecorder } from './events.ts';
 import type { Pods } from './pod-cache.ts';
 

@@ -4,10 +4,10 @@ import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
-import { confirmedPods, doneWith } from './brake.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from './circuit.ts';
 import { endpointsIn } from './load.ts';
-import { type Outcome, ok } from './outcome.ts';
+import { confirmedPods, doneWith } from './mass-removal-guard.ts';
 import type { Run } from './run.ts';
 import { noteIfForeign } from './two-writers.ts';
 

@@ -7,10 +7,11 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { type Counts, readCounts } from '#shared/store/counts.ts';
 import { type Hints, readHints } from '#shared/store/hints.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, readOutputs, type Shelf } from '#shared/store/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
-import type { ServiceKey, WorkItem } from '#shared/store/work.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 
 export interface Inputs {
@@ -62,7 +63,7 @@ export async function load(
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const [outputs, triggers, pods, nodes] = await Promise.all([
     known ?? outputsOn(deps, key, shelf),
-    readTriggers(deps.table, key, work),
+    readTriggers(deps.table, key, work.triggers),
     selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
   ]);

@@ -1,7 +1,7 @@
 /** The metrics of upstream's EndpointSlice controller (contract/upstream-metrics.ts), observed where upstream observes them. */
 import type { AddressTypePlan, SlicesPlan } from '#shared/slices/plan.ts';
 import type { Counts } from '#shared/store/counts.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from './run.ts';
 
 type Observer = Pick<Run, 'deps' | 'key'>;

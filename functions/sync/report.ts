@@ -3,12 +3,12 @@ import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
-import type { ServiceKey } from '#shared/store/work.ts';
-import type { WorkPart } from '#shared/workqueue/item.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import type { WorkPart } from '#shared/workqueue/rules/item.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs, Known } from './load.ts';
-import type { Outcome } from './outcome.ts';
-import type { Saves } from './saves.ts';
+import type { Saves } from './server-state.ts';
 
 export interface RunResult {
   readonly meta: ClusterRecord | undefined;

@@ -4,11 +4,12 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { Counts } from '#shared/store/counts.ts';
 import type { Hints } from '#shared/store/hints.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
-import type { ServiceKey, WorkItem } from '#shared/store/work.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
-import type { Saves } from './saves.ts';
+import type { Saves } from './server-state.ts';
 
 /** A version of an object of ours that another manager wrote. */
 export interface ForeignWrite {

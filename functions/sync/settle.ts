@@ -5,7 +5,7 @@
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { ClusterQueues, OutgoingMessage } from '#shared/queue/port.ts';
-import { backoffSeconds } from '#shared/workqueue/backoff.ts';
+import { backoffSeconds } from '#shared/workqueue/rules/backoff.ts';
 import {
   absorbed,
   canAbsorb,
@@ -18,8 +18,8 @@ import {
   parked,
   succeeded,
   type WorkPart,
-} from '#shared/workqueue/item.ts';
-import type { Outcome } from './outcome.ts';
+} from '#shared/workqueue/rules/item.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 
 /** SQS delays a message by no more than this. */
 const longestDelaySeconds = 900;

@@ -10,10 +10,10 @@ import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { readDifference, saveDifference } from '#shared/store/differences.ts';
-import type { ServiceKey } from '#shared/store/work.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { NotNow } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
 import { endpointsIn, type Inputs, slicesIn } from './load.ts';
-import { NotNow } from './outcome.ts';
 
 /** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compare(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {

@@ -6,11 +6,11 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
-import { confirmedPods, doneWith } from './brake.ts';
+import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from './circuit.ts';
 import { slicesIn } from './load.ts';
+import { confirmedPods, doneWith } from './mass-removal-guard.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
-import { NotNow, type Outcome, ok } from './outcome.ts';
 import type { Run } from './run.ts';
 import { noteIfForeign } from './two-writers.ts';
 

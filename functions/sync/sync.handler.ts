@@ -16,7 +16,7 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { syncBatch } from './batch.ts';
 import { defaultLimits, type SyncDeps } from './deps.ts';
 import { eventRecorder } from './events.ts';

@@ -1,6 +1,7 @@
 /** Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the end of its lease. */
+
+import { NotNow } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
-import { NotNow } from './outcome.ts';
 
 export interface TimeLeft {
   /** What a call may take that begins now, ms. Throws NotNow if that is too little. */

@@ -19,7 +19,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './hub.ts';
 import { owedRuns } from './owed.ts';
 import {

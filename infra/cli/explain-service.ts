@@ -8,11 +8,12 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/store/differences.ts';
 import { readHints } from '#shared/store/hints.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/store/objects.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
-import { readWork, type ServiceKey } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
@@ -66,7 +67,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   ]);
   // One that was deleted can still be asked about while something of it is left.
   if (!isAlive(serviceRecord) && !outputs.some((o) => o.object)) throw await unknownService(table, key);
-  const { triggers } = await readTriggers(table, key, work);
+  const { triggers } = await readTriggers(table, key, work.triggers);
   const pods = podRecords.map(
     (r): KnownPod => ({
       name: r.name,

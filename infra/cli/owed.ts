@@ -2,8 +2,8 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { readWork } from '#shared/store/work.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 
 /** Services whose run has been due for longer than a healthy one takes. `services` is at most `mostOwed`. */
 export interface Owed {

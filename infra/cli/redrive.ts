@@ -13,7 +13,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
 import type { Table } from '#shared/store/table.ts';
-import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
+import { sendWakeUps } from '#shared/workqueue/add.ts';
 import { defaultLook, type LookLimits, receiveAll, release } from './receive-all.ts';
 
 export interface RedriveDeps {

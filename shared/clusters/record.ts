@@ -67,7 +67,7 @@ export interface ClusterRecord {
   /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
   readonly epoch: number;
   readonly wakeAll: boolean;
-  /** How far a waking has come, which may be a former one (shared/wakeup/wake-all.ts). */
+  /** How far a waking has come, which may be a former one (shared/workqueue/add-all.ts). */
   readonly wokenTo: string | undefined;
   readonly incarnation: number;
   /**

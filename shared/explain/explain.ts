@@ -4,7 +4,7 @@ import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';

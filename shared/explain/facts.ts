@@ -5,7 +5,7 @@ import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/name
 import { type Kind, kinds, type Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { Hints } from '#shared/store/hints.ts';
-import type { PartState, WorkRecord } from '#shared/workqueue/item.ts';
+import type { PartState, WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
@@ -43,7 +43,7 @@ export function workFacts({ work, triggers, now, meta, difference }: ExplainInpu
   ];
 }
 
-function partText({ gen }: WorkRecord, part: PartState, on: boolean, now: number): string {
+function partText({ gen }: WorkItem, part: PartState, on: boolean, now: number): string {
   if (!on) return 'switched off for this cluster';
   if (gen === 0) return 'nothing to do yet';
   if (part.done >= gen) return `done (generation ${part.done})`;
@@ -52,7 +52,7 @@ function partText({ gen }: WorkRecord, part: PartState, on: boolean, now: number
   return `owed: generation ${part.done} of ${gen} is done${tries}${next}`;
 }
 
-function leaseText({ lease }: WorkRecord, now: number): string {
+function leaseText({ lease }: WorkItem, now: number): string {
   if (!lease) return 'free';
   return lease.until > now ? `held until ${timeText(lease.until, now)}` : `left behind, ran out ${timeText(lease.until, now)}`;
 }

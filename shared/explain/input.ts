@@ -3,7 +3,7 @@ import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { Hints } from '#shared/store/hints.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
-import type { WorkItem } from '#shared/store/work.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
 
 /** A pod of the namespace as the snapshot holds it. */

@@ -2,10 +2,9 @@
  * What upstream's gauges count of each service (ME-3..5, ME-9), kept by sync and added up by sweep: a function has no memory that could
  * hold them. One small record a service, in one partition a cluster, so that adding up reads nothing else.
  */
-import { countsKey, countsOf } from './keys.ts';
+import { countsKey, countsOf, type ServiceKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
-import type { ServiceKey } from './work.ts';
 
 /** Both address types together: upstream counts the one that it looked at last (ME-10). */
 export interface Counts {

@@ -1,8 +1,7 @@
 /** Shadow mode: a service whose endpoints in the cluster are not what ours would be. */
-import { shadowKey } from './keys.ts';
+import { type ServiceKey, shadowKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
-import type { ServiceKey } from './work.ts';
 
 export interface Difference {
   /** The differences as a JSON list of lines. */

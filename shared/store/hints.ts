@@ -1,8 +1,7 @@
 /** Topology hints of the services that have any (TA-8): read by ingest when nodes change, one record a service. */
 import type { AddressType } from '#shared/kube/types.ts';
-import { hintsKey, hintsOf } from './keys.ts';
+import { hintsKey, hintsOf, type ServiceKey } from './keys.ts';
 import type { Table } from './table.ts';
-import type { ServiceKey } from './work.ts';
 
 export interface Hints {
   readonly populated: boolean;

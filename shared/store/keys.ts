@@ -1,6 +1,13 @@
 import type { InputKind, Kind } from '#shared/kube/types.ts';
 import type { Key } from './table.ts';
 
+/** A service of a cluster. */
+export interface ServiceKey {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /**
  * Keys of the one table. Names come from messages, so the two characters that separate parts of a key are escaped;
  * Kubernetes itself allows neither in a name.

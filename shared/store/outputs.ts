@@ -4,10 +4,9 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import { endpointsOutput, oddServicesOf, outputsOf, seenOf, sliceOutput } from './keys.ts';
+import { endpointsOutput, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput } from './keys.ts';
 import type { Item, Key, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
-import type { ServiceKey } from './work.ts';
 
 export type OutputObject = Endpoints | EndpointSlice;
 

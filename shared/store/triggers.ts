@@ -5,12 +5,10 @@
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
-import type { WorkPart } from '#shared/workqueue/item.ts';
-import { triggersOf } from './keys.ts';
+import { type ServiceKey, triggersOf } from './keys.ts';
 import type { Item, Table } from './table.ts';
-import type { ServiceKey, WorkItem } from './work.ts';
 
-export type Triggers = { readonly [P in WorkPart]: TriggerTimes | undefined };
+export type Triggers = { readonly ep: TriggerTimes | undefined; readonly sl: TriggerTimes | undefined };
 
 /** How the state was found, so that only what changed is written. */
 export interface StoredTriggers {
@@ -30,8 +28,8 @@ interface Text {
   readonly sl?: Encoded;
 }
 
-export async function readTriggers(table: Table, service: ServiceKey, work: WorkItem): Promise<StoredTriggers> {
-  const text = work.triggers;
+/** `text`: what the work item holds of it. */
+export async function readTriggers(table: Table, service: ServiceKey, text: string | undefined): Promise<StoredTriggers> {
   if (text === undefined) return { triggers: { ep: undefined, sl: undefined }, buckets: new Map() };
   if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
   const items = await table.query(triggersOf(service.cluster, service.namespace, service.name));

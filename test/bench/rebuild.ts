@@ -18,7 +18,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
-import { readWork } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';

@@ -23,7 +23,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
-import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { queries } from '#infra/monitoring/queries.ts';
 import { fleetOf } from './fleet.ts';
 
-const sources = globSync(['functions/{ingest,sync,sweep}/**/*.ts', 'shared/{telemetry,wakeup,contract}/*.ts'])
+const sources = globSync(['functions/{ingest,sync,sweep}/**/*.ts', 'shared/{telemetry,workqueue,contract}/*.ts'])
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

@@ -5,8 +5,8 @@ import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
-import { backoffSeconds } from '#shared/workqueue/backoff.ts';
-import { cleanPart, failed, isExhausted, maxRetries, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/item.ts';
+import { backoffSeconds } from '#shared/workqueue/rules/backoff.ts';
+import { cleanPart, failed, isExhausted, maxRetries, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/rules/item.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from './small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });

@@ -2,9 +2,9 @@
 
 import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { decodeWork } from '#shared/store/work.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from './profile.ts';
 import type { WorldState } from './world-state.ts';
 

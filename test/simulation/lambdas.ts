@@ -6,7 +6,7 @@ import type { SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
 import { comeBackSeconds } from '#shared/queue/come-back.ts';
-import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';

@@ -9,7 +9,7 @@ import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import { objectsOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
-import { anyGeneration } from '#shared/workqueue/item.ts';
+import { anyGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';

@@ -1,8 +1,8 @@
 import { isSynced, readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { decodeWork } from '#shared/store/work.ts';
-import { sendWakeUps } from '#shared/wakeup/wake-ups.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster, isLiedTo } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';

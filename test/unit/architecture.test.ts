@@ -78,7 +78,7 @@ describe('imports', () => {
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
     ['shared/cluster/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
-    ['shared/explain/planted.ts', `import { readWork } from '#shared/store/work.ts';`],
+    ['shared/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {

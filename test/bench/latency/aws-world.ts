@@ -19,7 +19,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { LeaseEnds } from '#shared/wakeup/lease-ends.ts';
+import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { Random } from '#test/simulation/random.ts';
 import { Scheduler } from '#test/simulation/scheduler.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';

@@ -1,7 +1,7 @@
 /** What happens to the processes and their connections while a load goes on. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { readWork } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import type { Scene } from './scene.ts';
 
 export interface Storm {

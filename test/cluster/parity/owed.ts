@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/hub.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { readWork } from '#shared/store/work.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';
 
 /** The services that a local run has work for; with `failing`, without those that it will try again later. */

@@ -15,7 +15,7 @@ import type { Right } from '#shared/cluster/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { raise } from '#shared/store/work.ts';
+import { raise } from '#shared/workqueue/item-store.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

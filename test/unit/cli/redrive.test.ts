@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { lookAside, type SetAside } from '#infra/cli/redrive.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { claim, raise, readWork, settleClean } from '#shared/store/work.ts';
-import { partsToRun, succeeded } from '#shared/workqueue/item.ts';
+import { claim, raise, readWork, settleClean } from '#shared/workqueue/item-store.ts';
+import { partsToRun, succeeded } from '#shared/workqueue/rules/item.ts';
 import { localHub } from './local-hub.ts';
 
 let hub: Awaited<ReturnType<typeof localHub>>;

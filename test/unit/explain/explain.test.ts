@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { emptyWork } from '#shared/store/work.ts';
-import { cleanPart } from '#shared/workqueue/item.ts';
+import { cleanPart, noWork } from '#shared/workqueue/rules/item.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { explainPod, factsOf, input, meta, now, onlyPod } from './fixtures.ts';
 
@@ -71,7 +70,7 @@ describe('what is saved', () => {
 
   it('is not compared for a controller that is switched off', () => {
     const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true } });
-    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...emptyWork, gen: 1 } }));
+    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, gen: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
   });
@@ -84,7 +83,7 @@ describe('what is saved', () => {
 });
 
 describe('the summary', () => {
-  const done = { ...emptyWork, gen: 3, parts: { ep: { ...cleanPart, done: 3 }, sl: { ...cleanPart, done: 3 } } };
+  const done = { ...noWork, gen: 3, parts: { ep: { ...cleanPart, done: 3 }, sl: { ...cleanPart, done: 3 } } };
 
   it.each([
     ['everything is written', input({ work: done }), '1 of 1 selected pods is ready to be reached; everything is written.'],
@@ -130,7 +129,7 @@ describe('the summary', () => {
 
 it('tells the state of work, service and cluster', () => {
   const parts = { ep: { done: 4, tries: 2, seq: 3, rg: 5, at: now + 4_000 }, sl: { ...cleanPart, done: 5 } };
-  const work = { ...emptyWork, gen: 5, live: 5, dirtyAt: now - 90_000, ranAt: now - 60_000, lease: { id: 'l', until: now + 30_000 }, parts };
+  const work = { ...noWork, gen: 5, live: 5, dirtyAt: now - 90_000, ranAt: now - 60_000, lease: { id: 'l', until: now + 30_000 }, parts };
   const triggers = { ep: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, sl: undefined };
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({

@@ -3,7 +3,7 @@ import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput } from '#shared/explain/input.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { emptyWork } from '#shared/store/work.ts';
+import { noWork } from '#shared/workqueue/rules/item.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 
 export const now = Date.parse('2026-03-01T10:00:00Z');
@@ -24,7 +24,7 @@ export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pod
     service: service(),
     pods: pods.map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
     nodes: nodes(node('node-1', 'zone-a')),
-    work: emptyWork,
+    work: noWork,
     triggers: { ep: undefined, sl: undefined },
     hints: undefined,
     saved: { endpoints: undefined, slices: [] },

@@ -9,7 +9,7 @@ import { confirmed } from '#shared/store/lists.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { readWork } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 

@@ -11,8 +11,8 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import { noteNamespace, putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { raise } from '#shared/store/work.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
+import { raise } from '#shared/workqueue/item-store.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { node, pod, service } from '#test/unit/slices/fixtures.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTriggers, type StoredTriggers, saveTriggers, type Triggers } from '#shared/store/triggers.ts';
-import { emptyWork } from '#shared/store/work.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -29,7 +28,7 @@ function store() {
     async save(next: Triggers): Promise<{ readonly read: Triggers; readonly wrote: number; readonly text: string | null }> {
       written.length = 0;
       const text = await saveTriggers(counted, service, next, stored);
-      stored = await readTriggers(table, service, { ...emptyWork, triggers: text ?? undefined });
+      stored = await readTriggers(table, service, text ?? undefined);
       return { read: stored.triggers, wrote: written.length, text };
     },
   };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readOutputs } from '#shared/store/outputs.ts';
-import { readWork } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

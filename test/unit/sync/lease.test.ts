@@ -1,8 +1,8 @@
 /** Who meets a service that is taken waits for the end of the lease, once for all; whoever holds it goes on for what comes in meanwhile. */
 import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
-import { readWork } from '#shared/store/work.ts';
-import { anyGeneration, isClean } from '#shared/workqueue/item.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { anyGeneration, isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';

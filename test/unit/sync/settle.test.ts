@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Outcome, ok } from '#functions/sync/outcome.ts';
 import { settleParts } from '#functions/sync/settle.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { cleanPart, type PartState, type WorkPart } from '#shared/workqueue/item.ts';
+import { cleanPart, type PartState, type WorkPart } from '#shared/workqueue/rules/item.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 
 const start = 1_000_000;

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { compare } from '#functions/sync/shadow.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { countDifferences, readDifference } from '#shared/store/differences.ts';
-import { readWork } from '#shared/store/work.ts';
-import { isClean } from '#shared/workqueue/item.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 

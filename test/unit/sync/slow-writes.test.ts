@@ -5,7 +5,7 @@ import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { readWork } from '#shared/store/work.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, World } from '#test/conformance/world.ts';
 import { aPod, aService, node, startAt } from '#test/parity/small-cluster.ts';
 

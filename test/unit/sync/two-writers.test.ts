@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
 

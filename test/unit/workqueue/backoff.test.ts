@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { backoffSeconds, circuitSeconds, gateSeconds, rampShare } from '#shared/workqueue/backoff.ts';
-import { maxRetries } from '#shared/workqueue/item.ts';
+import { backoffSeconds, circuitSeconds, gateSeconds, rampShare } from '#shared/workqueue/rules/backoff.ts';
+import { maxRetries } from '#shared/workqueue/rules/item.ts';
 
 const waits = (part: 'ep' | 'sl') => Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(part, failures));
 

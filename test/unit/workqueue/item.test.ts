@@ -14,11 +14,11 @@ import {
   parked,
   partsToRun,
   succeeded,
-  type WorkRecord,
-} from '#shared/workqueue/item.ts';
+  type WorkItem,
+} from '#shared/workqueue/rules/item.ts';
 
 const part = (more: Partial<PartState> = {}): PartState => ({ ...cleanPart, ...more });
-const work = (gen: number, ep: Partial<PartState> = {}, sl: Partial<PartState> = {}): WorkRecord => ({
+const work = (gen: number, ep: Partial<PartState> = {}, sl: Partial<PartState> = {}): WorkItem => ({
   ...noWork,
   gen,
   parts: { ep: part(ep), sl: part(sl) },

@@ -1,7 +1,7 @@
 /** The services of a cluster in the order of their keys, a few at a time: who passes all of them goes on where the last step ended. */
 import { concurrently } from '#shared/concurrently.ts';
-import { type KnownNamespace, nextNamespaces, noteNone, type ObjectRecord, readObjects } from '#shared/store/objects.ts';
-import type { Table } from '#shared/store/table.ts';
+import { type KnownNamespace, nextNamespaces, noteNone, type ObjectRecord, readObjects } from './objects.ts';
+import type { Table } from './table.ts';
 
 /** Every namespace before this one is passed, and of this one the services up to `service`; without `service` all of it. */
 export interface Place {

@@ -6,7 +6,7 @@
  * never due later than the lease ends under which it was sent, and so never later than any lease that follows.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
-import type { ServiceKey } from '#shared/store/work.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 
 /** The queue's clock is not ours: a message that is about to come, or that has just come, is not one that waits. */
 const marginMs = 1_000;

@@ -2,25 +2,12 @@
  * The work item of a service: one lease, two parts. "Never two syncs of the same key at once" (upstream's contract) is
  * `claim` here: a conditional write that only one worker can win until the lease has run out.
  */
-import { noWork, type PartState, type WorkPart, type WorkRecord, workParts } from '#shared/workqueue/item.ts';
-import { workKey } from './keys.ts';
-import type { Condition, Item, Table, Value } from './table.ts';
 
-export interface ServiceKey {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+import { type ServiceKey, workKey } from '#shared/store/keys.ts';
+import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
+import { noWork, type PartState, type WorkItem, type WorkPart, workParts } from './rules/item.ts';
 
 const key = (s: ServiceKey) => workKey(s.cluster, s.namespace, s.name);
-
-/** Work beside the record: small trigger-time state rides on it, so that it costs no write of its own. */
-export interface WorkItem extends WorkRecord {
-  /** triggers.ts's text; undefined when it is kept in items of its own, or there is none. */
-  readonly triggers: string | undefined;
-}
-
-export const emptyWork: WorkItem = { ...noWork, triggers: undefined };
 
 export async function readWork(table: Table, service: ServiceKey): Promise<WorkItem> {
   return decodeWork(await table.get(key(service)));
@@ -52,7 +39,7 @@ export async function raiseLive(table: Table, service: ServiceKey, now: number):
 export async function claim(
   table: Table,
   service: ServiceKey,
-  read: WorkRecord,
+  read: WorkItem,
   parts: readonly WorkPart[],
   lease: { readonly id: string; readonly now: number; readonly until: number },
 ): Promise<{ readonly work: WorkItem; readonly takenOver: boolean } | undefined> {
@@ -153,7 +140,7 @@ function changeOf({ before, parts, triggers, now }: Settlement): {
 }
 
 export function decodeWork(item: Item | undefined): WorkItem {
-  if (!item) return emptyWork;
+  if (!item) return noWork;
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const part = (p: WorkPart): PartState => ({
     done: number(`${p}_done`),

@@ -2,11 +2,12 @@ import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { raise, raiseLive, readWork, type ServiceKey } from '#shared/store/work.ts';
-import { leaseEndSeconds } from '#shared/workqueue/backoff.ts';
-import { anyGeneration, isLeased, owesAnother } from '#shared/workqueue/item.ts';
-import type { LeaseEnds } from './lease-ends.ts';
+import { raise, raiseLive, readWork } from './item-store.ts';
+import type { LeaseEnds } from './lease-end-wake-ups.ts';
+import { leaseEndSeconds } from './rules/backoff.ts';
+import { anyGeneration, isLeased, owesAnother } from './rules/item.ts';
 
 export interface WakeUp {
   readonly namespace: string;

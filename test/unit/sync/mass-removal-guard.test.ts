@@ -4,7 +4,7 @@ import type { RawObject } from '#infra/local/apiserver/kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { raiseLive } from '#shared/store/work.ts';
+import { raiseLive } from '#shared/workqueue/item-store.ts';
 import { cluster, type World } from '#test/conformance/world.ts';
 import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/parity/small-cluster.ts';
 

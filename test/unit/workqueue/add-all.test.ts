@@ -3,7 +3,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { wakeAll } from '#shared/wakeup/wake-all.ts';
+import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';
 

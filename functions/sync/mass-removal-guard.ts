@@ -3,7 +3,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { NotNow, type Outcome, ok } from './outcome.ts';
+import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from './run.ts';
 
 /**

@@ -3,10 +3,10 @@
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { type Place, type Step, walkServices } from '#shared/store/service-walk.ts';
 import type { Change, Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { type Place, type Step, walkServices } from './service-walk.ts';
-import { sendWakeUps } from './wake-ups.ts';
+import { sendWakeUps } from './add.ts';
 
 export interface WakeAllDeps {
   readonly table: Table;

@@ -29,7 +29,7 @@ export interface Lease {
   readonly covers?: number | undefined;
 }
 
-export interface WorkRecord {
+export interface WorkItem {
   readonly gen: number;
   /** Outputs are to be read live until this generation is done. */
   readonly live: number;
@@ -38,18 +38,28 @@ export interface WorkRecord {
   /** When a run ended last, however it ended, ms since the epoch; 0 for never. */
   readonly ranAt: number;
   readonly parts: { readonly [P in WorkPart]: PartState };
+  /** Text of store/triggers.ts, which rides along so that it costs no write of its own; undefined when it is kept in items of its own, or there is none. */
+  readonly triggers: string | undefined;
 }
 
 export type Seq = { readonly [P in WorkPart]?: number };
 
 export const cleanPart: PartState = { done: 0, tries: 0, seq: 0, rg: 0, at: 0 };
-export const noWork: WorkRecord = { gen: 0, live: 0, lease: undefined, dirtyAt: undefined, ranAt: 0, parts: { ep: cleanPart, sl: cleanPart } };
+export const noWork: WorkItem = {
+  gen: 0,
+  live: 0,
+  lease: undefined,
+  dirtyAt: undefined,
+  ranAt: 0,
+  parts: { ep: cleanPart, sl: cleanPart },
+  triggers: undefined,
+};
 
 /**
  * The parts of the message that there is still reason to run. A part goes when it is done (by the record's own generation, which may
  * be behind the message's after a table was restored), or when a newer chain message is out for what it covers.
  */
-export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkRecord): readonly WorkPart[] {
+export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkItem): readonly WorkPart[] {
   const gen = Math.min(message.gen, work.gen);
   return workParts.filter((p) => {
     const seq = message.seq[p];
@@ -62,12 +72,12 @@ export function partsToRun(message: { readonly gen: number; readonly seq: Seq },
 /** The generation of a message that stands for whatever is owed when it is handled. */
 export const anyGeneration = Number.MAX_SAFE_INTEGER;
 
-export const isLeased = (work: WorkRecord, now: number): boolean => work.lease !== undefined && work.lease.until > now;
+export const isLeased = (work: WorkItem, now: number): boolean => work.lease !== undefined && work.lease.until > now;
 
 /** Is another run to come under the lease, or to be sent for, which begins after this record was read? */
-export const owesAnother = ({ gen, lease }: WorkRecord): boolean => lease?.covers !== undefined && lease.covers < gen;
+export const owesAnother = ({ gen, lease }: WorkItem): boolean => lease?.covers !== undefined && lease.covers < gen;
 
-export const isClean = (work: WorkRecord): boolean => workParts.every((p) => work.parts[p].done >= work.gen);
+export const isClean = (work: WorkItem): boolean => workParts.every((p) => work.parts[p].done >= work.gen);
 
 /** Number of the part's next chain message: above every number that was sent, whoever sent it. */
 export const nextSeq = (part: PartState, messageSeq: number | undefined): number => Math.max(part.seq, messageSeq ?? 0) + 1;
