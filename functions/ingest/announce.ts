@@ -9,7 +9,8 @@ import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
 import { readFence } from '#shared/store/lists.ts';
-import { decodeObjectOf, isAlive, type Labels, noteNamespace, type ObjectRecord, objectSize, putObject, readObject } from '#shared/store/objects.ts';
+import { indexNamespace } from '#shared/store/namespaces.ts';
+import { decodeObjectOf, isAlive, type Labels, type ObjectRecord, objectSize, putObject, readObject } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { IngestDeps } from './deps.ts';
 import type { Written } from './written.ts';
@@ -46,14 +47,14 @@ export async function announce(
   written: Written,
   known?: { readonly record: ObjectRecord | undefined },
 ): Promise<Owed | undefined> {
-  let before = known ? known.record : await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
+  let before = known ? known.record : await readObject({ table: deps.table, cluster }, kind, entry.namespace, entry.name);
   for (;;) {
     const version = versionAgainst(before, entry);
     if (before && version <= before.version) {
       deps.metrics.put('EventsStale', 1, { cluster });
       // Whoever wrote it may not have lived to log it, nor to tell of it. The message is delivered again because of that, or twice for no reason,
       // which costs a wake-up. Lists say everything again and again: they look whether something is owed.
-      if (entry.listed && !before.past) return undefined;
+      if (entry.listed && !before.unnotifiedLabels) return undefined;
       written.note(kind, entry.namespace, entry.name);
       return { kind, record: before, podChange: undefined, observedAtMs: entry.observedAtMs };
     }
@@ -63,28 +64,28 @@ export async function announce(
       return undefined;
     }
     const change = changeOf(kind, before, entry);
-    const owesNothing = change === 'same' && before?.past === undefined;
+    const owesNothing = change === 'same' && before?.unnotifiedLabels === undefined;
     const past = owesNothing ? undefined : pastOf(kind, before, entry);
     const { namespace, name, projection } = entry;
     // A list's entry is not delivered again once its part is noted, so what it owes is written down even if it is no label set.
     const kept = past?.length === 0 && !entry.listed ? undefined : past;
-    const fitting = withinItem(deps, cluster, kind, { namespace, name, version, projection, past: kept, at: deps.now() });
+    const fitting = withinItem(deps, cluster, kind, { namespace, name, version, projection, unnotifiedLabels: kept, deletedAtMs: deps.now() });
     if (!fitting) return undefined;
-    const record: ObjectRecord = { ...fitting, ...(kind === 'Pod' && { logged: await written.begin(namespace) }) };
+    const record: ObjectRecord = { ...fitting, ...(kind === 'Pod' && { logNumber: await written.begin(namespace) }) };
     await rememberNamespace(deps, cluster, entry.namespace);
     // Before it is known whether it has been: an answer may get lost.
     written.note(kind, entry.namespace, entry.name);
-    if (await putObject(deps.table, cluster, kind, record, before)) {
+    if (await putObject({ table: deps.table, cluster }, kind, record, before)) {
       if (entry.observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - entry.observedAtMs), { cluster });
       if (owesNothing) return undefined;
       return {
         kind,
         record,
-        podChange: before?.past === undefined && typeof change === 'object' ? change : undefined,
+        podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
         observedAtMs: entry.observedAtMs,
       };
     }
-    before = await readObject(deps.table, cluster, kind, entry.namespace, entry.name);
+    before = await readObject({ table: deps.table, cluster }, kind, entry.namespace, entry.name);
   }
 }
 
@@ -107,7 +108,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   if (!alive && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'same';
   // A Service's every update wakes it (EV-2): it is what repairs drift.
   if (kind === 'Service') return 'changed';
-  const next: ObjectRecord = { ...entry, past: undefined, at: 0 };
+  const next: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
   if (kind === 'Node') return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'same';
   const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
   if (old && pod && old.metadata.uid !== pod.metadata.uid) {
@@ -119,7 +120,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
 
 /** What was owed before stays owed, and so is the label set that this write takes out of sight. */
 function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
-  const owed = before?.past ?? [];
+  const owed = before?.unnotifiedLabels ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return owed;
   const labels = labelsOfProjectedPod(before.projection);
   const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
@@ -133,12 +134,16 @@ function pastOf(kind: InputKind, before: ObjectRecord | undefined, entry: Versio
  */
 function withinItem(deps: IngestDeps, cluster: string, kind: InputKind, record: ObjectRecord): ObjectRecord | undefined {
   const { mostPast, mostItemBytes } = limitsOf(deps).ingest;
-  let { past } = record;
-  while (past && past.length > 0 && (JSON.stringify(past).length > mostPast || objectSize(cluster, kind, { ...record, past }) > mostItemBytes)) {
+  let { unnotifiedLabels: past } = record;
+  while (
+    past &&
+    past.length > 0 &&
+    (JSON.stringify(past).length > mostPast || objectSize(cluster, kind, { ...record, unnotifiedLabels: past }) > mostItemBytes)
+  ) {
     past = past.slice(1);
   }
-  const bytes = objectSize(cluster, kind, { ...record, past });
-  if (bytes <= mostItemBytes) return { ...record, past };
+  const bytes = objectSize(cluster, kind, { ...record, unnotifiedLabels: past });
+  if (bytes <= mostItemBytes) return { ...record, unnotifiedLabels: past };
   deps.metrics.put('ObjectsTooLarge', 1, { cluster });
   const { namespace, name } = record;
   deps.log.error('object is too large to be stored: what was known of it stays', { cluster, kind, namespace, name, bytes, most: mostItemBytes });
@@ -148,6 +153,6 @@ function withinItem(deps: IngestDeps, cluster: string, kind: InputKind, record: 
 async function rememberNamespace(deps: IngestDeps, cluster: string, namespace: string): Promise<void> {
   const key = `${cluster}/${namespace}`;
   if (deps.kept.namespaces.get(key)) return;
-  await noteNamespace(deps.table, cluster, namespace);
+  await indexNamespace({ table: deps.table, cluster }, namespace);
   deps.kept.namespaces.set(key, true);
 }

@@ -23,7 +23,8 @@ import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readE
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { clearPast, decodeObjectOf, isAlive, raiseNodesVersion, raiseSelectorsVersion, readObjects } from '#shared/store/objects.ts';
+import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
+import { clearUnnotified, decodeObjectOf, isAlive, raiseNodesVersion, readObjects } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { sendWakeUps, WakeUps } from '#shared/workqueue/add.ts';
 import { announce, type Owed } from './announce.ts';
@@ -99,8 +100,8 @@ async function applyBatch(warm: IngestDeps, cluster: string, records: readonly E
     await addConcerned(deps, meta, owed, wakeUps, selectorVersions);
     const sent = await sendWakeUps(deps, deps.queues(cluster, meta.queues).syncs, cluster, wakeUps.all);
     deps.metrics.put('WakeUps', sent, { cluster });
-    const noted = owed.filter((o) => o.record.past);
-    await concurrently(16, noted, (o) => clearPast(deps.table, cluster, o.kind, o.record));
+    const noted = owed.filter((o) => o.record.unnotifiedLabels);
+    await concurrently(16, noted, (o) => clearUnnotified({ table: deps.table, cluster }, o.kind, o.record));
     for (const note of notes) await note?.();
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster, error: String(error) });
@@ -170,8 +171,8 @@ async function applyHeartbeat(deps: IngestDeps, meta: ClusterRecord, incarnation
 
 async function raiseSetVersions(deps: IngestDeps, cluster: string, owed: readonly Owed[], written: Written): Promise<void> {
   const namespaces = new Set(owed.filter((o) => o.kind === 'Service').map((o) => o.record.namespace));
-  await concurrently(16, [...namespaces], (ns) => raiseSelectorsVersion(deps.table, cluster, ns));
-  if (written.nodes) await raiseNodesVersion(deps.table, cluster);
+  await concurrently(16, [...namespaces], (ns) => raiseSelectorsVersion({ table: deps.table, cluster }, ns));
+  if (written.nodes) await raiseNodesVersion({ table: deps.table, cluster });
 }
 
 async function addConcerned(
@@ -201,7 +202,7 @@ async function addConcerned(
 /** Upstream's own set (PK-9) where the change is known exactly; else everything that any label set it may have had matches. */
 function concernedByPod({ podChange, record }: Owed, services: Parameters<typeof servicesForPod>[1]): readonly string[] {
   if (podChange) return servicesForPod(podChange, services);
-  const labelSets = [...(record.past ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];
+  const labelSets = [...(record.unnotifiedLabels ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];
   return [...services].filter((s) => labelSets.some((labels) => selectorMatches(s.spec?.selector, labels))).map((s) => s.metadata.name);
 }
 
@@ -209,7 +210,7 @@ function concernedByPod({ podChange, record }: Owed, services: Parameters<typeof
 async function addOverloaded(deps: IngestDeps, cluster: string, wakeUps: WakeUps): Promise<void> {
   const hinted = await listHints(deps.table, cluster);
   if (hinted.length === 0) return;
-  const nodes = (await readObjects(deps.table, cluster, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
+  const nodes = (await readObjects({ table: deps.table, cluster }, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
   const ratios = zoneRatios(nodes);
   for (const { namespace, name, hints } of hinted) {
     if (isOverloaded(hints, ratios)) wakeUps.add({ namespace, service: name, delaySeconds: 0, live: false, seen: undefined });

@@ -10,7 +10,8 @@ import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { InputListPart, InputState, OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/store/lists.ts';
-import { isAlive, namespacesInRange, noteNone, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
+import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { isAlive, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { noteIfOdd } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { WakeUps } from '#shared/workqueue/add.ts';
@@ -72,7 +73,7 @@ export async function applyInputPart(
   }
   await concurrently(16, missing, (r) => apply({ namespace: r.namespace, name: r.name, version, projection: undefined }, r));
   // What an earlier worker wrote and did not live to tell: equal and older entries announce again while `past` is there.
-  const untold = notListed.filter((r) => r.past && !missing.includes(r));
+  const untold = notListed.filter((r) => r.unnotifiedLabels && !missing.includes(r));
   for (const record of untold) {
     written.note(part.kind, record.namespace, record.name);
     owed.push({ kind: part.kind, record, podChange: undefined, observedAtMs: undefined });
@@ -124,20 +125,20 @@ async function noteOdd({ table }: IngestDeps, cluster: string, { kind }: OutputL
  */
 async function wakeLeftovers(deps: IngestDeps, cluster: string, entries: readonly OutputState[], wakeUps: WakeUps): Promise<void> {
   await concurrently(16, entries, async (e) => {
-    if (e.leader || isAlive(await readObject(deps.table, cluster, 'Service', e.namespace, e.name))) return;
+    if (e.leader || isAlive(await readObject({ table: deps.table, cluster }, 'Service', e.namespace, e.name))) return;
     wakeUps.add({ namespace: e.namespace, service: e.name, delaySeconds: 0, live: true, seen: undefined });
   });
 }
 
 async function heldInRange(deps: IngestDeps, cluster: string, part: InputListPart): Promise<Map<string, ObjectRecord>> {
   const { kind, from, to } = part;
-  if (kind === 'Node') return byKey(await readObjects(deps.table, cluster, kind, '', rangeWithin('', from, to)));
-  const namespaces = await namespacesInRange(deps.table, cluster, kind, from, to);
+  if (kind === 'Node') return byKey(await readObjects({ table: deps.table, cluster }, kind, '', rangeWithin('', from, to)));
+  const namespaces = await namespacesInRange({ table: deps.table, cluster }, kind, { from, to });
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);
-    const held = await readObjects(deps.table, cluster, kind, ns.name, range);
+    const held = await readObjects({ table: deps.table, cluster }, kind, ns.name, range);
     if (held.length === 0 && range.from === undefined && range.to === undefined)
-      await noteNone(deps.table, cluster, kind, ns, deps.now(), limitsOf(deps).ingest.emptyAfterMs);
+      await markNamespaceEmpty({ table: deps.table, cluster }, kind, ns, { now: deps.now(), afterMs: limitsOf(deps).ingest.emptyAfterMs });
     return held;
   });
   return byKey(records.flat());
@@ -149,8 +150,8 @@ async function purge(deps: IngestDeps, meta: ClusterRecord, kind: InputKind, rec
   // Services that went while nothing is written are still to be woken by the switch back.
   if (kind === 'Service' && (meta.wakeAll || (meta.mode !== 'active' && meta.mode !== 'shadow'))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
-  const redundant = records.filter((r) => !isAlive(r) && !r.past && r.version <= fence && deps.now() - r.at > tombstoneMs);
-  await concurrently(16, redundant, (r) => purgeTombstone(deps.table, meta.id, kind, r));
+  const redundant = records.filter((r) => !isAlive(r) && !r.unnotifiedLabels && r.version <= fence && deps.now() - r.deletedAtMs > tombstoneMs);
+  await concurrently(16, redundant, (r) => purgeTombstone({ table: deps.table, cluster: meta.id }, kind, r));
 }
 
 /** Noted only if no newer list has begun: its fence may have refused entries of this one, and the gate would open with live objects missing. */

@@ -92,7 +92,7 @@ async function isLeftBehind(
   entry: OutputState,
 ): Promise<boolean> {
   if (kind !== 'Endpoints' || saved || entry.deleted || entry.leader || entry.managedBy !== endpointsManagedBy) return false;
-  return !isAlive(await readObject(deps.table, service.cluster, 'Service', service.namespace, service.name));
+  return !isAlive(await readObject({ table: deps.table, cluster: service.cluster }, 'Service', service.namespace, service.name));
 }
 
 /** Shadow mode: what the cluster's own controllers wrote is kept, and compared anew whenever it changes. */

@@ -1,5 +1,6 @@
 import type { Service } from '#shared/kube/types.ts';
-import { decodeObjectOf, readObjects, selectorsVersion } from '#shared/store/objects.ts';
+import { selectorsVersion } from '#shared/store/namespaces.ts';
+import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Cache, CachedSelectors } from './kept.ts';
 
@@ -16,10 +17,10 @@ export async function servicesOf(
   versionNow?: number,
 ): Promise<readonly Service[]> {
   const key = `${cluster}/${namespace}`;
-  const version = versionNow ?? (await selectorsVersion(table, cluster, namespace));
+  const version = versionNow ?? (await selectorsVersion({ table, cluster }, namespace));
   const cached = cache.get(key);
   if (cached?.version === version) return cached.services;
-  const records = await readObjects(table, cluster, 'Service', namespace);
+  const records = await readObjects({ table, cluster }, 'Service', namespace);
   const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []);
   cache.set(key, { version, services });
   return services;

@@ -1,7 +1,8 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
-import { namespacesInRange, readObjects } from '#shared/store/objects.ts';
+import { namespacesInRange } from '#shared/store/namespaces.ts';
+import { readObjects } from '#shared/store/objects.ts';
 import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
@@ -39,7 +40,7 @@ export async function* unlistedOutputs(
         return entry.service === service || shelf === 'SEEN' ? [] : [{ ...entry, formerService: service }];
       });
   };
-  for (const { name: ns } of await namespacesInRange(table, cluster, 'Service', part.from, part.to)) {
+  for (const { name: ns } of await namespacesInRange({ table, cluster }, 'Service', part)) {
     const done = after.startsWith(`${ns}/`) ? after.slice(ns.length + 1) : '';
     if (done === '' && `${ns}/` < after) continue;
     const services = (await mayOwn(table, cluster, ns, part, done)).filter((name) => name > done);
@@ -66,7 +67,7 @@ async function mayOwn(table: Table, cluster: string, namespace: string, part: Ou
     ...(!first && done && { from: done }),
     ...(last !== undefined && { to: last }),
   };
-  const held = (await readObjects(table, cluster, 'Service', namespace, range)).map((r) => r.name);
+  const held = (await readObjects({ table, cluster }, 'Service', namespace, range)).map((r) => r.name);
   if (!isSlice) return held;
   // "a" and "a-b" come before the slice "a-b-xyz", and may have slices behind it.
   const before = [...from.matchAll(/-/g)].map((dash) => from.slice(0, dash.index)).concat(first);

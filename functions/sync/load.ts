@@ -41,7 +41,7 @@ export interface Known extends Pick<Facts, 'hints' | 'counts'> {
 /** `known`: what need not be read. */
 export async function readFacts({ table }: SyncDeps, key: ServiceKey, known?: Known): Promise<Facts> {
   const [serviceRecord, hints, counts] = await Promise.all([
-    readObject(table, key.cluster, 'Service', key.namespace, key.name),
+    readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     known ? known.hints : readHints(table, key),
     known ? known.counts : readCounts(table, key),
   ]);
@@ -94,7 +94,7 @@ async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly 
     deps.nodes.set(meta.id, kept);
     return kept;
   }
-  const records = await readObjects(deps.table, meta.id, 'Node', '');
+  const records = await readObjects({ table: deps.table, cluster: meta.id }, 'Node', '');
   const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
   const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen: records.length > 0 };
   deps.nodes.set(meta.id, fresh);

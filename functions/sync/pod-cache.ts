@@ -75,7 +75,7 @@ export class PodCache implements Pods {
       const entries = await readPodLog(table, cluster, namespace, kept.watermark);
       const names = new Set(entries.flatMap((e) => e.names ?? []));
       if (entries.every((e) => e.names) && names.size <= mostChanged && entries.length <= mostChanged) {
-        const records = await concurrently(16, [...names], (name) => readObject(table, cluster, 'Pod', namespace, name));
+        const records = await concurrently(16, [...names], (name) => readObject({ table, cluster }, 'Pod', namespace, name));
         for (const [i, name] of [...names].entries()) apply(kept.pods, name, records[i]);
         await logUnlogged(kept, records, kept.watermark, entries, table, cluster, namespace, now, this.#limits);
         kept.watermark = lastWithoutGap(kept.watermark, entries);
@@ -85,7 +85,7 @@ export class PodCache implements Pods {
     // Before the pods: every entry that is in it tells of pods that are read here.
     const head = await podLogHead(table, cluster, namespace, now, this.#limits);
     const entries = await readPodLog(table, cluster, namespace, head.settled);
-    const records = await readObjects(table, cluster, 'Pod', namespace);
+    const records = await readObjects({ table, cluster }, 'Pod', namespace);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
     await logUnlogged(kept, records, head.settled, entries, table, cluster, namespace, now, this.#limits);
@@ -139,7 +139,7 @@ async function logUnlogged(
   limits: PodLogLimits,
 ): Promise<void> {
   const there = new Set(entries.map((e) => e.number));
-  const seen = records.filter((r) => r?.logged !== undefined && r.logged > from && !there.has(r.logged)) as readonly ObjectRecord[];
+  const seen = records.filter((r) => r?.logNumber !== undefined && r.logNumber > from && !there.has(r.logNumber)) as readonly ObjectRecord[];
   const unlogged = seen.filter((r) => kept.logged.get(r.name) !== r.version);
   if (unlogged.length > 0) {
     const number = await beginPodLog(table, cluster, namespace, now);

@@ -9,7 +9,8 @@ import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/store/differences.ts';
 import { readHints } from '#shared/store/hints.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, isAlive, namespacesInRange, readObject, readObjects } from '#shared/store/objects.ts';
+import { namespacesInRange } from '#shared/store/namespaces.ts';
+import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
@@ -36,8 +37,8 @@ export interface ServiceName {
 
 /** Every service that the cluster has, by namespace and name. */
 export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
-  const namespaces = await namespacesInRange(table, cluster, 'Service', '', '');
-  const perNamespace = await Promise.all(namespaces.map((ns) => readObjects(table, cluster, 'Service', ns.name)));
+  const namespaces = await namespacesInRange({ table, cluster }, 'Service');
+  const perNamespace = await Promise.all(namespaces.map((ns) => readObjects({ table, cluster }, 'Service', ns.name)));
   return perNamespace.flat().flatMap((record) => {
     const spec = decodeObjectOf('Service', record)?.spec;
     if (!isAlive(record)) return [];
@@ -57,9 +58,9 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
   const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference] = await Promise.all([
-    readObject(table, key.cluster, 'Service', key.namespace, key.name),
-    readObjects(table, key.cluster, 'Pod', key.namespace),
-    readObjects(table, key.cluster, 'Node', ''),
+    readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
+    readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
+    readObjects({ table, cluster: key.cluster }, 'Node', ''),
     readOutputs(table, key, meta.mode === 'shadow' ? 'SEEN' : 'OUT'),
     readWork(table, key),
     readHints(table, key),
@@ -72,7 +73,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     (r): KnownPod => ({
       name: r.name,
       pod: isAlive(r) ? decodeProjection('Pod', key.namespace, r.name, r.projection) : undefined,
-      past: r.past ?? [],
+      past: r.unnotifiedLabels ?? [],
     }),
   );
   const nodes = new Map(

@@ -1,6 +1,7 @@
 /** The services of a cluster in the order of their keys, a few at a time: who passes all of them goes on where the last step ended. */
 import { concurrently } from '#shared/concurrently.ts';
-import { type KnownNamespace, nextNamespaces, noteNone, type ObjectRecord, readObjects } from './objects.ts';
+import { type KnownNamespace, markNamespaceEmpty, nextNamespaces } from './namespaces.ts';
+import { type ObjectRecord, readObjects } from './objects.ts';
 import type { Table } from './table.ts';
 
 /** Every namespace before this one is passed, and of this one the services up to `service`; without `service` all of it. */
@@ -44,11 +45,11 @@ export async function walkServices(table: Table, cluster: string, from: Place | 
   };
   if (place?.service !== undefined) {
     const asked = room();
-    const rest = await readObjects(table, cluster, 'Service', place.namespace, { from: place.service, atMost: asked });
+    const rest = await readObjects({ table, cluster }, 'Service', place.namespace, { from: place.service, atMost: asked });
     if (!take(place.namespace, rest, asked)) return { services, entries, place };
   }
   while (room() > 0 && entries < step.entries) {
-    const page = await nextNamespaces(table, cluster, 'Service', place?.namespace, Math.min(entriesPerPage, step.entries - entries));
+    const page = await nextNamespaces({ table, cluster }, 'Service', place?.namespace, Math.min(entriesPerPage, step.entries - entries));
     entries += page.read;
     for (let i = 0; i < page.namespaces.length; ) {
       const asked = room();
@@ -64,7 +65,7 @@ export async function walkServices(table: Table, cluster: string, from: Place | 
 }
 
 async function servicesIn(table: Table, cluster: string, namespace: KnownNamespace, atMost: number, now: number): Promise<readonly ObjectRecord[]> {
-  const found = await readObjects(table, cluster, 'Service', namespace.name, { atMost });
-  if (found.length === 0) await noteNone(table, cluster, 'Service', namespace, now);
+  const found = await readObjects({ table, cluster }, 'Service', namespace.name, { atMost });
+  if (found.length === 0) await markNamespaceEmpty({ table, cluster }, 'Service', namespace, { now });
   return found;
 }

@@ -80,9 +80,9 @@ it.concurrent('a pause says until when a late worker may write and wakes nothing
   timeout: 60_000,
 }, async () => {
   await hub.register('woken');
-  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, past: undefined, at: 1 };
+  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, unnotifiedLabels: undefined, deletedAtMs: 1 };
   await hub.table.put({ pk: 'woken#NS', sk: 'ns/' });
-  await putObject(hub.table, 'woken', 'Service', service, undefined);
+  await putObject({ table: hub.table, cluster: 'woken' }, 'Service', service, undefined);
   const { code, output } = await cluster('pause', 'woken');
   expect(code).toBe(0);
   expect(output).toContain('pause on the local run');
@@ -133,9 +133,9 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
     mode: 'active',
     queues: { events: nowhere, syncs: nowhere, parked: nowhere, quarantine: nowhere },
   });
-  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, past: undefined, at: 1 };
+  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, unnotifiedLabels: undefined, deletedAtMs: 1 };
   await hub.table.put({ pk: 'a-no-queue#NS', sk: 'ns/' });
-  await putObject(hub.table, 'a-no-queue', 'Service', service, undefined);
+  await putObject({ table: hub.table, cluster: 'a-no-queue' }, 'Service', service, undefined);
   const { code, output } = await cluster('pause', '--all', '--reason', 'stop everything');
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toMatch(/^a-no-queue {2}active → paused$/m);

@@ -35,7 +35,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a']);
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
-    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.past).toBeUndefined();
+    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.unnotifiedLabels).toBeUndefined();
   });
 
   it('is told whenever the message comes again: it may be because nobody has told it before', async () => {
@@ -128,14 +128,14 @@ describe('a version', () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))), hub.live('Pod', 8, entry('Pod', 8, labelled('a'))));
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
-    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
+    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
   });
 
   it('of a deletion is kept even of an object that was never seen', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
-    expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
     expect(woken(hub)).toEqual([]);
   });
 
@@ -195,5 +195,5 @@ it('a pod that is labelled anew again and again, with nobody told, stays within 
   for (let n = 1; n <= 12; n++) await hub.ingest(hub.live('Pod', 4 + n, entry('Pod', 4 + n, pod('p', { labels: { ...many(n), app: 'a' } }))));
   tellAgain();
   expect(await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('p'))))).toEqual([]);
-  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
+  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
 });

@@ -8,7 +8,8 @@ import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { oddServicesOf } from '#shared/store/keys.ts';
-import { noteNamespace, putObject, raiseSelectorsVersion } from '#shared/store/objects.ts';
+import { indexNamespace, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
+import { putObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -24,11 +25,16 @@ async function hubWith(services: readonly string[], namespace = 'ns'): Promise<I
 }
 
 async function addServices(hub: IngestHub, services: readonly string[], namespace: string): Promise<void> {
-  await noteNamespace(hub.table, 'c', namespace);
-  await raiseSelectorsVersion(hub.table, 'c', namespace);
+  await indexNamespace({ table: hub.table, cluster: 'c' }, namespace);
+  await raiseSelectorsVersion({ table: hub.table, cluster: 'c' }, namespace);
   const projection = encodeProjection('Service', service());
   for (const name of services) {
-    await putObject(hub.table, 'c', 'Service', { namespace, name, version: versionOf(1, '5'), projection, past: undefined, at: 0 }, undefined);
+    await putObject(
+      { table: hub.table, cluster: 'c' },
+      'Service',
+      { namespace, name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 },
+      undefined,
+    );
   }
 }
 

@@ -45,7 +45,7 @@ it.each([
   await hub.ingest(heartbeat(hub));
   const message = { ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), ...other };
   expect(await hub.ingest(message)).toEqual([]);
-  expect(await readObject(hub.table, 'c', 'Pod', 'ns', 'p')).toBeUndefined();
+  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeUndefined();
   expect((await meta(hub)).suspect).toMatchObject({ session: 's2' });
   expect(hub.queues.events.waiting().map((m) => m.visibleAt - hub.clock.now)).toEqual([30_000]);
 
@@ -53,7 +53,7 @@ it.each([
   await hub.table.update(metaKey('c'), { set: { inc: 2, uid: 'another' } });
   await fixSession(hub.table, 'c', 's2', 2);
   await hub.ingest(...hub.queues.events.waiting().map((m) => m.body));
-  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
+  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
 });
 
 it('a session keeps its incarnation when the cluster gets a new one: its late messages lose', async () => {
@@ -63,7 +63,7 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
   await fixSession(hub.table, 'c', 's2', 2);
   await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
   await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
-  expect((await readObject(hub.table, 'c', 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
+  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
 });
 
 it('a message of a session in doubt waits twice as long each time, up to a quarter of an hour', async () => {

@@ -42,9 +42,9 @@ it('a first list that takes longer than a worker lives is applied in several run
   const { runs, longestMs } = await drain(hub, deps);
   expect(runs).toBeGreaterThan(4);
   expect(longestMs).toBeLessThan(timeoutMs * 0.75);
-  const held = await readObjects(hub.table, 'c', 'Pod', 'ns');
+  const held = await readObjects({ table: hub.table, cluster: 'c' }, 'Pod', 'ns');
   expect(held).toHaveLength(pods.length);
-  expect(held.filter((r) => r.past)).toEqual([]);
+  expect(held.filter((r) => r.unnotifiedLabels)).toEqual([]);
   expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);
   const meta = await readCluster(hub.table, 'c');
   expect(meta && isSynced(meta)).toBe(true);

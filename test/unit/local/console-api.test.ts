@@ -8,7 +8,8 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import { noteNamespace, putObject } from '#shared/store/objects.ts';
+import { indexNamespace } from '#shared/store/namespaces.ts';
+import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -25,20 +26,20 @@ let server: Console;
 async function snapshot(): Promise<Table> {
   const made = memoryTable();
   await registerCluster(made, { id: 'a', mode: 'active' });
-  await noteNamespace(made, 'a', 'ns');
+  await indexNamespace({ table: made, cluster: 'a' }, 'ns');
   const record = (name: string, projection: string, namespace = 'ns') => ({
     namespace,
     name,
     projection,
     version: versionOf(1, '5'),
-    past: undefined,
-    at: now,
+    unnotifiedLabels: undefined,
+    deletedAtMs: now,
   });
-  await putObject(made, 'a', 'Service', record('foo', encodeProjection('Service', service())), undefined);
-  await putObject(made, 'a', 'Pod', record('pod0001', encodeProjection('Pod', pod(1))), undefined);
+  await putObject({ table: made, cluster: 'a' }, 'Service', record('foo', encodeProjection('Service', service())), undefined);
+  await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0001', encodeProjection('Pod', pod(1))), undefined);
   const other = { ...pod(2), metadata: { ...pod(2).metadata, labels: { app: 'other' } } };
-  await putObject(made, 'a', 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
-  await putObject(made, 'a', 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
+  await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
+  await putObject({ table: made, cluster: 'a' }, 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
   await raise(made, { cluster: 'a', namespace: 'ns', name: 'foo' }, now - 4_000);
   return made;
 }

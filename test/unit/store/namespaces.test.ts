@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { namespaceKey } from '#shared/store/keys.ts';
-import { namespacesInRange, nextNamespaces } from '#shared/store/objects.ts';
+import { namespacesInRange, nextNamespaces } from '#shared/store/namespaces.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -30,7 +30,7 @@ it.each<readonly [string, string, readonly string[], readonly string[]]>([
   ['d/svc-1', '', ['d'], ['d']],
 ])('a list’s part from "%s" to "%s" reads the index of its range and no more of it', async (from, to, found, reads) => {
   const { table, read } = await index();
-  const namespaces = await namespacesInRange(table, 'k', 'Service', from, to);
+  const namespaces = await namespacesInRange({ table, cluster: 'k' }, 'Service', { from, to });
   expect(namespaces.map((n) => n.name).sort()).toEqual([...found].sort());
   expect(read().sort()).toEqual([...reads].sort());
 });
@@ -40,7 +40,7 @@ it('page by page each namespace is met once', async () => {
   const met: string[] = [];
   let last: string | undefined;
   do {
-    const page = await nextNamespaces(table, 'k', 'Service', last, 2);
+    const page = await nextNamespaces({ table, cluster: 'k' }, 'Service', last, 2);
     expect(page.read).toBeLessThanOrEqual(2);
     met.push(...page.namespaces.map((n) => n.name));
     last = page.last;

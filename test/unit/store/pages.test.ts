@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { saveCounts, totalCounts } from '#shared/store/counts.ts';
 import { countDifferences, saveDifference } from '#shared/store/differences.ts';
-import { namespacesInRange, noteNamespace } from '#shared/store/objects.ts';
+import { indexNamespace, namespacesInRange } from '#shared/store/namespaces.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -46,7 +46,7 @@ it('the services of a cluster are added up a few thousand at a time', async () =
 
 it('the index of namespaces is read a few thousand entries at a time, however many there ever were', async () => {
   const { table, held } = watched();
-  for (const i of numbers(4_001)) await noteNamespace(table, 'c', `ns-${i}`);
-  expect(new Set((await namespacesInRange(table, 'c', 'Pod', '', '')).map((n) => n.name)).size).toBe(4_001);
+  for (const i of numbers(4_001)) await indexNamespace({ table, cluster: 'c' }, `ns-${i}`);
+  expect(new Set((await namespacesInRange({ table, cluster: 'c' }, 'Pod')).map((n) => n.name)).size).toBe(4_001);
   expect(held.most).toBeLessThanOrEqual(2_000);
 });

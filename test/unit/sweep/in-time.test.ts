@@ -9,7 +9,8 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { askForConfirmation } from '#shared/store/lists.ts';
-import { noteNamespace, putObject } from '#shared/store/objects.ts';
+import { indexNamespace } from '#shared/store/namespaces.ts';
+import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
@@ -87,10 +88,16 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
       await memory.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { heartbeatAt: 1 } });
     },
     async addServices(id: string, count: number): Promise<void> {
-      await noteNamespace(memory, id, 'ns');
+      await indexNamespace({ table: memory, cluster: id }, 'ns');
       for (let i = 0; i < count; i++) {
-        const service = { namespace: 'ns', name: `svc-${String(i).padStart(6, '0')}`, version: versionOf(1, '7'), past: undefined, at: 1 };
-        await putObject(memory, id, 'Service', { ...service, projection: '[]' }, undefined);
+        const service = {
+          namespace: 'ns',
+          name: `svc-${String(i).padStart(6, '0')}`,
+          version: versionOf(1, '7'),
+          unnotifiedLabels: undefined,
+          deletedAtMs: 1,
+        };
+        await putObject({ table: memory, cluster: id }, 'Service', { ...service, projection: '[]' }, undefined);
       }
     },
     /** Services for which a wake-up waits. */

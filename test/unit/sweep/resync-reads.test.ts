@@ -22,8 +22,14 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
   for (const [name, services] of Object.entries(namespaces)) {
     await memory.put({ pk: namespacesOf('c'), sk: `${name}/`, n: services });
     for (let i = 0; i < services; i++) {
-      const service = { namespace: name, name: `svc-${String(i).padStart(5, '0')}`, version: versionOf(1, '1'), past: undefined, at: 1 };
-      await putObject(memory, 'c', 'Service', { ...service, projection: '[]' }, undefined);
+      const service = {
+        namespace: name,
+        name: `svc-${String(i).padStart(5, '0')}`,
+        version: versionOf(1, '1'),
+        unnotifiedLabels: undefined,
+        deletedAtMs: 1,
+      };
+      await putObject({ table: memory, cluster: 'c' }, 'Service', { ...service, projection: '[]' }, undefined);
     }
   }
   for (let i = 0; i < dead; i++) await memory.put({ pk: namespacesOf('c'), sk: `ci-${String(i).padStart(6, '0')}/`, n: 3, noService: 3 });

@@ -16,10 +16,18 @@ function namespace() {
   const write = async (rv: string, ready: boolean): Promise<TakenNumber> => {
     const taken = await beginPodLog(table, 'c', 'ns', now);
     const logged = taken.number;
-    const before = await readObject(table, 'c', 'Pod', 'ns', 'p');
+    const before = await readObject({ table, cluster: 'c' }, 'Pod', 'ns', 'p');
     const projection = encodeProjection('Pod', pod('p', { ready }));
-    const record = { namespace: 'ns', name: 'p', version: versionOf(1, rv), projection, past: undefined, logged, at: now };
-    await putObject(table, 'c', 'Pod', record, before);
+    const record = {
+      namespace: 'ns',
+      name: 'p',
+      version: versionOf(1, rv),
+      projection,
+      unnotifiedLabels: undefined,
+      logNumber: logged,
+      deletedAtMs: now,
+    };
+    await putObject({ table, cluster: 'c' }, 'Pod', record, before);
     return taken;
   };
   const isReady = async (cache: PodCache, at = now): Promise<boolean | undefined> => {
