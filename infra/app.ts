@@ -2,7 +2,7 @@ import { App, Aspects } from 'aws-cdk-lib';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load-config.ts';
 import { fitToEmulator, forEmulator } from './stacks/emulator.ts';
-import { addFleet } from './stacks/fleet.ts';
+import { addFleet } from './stacks/fleet-stacks.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
 // The CDK's own report is a resource that changes with each of its versions: a new one would then be an update of every cluster's stack.

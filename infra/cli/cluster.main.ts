@@ -20,18 +20,18 @@ import { fieldManager } from '#shared/contract/managed-by.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
-import { chosenClusters, command, connectHub, type Hub } from './hub.ts';
-import { owedRuns } from './owed.ts';
+import { chosenClusters, command, connectHub, type Hub } from './connect-hub.ts';
+import { readOverdueRuns } from './overdue-runs.ts';
 import {
   accessFindings,
   controllersOff,
+  declaredOff,
   defaultQuietMs,
   type Finding,
-  notVouchedFor,
+  notDeclaredOff,
   onlyControllersLeft,
   recordedFindings,
   shadowFindings,
-  vouchedFor,
   wasReady,
 } from './preflight.ts';
 import { say } from './printable.ts';
@@ -84,7 +84,7 @@ await command(async () => {
 async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterRecord[]> {
   const metas = await Promise.all(ids.map(async (id) => (await readCluster(hub.table, id)) as ClusterRecord));
   return metas.filter((meta) => {
-    const why = impossible(meta, mode);
+    const why = reasonNotSwitchable(meta, mode);
     if (why && !all) throw new UsageError(`${meta.id} ${why}`);
     if (why && !hasLeft(meta)) say(`${meta.id}  passed over: ${why}`);
     return !why;
@@ -92,16 +92,16 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
 }
 
 /** Why it can't be in that mode whatever anybody says. */
-function impossible(meta: ClusterRecord, mode: ChosenMode): string | undefined {
+function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
   if (hasLeft(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
   if (mode === 'active' && meta.api?.auth.type === 'eks')
     return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
   return undefined;
 }
 
-async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, vouched: boolean): Promise<void> {
+async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, controllersDeclaredOff: boolean): Promise<void> {
   if (mayWrite(meta)) return;
-  const findings = await preflight(hub, meta, quietMs, namespace, vouched);
+  const findings = await preflight(hub, meta, quietMs, namespace, controllersDeclaredOff);
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
@@ -149,18 +149,24 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
   }
 }
 
-async function preflight(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, vouched: boolean): Promise<readonly Finding[]> {
-  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), owedRuns(hub.table, meta, hub.now())]);
+async function preflight(
+  hub: Hub,
+  meta: ClusterRecord,
+  quietMs: number,
+  namespace: string,
+  controllersDeclaredOff: boolean,
+): Promise<readonly Finding[]> {
+  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), readOverdueRuns(hub.table, meta, hub.now())]);
   const shadow = shadowFindings(meta, { differences, owed }, quietMs, hub.now());
   if (!hub.connectionsFile) {
-    return [...shadow, ...(await deployedFindings(meta)), vouched ? vouchedFor : notVouchedFor];
+    return [...shadow, ...(await deployedFindings(meta)), controllersDeclaredOff ? declaredOff : notDeclaredOff];
   }
   const connections = JSON.parse(await readFile(hub.connectionsFile, 'utf8')) as { readonly [id: string]: Connection };
   const connection = connections[meta.id];
   if (!connection) return [...shadow, { check: 'reachable', ok: false, detail: 'no connection is known' }];
   const api = httpsClusterApi(connection, { fieldManager });
   try {
-    const off = vouched ? vouchedFor : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
+    const off = controllersDeclaredOff ? declaredOff : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
     return [...shadow, ...(await accessFindings(api)), off];
   } finally {
     api.close();

@@ -1,9 +1,9 @@
 /** `npm run explain -- CLUSTER NAMESPACE/SERVICE [POD]`: why a service has the endpoints that it has. */
 
 import { listClusters } from '#shared/clusters/record.ts';
+import { chosenClusters, command, connectHub } from './connect-hub.ts';
 import { explain } from './explain-service.ts';
 import { explanationLines } from './explain-text.ts';
-import { chosenClusters, command, connectHub } from './hub.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 

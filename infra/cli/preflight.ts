@@ -2,7 +2,7 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { missingRights } from '#shared/cluster/rights.ts';
 import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
-import { mostOwed, type Owed } from './owed.ts';
+import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
 
 export interface Finding {
   readonly check: string;
@@ -24,7 +24,7 @@ export const wasReady = ({ readyAt, modeSince }: ClusterRecord, now: number): bo
 /** What shadow mode has found, and what it has not looked at yet: a service whose comparison fails, or has not come to it, differs from nothing. */
 export interface Compared {
   readonly differences: number;
-  readonly owed: Owed;
+  readonly owed: OverdueRuns;
 }
 
 export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] {
@@ -51,7 +51,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
   if (meta.wakeAll) return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
   if (owed.services > 0) {
-    const more = owed.services === mostOwed ? ' or more' : '';
+    const more = owed.services === maxOverdueRuns ? ' or more' : '';
     return {
       ok: false,
       detail: `${owed.services}${more} services are not compared as they are now: a run of theirs is due since ${owed.oldestSeconds} s`,
@@ -69,8 +69,8 @@ const builtInControllers = 'built-in controllers';
 /** Is all ready but that the cluster's own controllers run, or that nobody has said they don't? */
 export const onlyControllersLeft = (findings: readonly Finding[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
 
-export const vouchedFor: Finding = { check: builtInControllers, ok: true, detail: 'off, as you say' };
-export const notVouchedFor: Finding = {
+export const declaredOff: Finding = { check: builtInControllers, ok: true, detail: 'off, as you say' };
+export const notDeclaredOff: Finding = {
   check: builtInControllers,
   ok: false,
   detail: 'switch them off on every control-plane node, then say --controllers-off',

@@ -1,9 +1,9 @@
 /** `npm run redrive -- [CLUSTER|--all] [--run]`: what was set aside and why; with --run it is taken up again. */
 import { parseArgs } from 'node:util';
 import { concurrently } from '#shared/concurrently.ts';
-import { chosenClusters, command, connectHub } from './hub.ts';
+import { chosenClusters, command, connectHub } from './connect-hub.ts';
 import { say } from './printable.ts';
-import { type Look, lookAside, type SetAside } from './redrive.ts';
+import { type Look, listSetAside, type SetAsideMessage } from './redrive.ts';
 
 /** Taken up at a time. */
 const atOnce = 16;
@@ -18,7 +18,7 @@ await command(async () => {
   const looks: Look[] = [];
   try {
     for (let goesOn = true; goesOn; ) {
-      const look = await lookAside({ ...hub, now: Date.now, onProgress }, clusters);
+      const look = await listSetAside({ ...hub, now: Date.now, onProgress }, clusters);
       looks.push(look);
       const redriven = await takeUp(look.found, run);
       counts.found += look.found.length;
@@ -33,7 +33,7 @@ await command(async () => {
 });
 
 /** How many were. */
-async function takeUp(found: readonly SetAside[], run: boolean): Promise<number> {
+async function takeUp(found: readonly SetAsideMessage[], run: boolean): Promise<number> {
   let redriven = 0;
   for (let i = 0; i < found.length; i += atOnce) {
     const some = found.slice(i, i + atOnce);

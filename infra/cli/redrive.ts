@@ -27,7 +27,7 @@ export interface RedriveDeps {
 }
 
 /** A message that was set aside: which queue it is in, what it was for, and why it is there. */
-export interface SetAside {
+export interface SetAsideMessage {
   readonly queue: 'parked' | 'quarantine' | 'dead events' | 'dead syncs';
   readonly cluster: string;
   readonly subject: string;
@@ -39,7 +39,7 @@ export interface SetAside {
 }
 
 export interface Look {
-  readonly found: readonly SetAside[];
+  readonly found: readonly SetAsideMessage[];
   /** There was more than fits into one look. */
   readonly more: boolean;
   /** Lets whatever was not taken up be received again. To be called once, when all is done. */
@@ -50,7 +50,7 @@ export interface Look {
 const longestEventAgeMs = 24 * 3_600_000;
 
 /** What was set aside for these clusters. */
-export async function lookAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
+export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
   const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
     const meta = await readCluster(deps.table, cluster);
@@ -66,7 +66,7 @@ export async function lookAside(deps: RedriveDeps, clusters: readonly string[]):
     const onProgress = (count: number): void => deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${cluster}` : queue, count);
     const { messages, more } = await receiveAll(deps.sqs, url, look, room, deps.now, onProgress);
     const left = new Set(messages);
-    const found = messages.map((message): SetAside => {
+    const found = messages.map((message): SetAsideMessage => {
       const aside = describe(deps, queue, url, message, cluster);
       return { ...aside, redrive: async () => (await aside.redrive()) && (left.delete(message) || true) };
     });
@@ -79,7 +79,7 @@ export async function lookAside(deps: RedriveDeps, clusters: readonly string[]):
   };
 }
 
-async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly { readonly queue: SetAside['queue']; readonly url: string }[]> {
+async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly { readonly queue: SetAsideMessage['queue']; readonly url: string }[]> {
   return [
     { queue: 'parked', url: urls.parked },
     { queue: 'quarantine', url: urls.quarantine },
@@ -99,7 +99,7 @@ async function deadLetterUrl(sqs: SQSClient, url: string): Promise<string> {
 const never = async (): Promise<boolean> => false;
 
 /** `owner`: the cluster whose queue it is, or one of those that share it. */
-function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, message: Message, owner: string): SetAside {
+function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: string, message: Message, owner: string): SetAsideMessage {
   const sentAt = Number(message.Attributes?.['SentTimestamp'] ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
@@ -115,7 +115,7 @@ function describe(deps: RedriveDeps, queue: SetAside['queue'], url: string, mess
     return true;
   };
   /** Of a queue that is one cluster's own. */
-  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAside['redrive']): SetAside =>
+  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage =>
     speaksFor === owner
       ? { queue, cluster: owner, subject, why, sentAt, redrive }
       : { queue, cluster: owner, subject, why: `it speaks for cluster ${speaksFor} in the queue of ${owner}: not believed`, sentAt, redrive: never };

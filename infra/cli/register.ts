@@ -9,7 +9,7 @@ import { recordAudit } from '#shared/clusters/audit.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { type Registration, registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { Hub } from './hub.ts';
+import type { Hub } from './connect-hub.ts';
 import { UsageError } from './usage-error.ts';
 
 interface RegisterFiles {

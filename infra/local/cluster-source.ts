@@ -1,6 +1,7 @@
 /** Where the clusters of a local run come from: embedded ones in a process of their own, or one that a kubeconfig names. */
+
+import { clustersProcess } from './child-specs.ts';
 import type { Connections } from './connection-files.ts';
-import { clustersProcess } from './processes.ts';
 import type { Child, ChildSpec } from './supervisor.ts';
 
 export interface ClusterSource {

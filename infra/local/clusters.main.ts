@@ -2,7 +2,7 @@
 import { httpTransport } from '#shared/cluster/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
-import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
 import { startWorkload } from './workload.ts';
 
 const ids = JSON.parse(process.env[childEnv.clusters] ?? '[]') as string[];

@@ -4,7 +4,7 @@ import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
-import { onStop, report, writeLine } from './child.ts';
+import { onStop, report, writeLine } from './child-process.ts';
 import { type SqsFunction, startEventSourceMapping } from './event-source-mapping.ts';
 
 export interface FunctionOptions {

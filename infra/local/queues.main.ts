@@ -1,6 +1,6 @@
 /** The queues' process: SQS's protocol by fauxqs, on disk. It also tells the depth and age of each queue, as AWS would. */
 import { awsMetrics } from './aws-metrics.ts';
-import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
 import { startQueues } from './queues.ts';
 
 const queues = await startQueues(portOf(0), process.env[childEnv.dataDir] as string);

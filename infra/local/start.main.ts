@@ -4,5 +4,5 @@ import { compileCache } from './compile-cache.ts';
 
 // Before anything large is loaded.
 enableCompileCache(compileCache);
-const { main } = await import('./main.ts');
+const { main } = await import('./start.ts');
 await main();

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { childEnv, type Report } from './child.ts';
+import { childEnv, type Report } from './child-process.ts';
 
 export interface ChildSpec {
   readonly name: string;
@@ -53,7 +53,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
     const startedAt = Date.now();
     const lines: string[] = [];
     lastLines = lines;
-    child = spawn(process.execPath, ['--import', './infra/local/child.main.ts', spec.entry, ...(spec.args ?? [])], {
+    child = spawn(process.execPath, ['--import', './infra/local/child-process.main.ts', spec.entry, ...(spec.args ?? [])], {
       cwd: root,
       env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

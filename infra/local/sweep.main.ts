@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { handler } from '#functions/sweep/sweep.handler.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
-import { onStop, report, writeLine } from './child.ts';
+import { onStop, report, writeLine } from './child-process.ts';
 
 const everyMs = 10_000;
-/** infra/stages/sweep.ts's. */
+/** infra/stages/sweep-stage.ts's. */
 const timeoutMs = 55_000;
 const log = jsonLog(writeLine, Date.now, { stage: 'sweep' });
 const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);

@@ -1,7 +1,7 @@
 /** What DynamoDB itself would publish: the units that reads and writes consume, by adding ReturnConsumedCapacity to each request. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { awsMetrics } from './aws-metrics.ts';
-import { tableName } from './processes.ts';
+import { tableName } from './child-specs.ts';
 
 /** User agent of clients whose calls the meter leaves out: watching the table adds nothing to its metrics. */
 export const unmeteredClient = 'fleet-endpoints-console';

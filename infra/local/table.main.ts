@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
-import { childEnv, onStop, portOf, report, writeLine } from './child.ts';
-import { readLevelInPlace } from './level-reads.ts';
+import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
+import { readLevelInPlace } from './dynalite-sync-reads.ts';
 import { meterTable } from './table-meter.ts';
 
 readLevelInPlace();

@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
-import { region, tableName } from './processes.ts';
+import { region, tableName } from './child-specs.ts';
 import { unmeteredClient } from './table-meter.ts';
 
 export function unmeteredTable(tableUrl: string): Table {

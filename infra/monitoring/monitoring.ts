@@ -1,8 +1,8 @@
 import { AlarmRule, AlarmState, CompositeAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
+import { alarmTopicsOf, describe, makeAlarm } from './alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
-import { bellsOf, describe, makeAlarm } from './bells.ts';
 import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
 import { fleetDashboard } from './dashboards.ts';
 import type { MetricSources } from './metric-sources.ts';
@@ -24,15 +24,15 @@ export class Monitoring extends Construct {
     drawDashboard(this, hub, fleetDashboard, sources);
     drawClusterDashboard(this, hub, sources);
 
-    const bells = bellsOf(this, hub);
+    const topics = alarmTopicsOf(this, hub);
     const all = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters });
-    const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, bells)] as const));
+    const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
     this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
-    const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, bells) }));
+    const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, topics) }));
     const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...burns].filter(({ severity }) => severity === 'page');
     new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
-      alarmDescription: describe(bells, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
+      alarmDescription: describe(topics, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
     });
   }
 }

@@ -16,7 +16,7 @@ import {
 import type { Construct } from 'constructs';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import type { Alarm } from './alarm.ts';
-import { type Bells, describe, ring } from './bells.ts';
+import { type AlarmTopics, describe, notify } from './alarm-topics.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
 const percentThatMayBeLate = 1;
@@ -56,7 +56,7 @@ export const burnRates: readonly BurnRate[] = [
 ];
 
 /** Rings when all of its windows do. */
-export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, bells: Bells): IAlarm {
+export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, topics: AlarmTopics): IAlarm {
   const windows = burn.windows.map(({ minutes, least }) => {
     const period = Duration.minutes(minutes);
     const count = (metric: MetricName) => metricOf({ metric, statistic: 'Sum' }, sources, period);
@@ -70,13 +70,13 @@ export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricS
       threshold: (burn.rate * percentThatMayBeLate) / 100,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      alarmDescription: describe(bells, burn.id, `${burn.meaning} (the last ${minutes} minutes)`),
+      alarmDescription: describe(topics, burn.id, `${burn.meaning} (the last ${minutes} minutes)`),
     });
   });
   const all = new CompositeAlarm(scope, burn.id, {
     alarmRule: AlarmRule.allOf(...windows.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
-    alarmDescription: describe(bells, burn.id, burn.meaning),
+    alarmDescription: describe(topics, burn.id, burn.meaning),
   });
-  ring(all, bells.topics[burn.severity]);
+  notify(all, topics.bySeverity[burn.severity]);
   return all;
 }

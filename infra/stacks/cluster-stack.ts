@@ -4,13 +4,13 @@ import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from '
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
-import { bellsOf, makeAlarm } from '#infra/monitoring/bells.ts';
+import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
+import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
 import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
-import { acknowledge } from '#infra/stages/nag.ts';
-import { Registration } from '#infra/stages/registration.ts';
+import { Registration } from '#infra/stages/register-stage.ts';
 import { RelayIdentity } from '#infra/stages/relay-identity.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -53,7 +53,7 @@ export class ClusterStack extends Stack {
     const [ingest, sync, sweep] = [hub.ingest, hub.sync, hub.sweep].map((stage) => stage.function.role.roleArn as string);
     onlyThese(queues.events, [relay.roleArn, ingest, sweep, ...hubConfig.operatorRoleArns] as string[]);
     onlyThese(queues.syncs, [ingest, sync, sweep, ...hubConfig.operatorRoleArns] as string[]);
-    this.letWritersIn(cluster, hub);
+    this.grantAccessEntries(cluster, hub);
     this.watch(cluster, hubConfig, queues);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
@@ -62,7 +62,7 @@ export class ClusterStack extends Stack {
   }
 
   /** EKS in this account: its API knows the functions by their roles. */
-  private letWritersIn({ api }: ClusterConfig, hub: HubStack): void {
+  private grantAccessEntries({ api }: ClusterConfig, hub: HubStack): void {
     if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
     const { clusterName } = api.auth;
     for (const [id, stage] of Object.entries({ SyncAccess: hub.sync, SweepAccess: hub.sweep })) {
@@ -80,7 +80,7 @@ export class ClusterStack extends Stack {
     const notHere = (what: string) => (): never => {
       throw new Error(`${what} are the hub's`);
     };
-    const bells = bellsOf(this, hubConfig);
+    const topics = alarmTopicsOf(this, hubConfig);
     const sources = {
       cluster: cluster.id,
       namespace: metricsNamespaceOf(hubConfig.name),
@@ -89,7 +89,7 @@ export class ClusterStack extends Stack {
       newVersion: notHere('functions'),
       tableName: '',
     };
-    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, bells);
+    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, topics);
   }
 }
 

@@ -8,12 +8,12 @@ import { saveQueries } from '#infra/monitoring/queries.ts';
 import { onlyThese } from '#infra/stages/cluster-queues.ts';
 import { DeadLetters } from '#infra/stages/dead-letters.ts';
 import { networkOf } from '#infra/stages/function.ts';
-import { Ingest } from '#infra/stages/ingest.ts';
-import { Register } from '#infra/stages/registration.ts';
+import { Ingest } from '#infra/stages/ingest-stage.ts';
+import { Register } from '#infra/stages/register-stage.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
-import type { Snapshot } from '#infra/stages/snapshot.ts';
-import { Sweep } from '#infra/stages/sweep.ts';
-import { Sync } from '#infra/stages/sync.ts';
+import type { Snapshot } from '#infra/stages/snapshot-table.ts';
+import { Sweep } from '#infra/stages/sweep-stage.ts';
+import { Sync } from '#infra/stages/sync-stage.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 
 export interface HubStackProps extends StackProps {

@@ -1,6 +1,6 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { Snapshot, type SnapshotConfig } from '#infra/stages/snapshot.ts';
+import { Snapshot, type SnapshotConfig } from '#infra/stages/snapshot-table.ts';
 
 /** All that must survive: apart, so that the rest can be replaced. */
 export class SnapshotStack extends Stack {

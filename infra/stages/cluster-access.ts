@@ -1,8 +1,8 @@
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { AuthConfig, ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { acknowledge } from './acknowledge-finding.ts';
+import { useOfKeys } from './customer-keys.ts';
 import type { HubFunction } from './function.ts';
-import { useOfKeys } from './keys.ts';
-import { acknowledge } from './nag.ts';
 
 /**
  * What a function needs to get credentials for the clusters, and no more: a presigned EKS token needs no permission unless another role is to

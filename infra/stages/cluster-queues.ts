@@ -5,7 +5,7 @@ import { type CfnQueue, Queue, QueueEncryption, type QueueProps, RedrivePermissi
 import { Construct } from 'constructs';
 import type { QueueNames } from '#infra/config/config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { acknowledge } from './nag.ts';
+import { acknowledge } from './acknowledge-finding.ts';
 import { type ClusterQueueRole, fixedQueueName } from './queue-arns.ts';
 
 const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
@@ -28,7 +28,7 @@ export function hubQueue(scope: Construct, id: string, { keyArn, ...props }: Que
 }
 
 /** For queues that no function consumes. */
-export function endOfLine(queue: Queue): Queue {
+export function withoutConsumer(queue: Queue): Queue {
   for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
     acknowledge(queue, rule, 'this is an end of the line: no function consumes it, so nothing can fail to');
   }
@@ -36,7 +36,7 @@ export function endOfLine(queue: Queue): Queue {
 }
 
 /** Of the queues that no other queue's dead letters go to. */
-export const nobodysDeadLetters = { redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL } } as const;
+export const refusesDeadLetters = { redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL } } as const;
 
 export interface ClusterQueuesProps {
   readonly hub: string;
@@ -65,7 +65,7 @@ export class ClusterQueues extends Construct {
       const sourceArn = source && Stack.of(this).formatArn({ service: 'sqs', resource: source });
       const queueOfDead = queue(construct, `${of}-dead`, { retentionPeriod });
       if (sourceArn) allowDeadLettersOf(queueOfDead, sourceArn);
-      return endOfLine(queueOfDead);
+      return withoutConsumer(queueOfDead);
     };
     this.deadEvents = dead('DeadEvents', 'events');
     this.deadSyncs = dead('DeadSyncs', 'syncs');
@@ -74,12 +74,12 @@ export class ClusterQueues extends Construct {
     this.events = queue('Events', 'events', {
       visibilityTimeout: visibilityOf(ingestTimeout),
       deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },
-      ...nobodysDeadLetters,
+      ...refusesDeadLetters,
     });
     this.syncs = queue('Syncs', 'syncs', {
       visibilityTimeout: visibilityOf(syncTimeout),
       deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount },
-      ...nobodysDeadLetters,
+      ...refusesDeadLetters,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { endOfLine, hubQueue, nobodysDeadLetters } from './cluster-queues.ts';
+import { hubQueue, refusesDeadLetters, withoutConsumer } from './cluster-queues.ts';
 
 /** Where work goes that no worker will take up again by itself; each message names its cluster. Read by people and by redrive. */
 export class DeadLetters extends Construct {
@@ -13,8 +13,8 @@ export class DeadLetters extends Construct {
   constructor(scope: Construct, id: string, keyArn: string | undefined) {
     super(scope, id);
     const retentionPeriod = Duration.days(14);
-    const props = { retentionPeriod, keyArn, ...nobodysDeadLetters };
-    this.parked = endOfLine(hubQueue(this, 'Parked', props));
-    this.quarantine = endOfLine(hubQueue(this, 'Quarantine', props));
+    const props = { retentionPeriod, keyArn, ...refusesDeadLetters };
+    this.parked = withoutConsumer(hubQueue(this, 'Parked', props));
+    this.quarantine = withoutConsumer(hubQueue(this, 'Quarantine', props));
   }
 }

@@ -8,8 +8,8 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
-import { keyUse, useOfKeys } from './keys.ts';
-import { acknowledge } from './nag.ts';
+import { acknowledge } from './acknowledge-finding.ts';
+import { keyUse, useOfKeys } from './customer-keys.ts';
 import { liveAlias } from './rollout.ts';
 
 export interface HubFunctionProps {

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { clusterStackName } from '#infra/config/stack-names.ts';
-import { acknowledge } from './nag.ts';
+import { acknowledge } from './acknowledge-finding.ts';
 
 /** A cluster's queues by role; `queueNames: fixed`. No other cluster's id makes the same: ids have no capitals, and roles no common ends. */
 export type ClusterQueueRole = 'events' | 'syncs' | 'events-dead' | 'syncs-dead';

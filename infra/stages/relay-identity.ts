@@ -14,7 +14,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { RelayConfig, RelayIdentityConfig } from '#infra/config/relay-config.ts';
 import { relayServiceAccount, relayTokenAudience } from '#infra/relay/relay-names.ts';
-import { keyUse, useOfKeys } from './keys.ts';
+import { keyUse, useOfKeys } from './customer-keys.ts';
 
 export interface RelayIdentityProps {
   readonly relay: RelayConfig;

@@ -4,7 +4,7 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from './nag.ts';
+import { acknowledge } from './acknowledge-finding.ts';
 
 /** What a mapping invokes: the version that is live, by a name that stays the same. */
 export const liveAlias = 'live';

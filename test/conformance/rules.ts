@@ -2,7 +2,7 @@
  * Deliberate differences from upstream, as named rules (docs/parity.md says why): the statement that is departed from, and a predicate on the
  * vector's input and the difference. Never a vector's id: a rule holds on vectors that nobody here has seen.
  */
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import {
   annotationTopologyAwareHints,
   annotationTopologyMode,

@@ -1,7 +1,7 @@
 /** The format of a recorded vector: what the upstream controllers of v1.36.3 made of these objects and changes. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 
 export interface Vector {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** A cluster's outputs in the form in which vectors expect them. */
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { EndpointsView, EventView, SliceGroupView } from './vector.ts';
 

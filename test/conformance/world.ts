@@ -11,7 +11,7 @@ import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { Mode } from '#shared/clusters/mode.ts';

@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { addFleet, type Fleet } from '#infra/stacks/fleet.ts';
+import { addFleet, type Fleet } from '#infra/stacks/fleet-stacks.ts';
 
 // The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run synth` makes it.
 process.env['CDK_VALIDATION'] = 'false';

@@ -1,6 +1,6 @@
 /** Hours in which a cluster cannot be asked, in virtual time: nothing is given up, nothing piles up, and it is not run over when it is back. */
 import { expect, it } from 'vitest';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';

@@ -1,5 +1,5 @@
 /** A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole behaviours start from. */
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
 import { World, type WorldOptions } from '#test/conformance/world.ts';
 

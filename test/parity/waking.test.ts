@@ -1,6 +1,6 @@
 /** What wakes a service, after which delay, and how often it then runs: upstream's event handlers and work queues, seen from outside. */
 import { describe, expect, it } from 'vitest';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from './small-cluster.ts';

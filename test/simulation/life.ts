@@ -1,6 +1,7 @@
 /** A cluster that lives: its objects change by themselves, as people, kubelets and other controllers change them. */
+
+import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage, startGarbageCollector } from '#infra/local/apiserver/gc.ts';
-import type { RawObject, StoreKind } from '#infra/local/apiserver/kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { labelServiceName } from '#shared/kube/names.ts';

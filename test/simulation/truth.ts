@@ -1,5 +1,5 @@
 /** What is so in the cluster itself, and what upstream's rules make of it. */
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';

@@ -1,6 +1,7 @@
 /** One seed's world: a cluster that lives, its relays, and the hub with the real ingest, sync and sweep. */
+
+import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
-import { storeKinds } from '#infra/local/apiserver/kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

@@ -98,3 +98,32 @@ it('files are small', () => {
   const long = globSync('{shared,functions,infra}/**/*.ts').filter((file) => readFileSync(file, 'utf8').split('\n').length - 1 > 250);
   expect(long).toEqual([]);
 });
+
+/** Names that stand in more than one folder: each is the same role in its folder, and is looked for by the folder's name. */
+const sharedNames: readonly string[] = [
+  'port.ts',
+  'deps.ts',
+  'events.ts',
+  'batch.ts',
+  'session.ts',
+  'settings.ts',
+  'hash.ts',
+  'hints.ts',
+  'labels.ts',
+  'metrics.ts',
+  'outcome.ts',
+  'outputs.ts',
+  'plan.ts',
+  'registration.ts',
+  'rights.ts',
+  'run.ts',
+  'sync.ts',
+  'table.ts',
+  'explain.ts',
+];
+
+it('a file is found by its name alone', () => {
+  const folders = Map.groupBy(globSync('{shared,functions,infra}/**/*.ts'), (file) => file.split('/').at(-1) as string);
+  const equal = [...folders].filter(([name, files]) => files.length > 1 && !sharedNames.includes(name));
+  expect(equal.map(([, files]) => files.join(' and '))).toEqual([]);
+});

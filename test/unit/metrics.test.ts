@@ -1,6 +1,6 @@
 /** The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync and sweep. */
 import { describe, expect, it } from 'vitest';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';

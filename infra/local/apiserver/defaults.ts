@@ -1,4 +1,4 @@
-import type { Fields, RawObject, StoreKind } from './kinds.ts';
+import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
 
 export interface Allocator {
   clusterIP(family: 'IPv4' | 'IPv6'): string;

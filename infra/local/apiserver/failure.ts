@@ -1,6 +1,6 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { Status } from '#shared/kube/types.ts';
-import { detailsOf, type NamedBy, qualified, type StoreKind } from './kinds.ts';
+import { detailsOf, type NamedBy, qualified, type StoreKind } from './api-kinds.ts';
 
 type Details = NonNullable<Status['details']>;
 export type FieldError = Required<NonNullable<Details['causes']>[number]>;

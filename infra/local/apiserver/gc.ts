@@ -1,4 +1,4 @@
-import { kindFacts, type StoreKind, storeKinds } from './kinds.ts';
+import { kindFacts, type StoreKind, storeKinds } from './api-kinds.ts';
 import type { Store } from './store.ts';
 
 /**

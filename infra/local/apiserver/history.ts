@@ -1,5 +1,5 @@
+import { kindFacts, type RawObject, type StoreKind } from './api-kinds.ts';
 import { Refusal } from './failure.ts';
-import { kindFacts, type RawObject, type StoreKind } from './kinds.ts';
 
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';

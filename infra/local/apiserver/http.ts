@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
 import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
-import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
+import { fieldMatch, labelMatch, type Target } from './list-selectors.ts';
 import { patchTypeOf } from './patch.ts';
-import { fieldMatch, labelMatch, type Target } from './selectors.ts';
 import type { DeleteOptions, Store } from './store.ts';
 import { watchKind } from './watch.ts';
 

@@ -1,5 +1,5 @@
+import type { Fields } from './api-kinds.ts';
 import { Refusal } from './failure.ts';
-import type { Fields } from './kinds.ts';
 
 export type PatchType = 'merge' | 'strategic';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
-import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './kinds.ts';
 import { applyPatch, type PatchType } from './patch.ts';
 import { validate } from './validation.ts';
 

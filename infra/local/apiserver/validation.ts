@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
 import { type FieldError, invalid } from './failure.ts';
-import type { Fields, RawObject, StoreKind } from './kinds.ts';
 
 /** Throws 422 where the two controllers could run into the API server's validation (API-7), with its texts. */
 export function validate(kind: StoreKind, object: RawObject, old: RawObject | undefined): void {

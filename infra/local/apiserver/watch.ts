@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { kindFacts } from './api-kinds.ts';
 import { badRequest, Refusal } from './failure.ts';
 import type { StoreEvent } from './history.ts';
-import { kindFacts } from './kinds.ts';
-import type { Target } from './selectors.ts';
+import type { Target } from './list-selectors.ts';
 import type { Store } from './store.ts';
 
 /** Writes events until the time is up or the reader leaves. Once the request is understood, every failure is an event in the stream. */

@@ -1,4 +1,4 @@
-/** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points to draw. */
+/** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points for charts. */
 import type { Statistic } from '#infra/monitoring/series.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';

@@ -25,7 +25,7 @@ export function pageRoutes(): Routes {
 async function bundlePage(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
-      { in: source('main.ts'), out: 'app' },
+      { in: source('console-app.ts'), out: 'app' },
       { in: source('style.css'), out: 'app' },
     ],
     bundle: true,

@@ -1,4 +1,4 @@
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type ClusterSize, generator, withReadiness } from './cluster-objects.ts';
 import { dollarsOf, MeteredWorld, total, type Usage } from './metered-world.ts';
 

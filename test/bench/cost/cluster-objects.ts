@@ -1,4 +1,4 @@
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 
 export interface ClusterSize {
   readonly namespaces: number;

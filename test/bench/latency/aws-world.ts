@@ -10,7 +10,7 @@ import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#function
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#functions/sync/pod-cache.ts';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';

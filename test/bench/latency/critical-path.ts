@@ -1,4 +1,4 @@
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { clusterObjects, withReadiness } from '../cost/cluster-objects.ts';
 import { AwsWorld } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';

@@ -1,4 +1,4 @@
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type ClusterSize, clusterObjects, generator, withReadiness } from '../cost/cluster-objects.ts';
 import { type AwsOptions, AwsWorld } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';

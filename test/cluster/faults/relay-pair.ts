@@ -1,7 +1,7 @@
 /** Two relays beside the one of the run, candidates for the same Lease, each with ways of its own to the API server and to the queues. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { relayProcess } from '#infra/local/processes.ts';
+import { relayProcess } from '#infra/local/child-specs.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { relayEnv } from '#shared/contract/env.ts';

@@ -1,7 +1,7 @@
 /** Is nothing left to do, and is everything as it must be? */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { defaultSettings, readCluster } from '#shared/clusters/record.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { leaveAddresses, localHubFile } from '#infra/cli/hub.ts';
+import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { foreignWrites, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const connectionsFile = join(hub.folder, 'connections.json');
   // Nobody listens there.
   await writeFile(connectionsFile, JSON.stringify({ 'not-ready': { server: 'http://127.0.0.1:9' } }));
-  await leaveAddresses({ ...hub.addresses, connectionsFile, consoleUrl: '' });
+  await publishLocalAddresses({ ...hub.addresses, connectionsFile, consoleUrl: '' });
 });
 afterAll(async () => {
   await rm(localHubFile(process.pid), { force: true });

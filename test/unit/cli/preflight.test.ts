@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { owedRuns } from '#infra/cli/owed.ts';
+import { readOverdueRuns } from '#infra/cli/overdue-runs.ts';
 import {
   accessFindings,
   controllersOff,
   defaultQuietMs,
   type Finding,
-  notVouchedFor,
+  notDeclaredOff,
   onlyControllersLeft,
   recordedFindings,
   shadowFindings,
@@ -69,15 +69,18 @@ it('a service whose comparison fails is owed a run, one that has just changed or
   await table.update(workKey('c', 'ns', 'waits'), { set: { ep_at: now + 30_000, sl_at: now - 1_000 } });
   await raise(table, key('done'), now - 90_000);
   await table.update(workKey('c', 'ns', 'done'), { set: { ep_done: 1, sl_done: 1 } });
-  expect(await owedRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
+  expect(await readOverdueRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
   // Pods' changes wait for their batch period.
-  expect(await owedRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({ services: 0, oldestSeconds: 0 });
+  expect(await readOverdueRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({
+    services: 0,
+    oldestSeconds: 0,
+  });
 });
 
 it('controllers that still run are told from everything else that is not ready', () => {
   const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
-  expect(onlyControllersLeft([...ready, notVouchedFor])).toBe(true);
-  expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notVouchedFor])).toBe(false);
+  expect(onlyControllersLeft([...ready, notDeclaredOff])).toBe(true);
+  expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notDeclaredOff])).toBe(false);
 });
 
 /** An API server that allows what it is asked for, or not. */

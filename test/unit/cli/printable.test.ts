@@ -1,8 +1,8 @@
 /** Names in messages and answers of clusters may be any text: none of it may speak to the terminal of whoever looks. */
 import { expect, it, vi } from 'vitest';
 import { printable, say } from '#infra/cli/printable.ts';
-import { childLines } from '#infra/local/child-lines.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
+import { childLines } from '#infra/local/log-lines.ts';
 import { terminal } from '#infra/local/terminal.ts';
 
 const evil = '\u001b]0;owned\u0007\u001b[2Jx\r\nPod fine\u009b31m\u007f\u202eeslaf\u2028';

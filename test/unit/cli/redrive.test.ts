@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { lookAside, type SetAside } from '#infra/cli/redrive.ts';
+import { listSetAside, type SetAsideMessage } from '#infra/cli/redrive.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { claim, raise, readWork, settleClean } from '#shared/workqueue/item-store.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const look = async (cluster: string, now = Date.now): Promise<readonly SetAside[]> => (await lookAside({ ...hub, now }, [cluster])).found;
+const look = async (cluster: string, now = Date.now): Promise<readonly SetAsideMessage[]> => (await listSetAside({ ...hub, now }, [cluster])).found;
 
 /** A service whose work was given up: generation 1 is done. */
 async function givenUp(cluster: string, name: string) {
@@ -86,7 +86,7 @@ it.concurrent('looking takes nothing away', { timeout: 20_000 }, async () => {
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
   await hub.put(cluster, 'parked', encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'ep', gen: 1, error: 'e', parkedAt: 1 }));
   const queues = async (): Promise<readonly string[]> => {
-    const { found, more, release } = await lookAside({ ...hub, now: Date.now }, [cluster]);
+    const { found, more, release } = await listSetAside({ ...hub, now: Date.now }, [cluster]);
     expect(more).toBe(false);
     await release();
     return found.map((s) => s.queue).sort();
@@ -137,7 +137,7 @@ it.concurrent('each cluster is shown its own', async () => {
   await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
   expect((await look(one)).map((s) => s.cluster)).toEqual([one]);
   await hub.put(other, 'deadSyncs', encodeMessage(wakeUp(other, 'api')));
-  expect((await lookAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
+  expect((await listSetAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
 });
 
 it.concurrent('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
@@ -145,7 +145,7 @@ it.concurrent('what a cluster’s dead-letter queues hold in the name of another
   await hub.put(one, 'deadEvents', encodeMessage(live(other)));
   await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
 
-  const { found, release } = await lookAside({ ...hub, now: Date.now }, [one, other]);
+  const { found, release } = await listSetAside({ ...hub, now: Date.now }, [one, other]);
   const why = `it speaks for cluster ${other} in the queue of ${one}: not believed`;
   expect(found).toMatchObject([
     { queue: 'dead events', cluster: one, why },

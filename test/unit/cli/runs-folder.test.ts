@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectHub, leaveAddresses, localHubFile } from '#infra/cli/hub.ts';
+import { connectHub, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 
 const addresses = {
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 it('what a run leaves there is found again', async () => {
-  await leaveAddresses(addresses);
+  await publishLocalAddresses(addresses);
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
 });
 
@@ -40,7 +40,7 @@ it('a folder that others may write to is believed by no command and used by no r
   await chmod(folder, 0o770);
   expect(connect).toThrow(UsageError);
   expect(connect).toThrow(/is open to others \(0770, 0700 is needed\).*not believed/);
-  await expect(leaveAddresses(addresses)).rejects.toThrow(UsageError);
+  await expect(publishLocalAddresses(addresses)).rejects.toThrow(UsageError);
 });
 
 it('nor is one that leads to somewhere else', async () => {

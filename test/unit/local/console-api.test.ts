@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explanationLines } from '#infra/cli/explain-text.ts';
-import { apiRoutes } from '#infra/local/console/api.ts';
+import { apiRoutes } from '#infra/local/console/console-api.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';

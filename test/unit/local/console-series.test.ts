@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
-import { draw } from '#infra/local/console/drawing.ts';
 import { type MetricsStore, metricsStore, type Query } from '#infra/local/console/metrics-store.ts';
+import { seriesOf } from '#infra/local/console/series-data.ts';
 import { keptSeconds, statisticOf, timeSeries } from '#infra/local/console/time-series.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
@@ -82,7 +82,7 @@ describe('the points of a metric', () => {
 });
 
 /** The values of one widget's series, by title and label. */
-function valuesOf(dashboard: Dashboard, answer: ReturnType<typeof draw>, title: string, label: string) {
+function valuesOf(dashboard: Dashboard, answer: ReturnType<typeof seriesOf>, title: string, label: string) {
   const widgets = dashboard.rows.flatMap((r) => r.widgets);
   const at = widgets.findIndex((w) => w.title === title);
   return answer.widgets[at]?.[widgets[at]?.series.findIndex((s) => s.label === label) ?? -1];
@@ -99,12 +99,12 @@ describe('a dashboard', () => {
     depth(7, 'a-parked', 2);
     depth(7, 'a-syncs-dead', 1);
     const span = { now: start + 11, minutes: 5 };
-    const fleet = draw(store, fleetDashboard, undefined, span);
+    const fleet = seriesOf(store, fleetDashboard, undefined, span);
     expect([fleet.from, fleet.period, fleet.widgets[0]?.[0]?.values.length]).toEqual([start - 290, 5, 61]);
     expect(valuesOf(fleetDashboard, fleet, 'Events', 'objects')?.values.slice(-5)).toEqual([null, null, 3, 4, null]);
     expect(valuesOf(fleetDashboard, fleet, 'Oldest overdue work', 'any cluster')?.newest).toBe(12);
     expect(valuesOf(fleetDashboard, fleet, 'Put aside', 'parked')?.newest).toBe(2);
-    const one = draw(store, clusterDashboard, 'a', span);
+    const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Events', 'objects')?.values.slice(-4)).toEqual([null, 3, 0, null]);
     expect(valuesOf(clusterDashboard, one, 'Syncs queue', 'waiting')?.newest).toBe(5);
   });
@@ -124,24 +124,24 @@ describe('a dashboard', () => {
     for (const [cluster, value] of Object.entries({ a: 7, b: 9 })) metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster });
     metrics.flush();
     const span = { now: start + 11, minutes: 5 };
-    const fleet = draw(store, fleetDashboard, undefined, span);
+    const fleet = seriesOf(store, fleetDashboard, undefined, span);
     const newest = (title: string, label: string) => valuesOf(fleetDashboard, fleet, title, label)?.values.at(-3);
     expect([newest('Slice syncs', 'success'), newest('Slice syncs', 'stale')]).toEqual([2, 0]);
     expect([newest('Slices by topology', 'Disabled'), newest('Slices by topology', 'PreferClose')]).toEqual([3, 4]);
-    const one = draw(store, clusterDashboard, 'a', span);
+    const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Endpoints and slices', 'endpoints')?.newest).toBe(7);
   });
 
   it('says 0 for what was not counted since the run began, and nothing for what was not measured', () => {
     const { store, put } = clocked();
     put(0, 'EventsIn', [1]);
-    const answer = draw(store, fleetDashboard, undefined, { now: start + 12, minutes: 5 });
+    const answer = seriesOf(store, fleetDashboard, undefined, { now: start + 12, minutes: 5 });
     expect(valuesOf(fleetDashboard, answer, 'Given up', 'parked')?.values.slice(-4)).toEqual([null, 0, 0, null]);
     expect(valuesOf(fleetDashboard, answer, 'Due to written', 'p50')?.newest).toBeNull();
   });
 
   it.each(dashboards.map((d) => [d.title, d] as const))('%s has values in the order of its widgets and series', (_, dashboard) => {
-    const answer = draw(metricsStore(), dashboard, undefined, { now: start, minutes: 30 });
+    const answer = seriesOf(metricsStore(), dashboard, undefined, { now: start, minutes: 30 });
     expect(answer.widgets.map((w) => w.length)).toEqual(dashboard.rows.flatMap((r) => r.widgets.map((w) => w.series.length)));
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
-import { childLines } from '#infra/local/child-lines.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { startConsole } from '#infra/local/console/server.ts';
+import { childLines } from '#infra/local/log-lines.ts';
 import { summary } from '#infra/local/summary.ts';
 import { terminal } from '#infra/local/terminal.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';

@@ -1,6 +1,6 @@
 /** A process for the supervisor's tests: what it does is in its arguments. */
 import { createServer } from 'node:net';
-import { onStop, portOf, report, writeLine } from '#infra/local/child.ts';
+import { onStop, portOf, report, writeLine } from '#infra/local/child-process.ts';
 
 const [behaviour = 'serve'] = process.argv.slice(2);
 switch (behaviour) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { scheduleAsBatch } from '#infra/local/scheduling.ts';
+import { scheduleAsBatch } from '#infra/local/cpu-scheduling.ts';
 
 const batch = 3;
 const normal = 0;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { deletedInput, inputEntry } from '#functions/relay/project.ts';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';

@@ -1,7 +1,7 @@
 /** However the mode is switched while a cluster lives on, in the end it is what both controllers make of it. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';

@@ -1,7 +1,7 @@
 /** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
 import { expect, it } from 'vitest';
 import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
-import type { RawObject } from '#infra/local/apiserver/kinds.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';

@@ -1,7 +1,7 @@
 /** A widget of kind `lines`: a chart, and beneath it a table of its newest values, which is legend and text alternative in one. */
 import uPlot from 'uplot';
 import type { Widget } from '#infra/monitoring/dashboards.ts';
-import type { SeriesValues } from '../answers.ts';
+import type { SeriesValues } from '../api-types.ts';
 import { h, setText } from './dom.ts';
 import { axisText, unitText, valueText } from './format.ts';
 

@@ -1,7 +1,7 @@
 /** A dashboard of infra/monitoring/dashboards.ts, drawn from the run's own metrics. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
-import type { SeriesAnswer } from '../answers.ts';
-import { ask } from './api.ts';
+import type { SeriesAnswer } from '../api-types.ts';
+import { ask } from './ask.ts';
 import { lineChart, type WidgetView } from './chart.ts';
 import { h } from './dom.ts';
 import { numbers } from './numbers.ts';

@@ -1,6 +1,6 @@
 /** A row for each cluster. Rows stay the same elements, so that the keyboard's focus stays where it is. */
-import type { FleetRow } from '../answers.ts';
-import { ask } from './api.ts';
+import type { FleetRow } from '../api-types.ts';
+import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { durationText, valueText } from './format.ts';
 import { hashOf } from './route.ts';

@@ -6,9 +6,9 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
+import { region, tableName } from './child-specs.ts';
 import { createQueues } from './create-queues.ts';
 import { createTable } from './create-table.ts';
-import { region, tableName } from './processes.ts';
 
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };

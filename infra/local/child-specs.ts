@@ -2,7 +2,7 @@
 
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv, relayEnv } from '#shared/contract/env.ts';
-import { childEnv } from './child.ts';
+import { childEnv } from './child-process.ts';
 import { compileCache } from './compile-cache.ts';
 import type { ConnectionFiles } from './connection-files.ts';
 import type { ChildSpec } from './supervisor.ts';

@@ -7,7 +7,7 @@ import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot-table.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface SweepProps extends StageProps {

@@ -1,7 +1,7 @@
 import { printable } from '#infra/cli/printable.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
+import { run } from './local-run.ts';
 import { parseOptions } from './options.ts';
-import { run } from './run.ts';
 import { terminal } from './terminal.ts';
 
 /** From the command line to the exit code. */

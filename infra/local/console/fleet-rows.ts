@@ -5,7 +5,7 @@ import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { FleetRow } from './answers.ts';
+import type { FleetRow } from './api-types.ts';
 import type { MetricsStore, Query } from './metrics-store.ts';
 
 const recentSeconds = 5 * 60;

@@ -34,7 +34,7 @@ const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo
 export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.json`);
 
 /** Only this user may read them. */
-export async function leaveAddresses(addresses: LocalAddresses): Promise<void> {
+export async function publishLocalAddresses(addresses: LocalAddresses): Promise<void> {
   await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
   checkOurs(runsFolder());
   await writeFile(localHubFile(process.pid), JSON.stringify(addresses), { mode: 0o600 });

@@ -1,11 +1,11 @@
 /** The console's page: three views, drawn anew from the run each second. */
-import type { DashboardsAnswer } from '../answers.ts';
-import { ask, Refused } from './api.ts';
+import type { DashboardsAnswer } from '../api-types.ts';
+import { ask, Refused } from './ask.ts';
 import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
 import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
-import { servicesView } from './services.ts';
+import { servicesView } from './services-view.ts';
 
 interface View {
   readonly element: HTMLElement;

@@ -1,4 +1,4 @@
-import type { Failure } from '../answers.ts';
+import type { Failure } from '../api-types.ts';
 
 /** Throws what the API says is wrong. */
 export async function ask<T>(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<T> {

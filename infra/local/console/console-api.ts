@@ -4,10 +4,10 @@ import { UsageError } from '#infra/cli/usage-error.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { DashboardsAnswer } from './answers.ts';
-import { draw } from './drawing.ts';
-import { fleetRows } from './fleet.ts';
+import type { DashboardsAnswer } from './api-types.ts';
+import { fleetRows } from './fleet-rows.ts';
 import type { MetricsStore } from './metrics-store.ts';
+import { seriesOf } from './series-data.ts';
 import type { Routes } from './server.ts';
 
 export interface ApiDeps {
@@ -30,7 +30,7 @@ export function apiRoutes({ store, table, now }: ApiDeps): Routes {
       if (!dashboard) throw new UsageError(`no dashboard ${query.get('dashboard')}: there are ${dashboards.map((d) => d.id).join(', ')}`);
       const minutes = Number(query.get('minutes') ?? 5);
       if (![5, 15, 30].includes(minutes)) throw new UsageError(`minutes=${query.get('minutes')}: 5, 15 or 30`);
-      return draw(store, dashboard, query.get('cluster') ?? undefined, { now: now() / 1000, minutes });
+      return seriesOf(store, dashboard, query.get('cluster') ?? undefined, { now: now() / 1000, minutes });
     }),
     '/api/fleet': json(() => fleetRows(started(), store, now())),
     '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),

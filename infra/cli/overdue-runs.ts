@@ -5,18 +5,18 @@ import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 
-/** Services whose run has been due for longer than a healthy one takes. `services` is at most `mostOwed`. */
-export interface Owed {
+/** Services whose run has been due for longer than a healthy one takes. `services` is at most `maxOverdueRuns`. */
+export interface OverdueRuns {
   readonly services: number;
   readonly oldestSeconds: number;
 }
 
 const longerMs = 60_000;
-export const mostOwed = 500;
+export const maxOverdueRuns = 500;
 
-export async function owedRuns(table: Table, meta: ClusterRecord, now: number): Promise<Owed> {
+export async function readOverdueRuns(table: Table, meta: ClusterRecord, now: number): Promise<OverdueRuns> {
   const batchMs = meta.settings.batchPeriodSeconds * 1000;
-  const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, mostOwed);
+  const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, maxOverdueRuns);
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
     const { namespace, service } = parseWorkKey(pk);
     const work = await readWork(table, { cluster: meta.id, namespace, name: service });

@@ -7,15 +7,15 @@ import type { HubConfig } from '#infra/config/config.ts';
 import type { Alarm } from './alarm.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
-/** Where alarms ring, and where it is told that they have stopped (nowhere without a topic); and where it says what to do. */
-export interface Bells {
-  readonly topics: { readonly [S in Alarm['severity']]: ITopic | undefined };
+/** Where alarms notify, and where it is told that they have stopped (nowhere without a topic); and where it says what to do. */
+export interface AlarmTopics {
+  readonly bySeverity: { readonly [S in Alarm['severity']]: ITopic | undefined };
   readonly runbookUrl: string;
 }
 
-export function bellsOf(scope: Construct, { alarms, runbookUrl }: HubConfig): Bells {
+export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: HubConfig): AlarmTopics {
   return {
-    topics: {
+    bySeverity: {
       page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
       ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
     },
@@ -24,7 +24,7 @@ export function bellsOf(scope: Construct, { alarms, runbookUrl }: HubConfig): Be
   };
 }
 
-export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, bells: Bells): CloudWatchAlarm {
+export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, topics: AlarmTopics): CloudWatchAlarm {
   const made = new CloudWatchAlarm(scope, alarm.id, {
     metric: metricOf(alarm.series, sources, Duration.minutes(alarm.periodMinutes)),
     threshold: alarm.threshold,
@@ -32,13 +32,13 @@ export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources
     evaluationPeriods: alarm.periods,
     datapointsToAlarm: alarm.datapoints ?? alarm.periods,
     treatMissingData: alarm.missing === 'fine' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
-    alarmDescription: describe(bells, alarm.id, alarm.meaning, sources.cluster),
+    alarmDescription: describe(topics, alarm.id, alarm.meaning, sources.cluster),
   });
-  ring(made, bells.topics[alarm.severity]);
+  notify(made, topics.bySeverity[alarm.severity]);
   return made;
 }
 
-export function ring(alarm: AlarmBase, topic: ITopic | undefined): void {
+export function notify(alarm: AlarmBase, topic: ITopic | undefined): void {
   if (!topic) return;
   alarm.addAlarmAction(new SnsAction(topic));
   // Incidents are closed by it.
@@ -47,5 +47,5 @@ export function ring(alarm: AlarmBase, topic: ITopic | undefined): void {
 
 export const runbookAnchor = (runbookUrl: string, id: string): string => `${runbookUrl}#${id.toLowerCase()}`;
 
-export const describe = ({ runbookUrl }: Bells, id: string, meaning: string, cluster?: string): string =>
+export const describe = ({ runbookUrl }: AlarmTopics, id: string, meaning: string, cluster?: string): string =>
   `${cluster ? `${cluster}: ` : ''}${meaning}. What to do: ${runbookAnchor(runbookUrl, id)}`;

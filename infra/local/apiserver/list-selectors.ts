@@ -1,5 +1,5 @@
+import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
 import { badRequest } from './failure.ts';
-import type { Fields, RawObject, StoreKind } from './kinds.ts';
 
 export type Match = (object: RawObject) => boolean;
 

@@ -1,9 +1,9 @@
 /** The services of a cluster, and of the chosen one why it has the endpoints that it has. */
 import type { Explanation } from '#shared/explain/explanation.ts';
-import type { ServiceEntry } from '../answers.ts';
-import { ask } from './api.ts';
+import type { ServiceEntry } from '../api-types.ts';
+import { ask } from './ask.ts';
 import { h } from './dom.ts';
-import { explanationView } from './explanation.ts';
+import { explanationView } from './explanation-view.ts';
 import { hashOf, type Route } from './route.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;

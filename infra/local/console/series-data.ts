@@ -2,7 +2,7 @@
 import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { QueueRole, Source } from '#infra/monitoring/series.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
-import type { SeriesAnswer, SeriesValues } from './answers.ts';
+import type { SeriesAnswer, SeriesValues } from './api-types.ts';
 import type { Dimensions, MetricsStore, Query } from './metrics-store.ts';
 
 export interface Span {
@@ -12,7 +12,7 @@ export interface Span {
 }
 
 /** Without a cluster: of the fleet. */
-export function draw(store: MetricsStore, { rows }: Dashboard, cluster: string | undefined, { now, minutes }: Span): SeriesAnswer {
+export function seriesOf(store: MetricsStore, { rows }: Dashboard, cluster: string | undefined, { now, minutes }: Span): SeriesAnswer {
   const period = periodOf(minutes);
   const count = (minutes * 60) / period + 1;
   // The last one is the period that is under way.
