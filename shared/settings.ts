@@ -1,10 +1,11 @@
 import type { QueueUrls } from './clusters/record.ts';
 import { hubEnv } from './contract/env.ts';
-import { metricsNamespaceOf } from './contract/metrics.ts';
+import { type ClusterMetrics, clusterMetricsChoices, metricsNamespaceOf } from './contract/metrics.ts';
 
 export interface HubSettings {
   readonly tableName: string;
   readonly metricsNamespace: string;
+  readonly clusterMetrics: ClusterMetrics;
   /** Local runs: the clusters' queues. Deployed, each cluster's record has them. */
   readonly queues: { readonly [cluster: string]: QueueUrls };
   /** Local runs: file with the clusters' connections by id. */
@@ -22,6 +23,15 @@ export function readHubSettings(env: { readonly [name: string]: string | undefin
   } catch {
     wrong.push(`${hubEnv.queues} is not JSON: ${env[hubEnv.queues]?.slice(0, 80)}`);
   }
+  const clusterMetrics = (env[hubEnv.clusterMetrics] || 'all') as ClusterMetrics;
+  if (!clusterMetricsChoices.includes(clusterMetrics))
+    wrong.push(`${hubEnv.clusterMetrics} is ${JSON.stringify(clusterMetrics)}: ${clusterMetricsChoices.join(' or ')} is needed`);
   if (wrong.length > 0) throw new Error(`settings: ${wrong.join('; ')}`);
-  return { tableName, metricsNamespace: metricsNamespaceOf(env[hubEnv.hubName]), queues, connectionsFile: env[hubEnv.connectionsFile] };
+  return {
+    tableName,
+    metricsNamespace: metricsNamespaceOf(env[hubEnv.hubName]),
+    clusterMetrics,
+    queues,
+    connectionsFile: env[hubEnv.connectionsFile],
+  };
 }

@@ -19,7 +19,7 @@ const table = dynamoTable(new DynamoDBClient(hotClient), settings.tableName);
 const directory = queueDirectory(table, new SQSClient(hotClient), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
-const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
+const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
 const invocation = invocations();
 const log = jsonLog(writeLine, Date.now, { stage: 'ingest' }, invocation.fields);
 const deps = {

@@ -1,4 +1,5 @@
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Changes } from './changes.ts';
@@ -44,7 +45,12 @@ export class Session {
     const { outputs, resyncMs, pageSize, failFast } = options;
     const memory = new Memory({ ...deps, outputs });
     const reflectorDeps = { ...deps, outbox: this.outbox, memory, lists: new Gate(), continuity: new Continuity(deps, identity.uid) };
-    this.reflectors = kinds.map((kind) => new Reflector(kind, reflectorDeps, { base: identity.base, resyncMs, pageSize, failFast }));
+    // What shadow mode compares is sent whole, and told as often as the inputs.
+    const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
+    this.reflectors = kinds.map((kind) => {
+      const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
+      return new Reflector(kind, reflectorDeps, { base: identity.base, resyncMs: ofKind, pageSize, failFast });
+    });
   }
 
   /** Until the signal is aborted or the cluster turns out to be another one. `turns`: told whenever it may be this relay's turn. */

@@ -1,6 +1,7 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
@@ -17,6 +18,8 @@ export interface SweepDeps {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;
+  /** Upstream's gauges are published with `all`, which is the default. */
+  readonly clusterMetrics?: ClusterMetrics;
   /** When this run is stopped, ms since the epoch; left out where it is not. */
   readonly deadline?: number;
   /** The defaults where left out. */

@@ -57,10 +57,12 @@ const roundAt = (number: number, kept: Round): Round =>
   kept.done && kept.number < number ? { number, passed: 0, total: kept.passed, done: false } : kept;
 
 function dueNow(deps: SweepDeps, { number, passed, total }: Round, current: number, minute: number): number {
-  const { resyncMinutes, firstResync, mostResync } = limitsOf(deps).sweep;
+  const { resyncMinutes, firstResync, leastResync, mostResync } = limitsOf(deps).sweep;
   const pace = total > 0 ? total / (paceShare * resyncMinutes) : firstResync;
   const most = Math.max(mostResync, 2 * Math.ceil(pace));
-  return number < current ? most : Math.min(most, Math.ceil(pace * (minute + 1)) - passed);
+  if (number < current) return most;
+  const due = Math.min(most, Math.ceil(pace * (minute + 1)) - passed);
+  return due < Math.min(leastResync, total / 20) ? 0 : due;
 }
 
 /** Clusters of one make are of one size: their id spreads when their rounds begin. */

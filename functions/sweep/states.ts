@@ -2,7 +2,7 @@
 import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
 import type { SweepDeps } from './deps.ts';
 
-/** A relay sends a heartbeat each 15 s; after six that did not come it is silent. */
+/** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three that did not come it is silent. */
 export const silentAfterMs = 90_000;
 
 /**

@@ -25,7 +25,7 @@ const table = dynamoTable(dynamodb, settings.tableName);
 const directory = queueDirectory(table, new SQSClient(sdkClient), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
-const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace);
+const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
@@ -44,6 +44,7 @@ const deps = {
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),
   now: Date.now,
   newId: randomUUID,
+  clusterMetrics: settings.clusterMetrics,
 };
 
 type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;

@@ -83,6 +83,7 @@ async function wake(run: Run, told: readonly Told[]): Promise<void> {
     run,
     told.filter(isSwitching).map((t) => t.meta),
   );
+  if (deps.clusterMetrics === 'few') return;
   const active = told.filter(({ meta }) => meta.mode === 'active');
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
 }

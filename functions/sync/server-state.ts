@@ -42,6 +42,21 @@ export class Saves {
     return [...this.#records.values()];
   }
 
+  /** Those that are not saved already: a run that reads its outputs live mostly finds them as they were. */
+  get unsaved(): readonly OutputRecord[] {
+    return this.records.filter(
+      (record) =>
+        !this.#before.some(
+          ({ kind, name, uid, version, object }) =>
+            kind === record.kind &&
+            name === record.name &&
+            uid === record.uid &&
+            version === record.version &&
+            (object === undefined) === (record.object === undefined),
+        ),
+    );
+  }
+
   /** What was read before the run, as it is after it, in the table's order. */
   over(before: readonly OutputRecord[]): readonly OutputRecord[] {
     const isOld = (o: OutputRecord): boolean => !this.#records.has(`${o.kind}/${o.name}`);

@@ -217,7 +217,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
     const proven = await prove(deps.table, key, held.leaseId);
     if (!proven) return 'lost';
     isBehind = proven.gen > held.work.gen;
-    await concurrently(8, saves.records, (record) => saveOutput(deps.table, key, record));
+    await concurrently(8, saves.unsaved, (record) => saveOutput(deps.table, key, record));
     // Each part by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([part]) => outputKindOf[part]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);

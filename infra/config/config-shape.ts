@@ -1,5 +1,6 @@
 /** What clusters.yaml may say: each value's form, its default, and the sentence that tells what is allowed. */
 import { X509Certificate } from 'node:crypto';
+import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import type { AuthConfig, ClusterConfig, Config, HubConfig } from './config.ts';
 import { brokenRule } from './config-rules.ts';
 import { arn, awsRegion, eksName, matches, roleArn } from './config-values.ts';
@@ -149,6 +150,7 @@ const fleet = fields({
         ),
         alarms: withDefault(fields({ pageTopicArn: optional(arn('sns', 'a topic')), ticketTopicArn: optional(arn('sns', 'a topic')) }), noTopics),
         tracing: withDefault(flag, false),
+        clusterMetrics: withDefault(oneOf(...clusterMetricsChoices), 'few' as const),
         monthlyBudget: optional(integer(1, 10_000_000)),
         rollout: withDefault(oneOf('gradual', 'at-once'), 'gradual' as const),
         runbookUrl: optional(webPage),

@@ -1,3 +1,4 @@
+import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { RelayConfig } from './relay-config.ts';
 
 /** One installation: a hub and the clusters it serves (clusters.example.yaml explains each key). */
@@ -31,6 +32,8 @@ export interface HubConfig {
   readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
   readonly tracing: boolean;
+  /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
+  readonly clusterMetrics: ClusterMetrics;
   /** Of the whole account, in US dollars. */
   readonly monthlyBudget?: number | undefined;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, sent back by alarms; or at once, whatever rings. */

@@ -14,7 +14,7 @@ import {
 import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 import { type ClusterQueueRole, fixedQueueName } from '#infra/stages/queue-arns.ts';
-import { clusterDashboard, type Dashboard, type Widget } from './dashboards.ts';
+import { clusterDashboardOf, type Dashboard, type Widget } from './dashboards.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
 
@@ -54,6 +54,7 @@ const chosen = 'CHOSEN-CLUSTER';
 
 /** One dashboard for all clusters: where names of queues are fixed, one choice leads to all of a cluster. */
 export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
+  const dashboard = clusterDashboardOf(hub.clusterMetrics);
   const placeholder = (queue: QueueRole): string => `${queue}-queue`;
   const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
     new DashboardVariable({
@@ -70,7 +71,7 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
   const cluster = variable('cluster', 'Cluster', chosen, clusters);
   if (hub.queueNames === 'fixed') {
     const queueName = (queue: QueueRole): string => fixedQueueName(hub.name, chosen, fixedRole(queue));
-    drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName }, [cluster]);
+    drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosen, queueName }, [cluster]);
     return;
   }
   // Generated names: each kind has a choice of its own.
@@ -78,7 +79,7 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
     const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
     return variable(`${queue}Queue`, `${queue} queue`, placeholder(queue), values);
   };
-  drawDashboard(scope, hub, clusterDashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
+  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
     cluster,
     queueVariable('events', 'QueuesEvents'),
     queueVariable('syncs', 'QueuesSyncs'),

@@ -2,7 +2,7 @@
  * What people look at, as data: CloudWatch draws it when deployed (monitoring.ts), the local console from the same rows.
  * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from what is kept per cluster.
  */
-import { type MetricName, objectiveMs, type Unit } from '#shared/contract/metrics.ts';
+import { type ClusterMetrics, type MetricName, objectiveMs, perCluster, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetricName, upstreamLabels } from '#shared/contract/upstream-metrics.ts';
 import type { FunctionRole, QueueRole, Series, Statistic } from './series.ts';
 
@@ -212,5 +212,14 @@ export const clusterDashboard: Dashboard = {
     },
   ],
 };
+
+/** The cluster's dashboard without what is not kept for each cluster. */
+export function clusterDashboardOf(kept: ClusterMetrics): Dashboard {
+  const has = (series: Drawn): boolean => ('metric' in series ? perCluster[kept].includes(series.metric) : !('upstream' in series) || kept === 'all');
+  const widgets = (row: Row): readonly Widget[] =>
+    row.widgets.map((w) => ({ ...w, series: w.series.filter(has) })).filter((w) => w.series.length > 0);
+  const rows = clusterDashboard.rows.map((row) => ({ ...row, widgets: widgets(row) })).filter((row) => row.widgets.length > 0);
+  return { ...clusterDashboard, rows };
+}
 
 export const dashboards: readonly Dashboard[] = [fleetDashboard, clusterDashboard];

@@ -23,6 +23,8 @@ export interface HubFunctionProps {
   readonly timeout: Duration;
   readonly logRetentionDays: RetentionDays;
   readonly tracing: boolean;
+  /** Of a function that emits metrics. */
+  readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
   /** Called without anybody who waits for the outcome: `why` no dead letter is kept, and what Lambda's own tries are limited to. */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
@@ -88,7 +90,12 @@ export class HubFunction extends Construct {
       ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
-      environment: { [hubEnv.tableName]: props.tableName, [hubEnv.hubName]: props.hubName, NODE_OPTIONS: '--enable-source-maps' },
+      environment: {
+        [hubEnv.tableName]: props.tableName,
+        [hubEnv.hubName]: props.hubName,
+        ...(props.clusterMetrics && { [hubEnv.clusterMetrics]: props.clusterMetrics }),
+        NODE_OPTIONS: '--enable-source-maps',
+      },
       depsLockFilePath: 'package-lock.json',
       bundling: {
         format: OutputFormat.ESM,

@@ -23,6 +23,7 @@ export class Ingest extends Construct {
       timeout: ingestTimeout,
       logRetentionDays: hub.logRetentionDays,
       tracing: hub.tracing,
+      clusterMetrics: hub.clusterMetrics,
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.
       recursiveLoop: RecursiveLoop.ALLOW,
     });

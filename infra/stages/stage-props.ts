@@ -8,6 +8,7 @@ export interface StageProps {
     readonly name: string;
     readonly logRetentionDays: RetentionDays;
     readonly tracing: boolean;
+    readonly clusterMetrics: HubConfig['clusterMetrics'];
     readonly reserveConcurrency: boolean;
     readonly encryption: HubConfig['encryption'];
   };

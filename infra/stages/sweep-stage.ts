@@ -34,6 +34,7 @@ export class Sweep extends Construct {
       timeout: Duration.seconds(55),
       logRetentionDays: hub.logRetentionDays,
       tracing: hub.tracing,
+      clusterMetrics: hub.clusterMetrics,
       // It is called by the clock, but what it sends begins chains that are followed across functions.
       recursiveLoop: RecursiveLoop.ALLOW,
       // The schedule's calls are asynchronous, which Lambda would try three times, and for six hours while it is out of executions: sweeps at once, of

@@ -33,6 +33,7 @@ export class Sync extends Construct {
       timeout: syncTimeout,
       logRetentionDays: hub.logRetentionDays,
       tracing: hub.tracing,
+      clusterMetrics: hub.clusterMetrics,
       // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       network,

@@ -29,6 +29,8 @@ export const hubEnv = {
   tableName: 'TABLE_NAME',
   /** The hub's name in clusters.yaml: part of the namespace of its metrics. Local runs have none. */
   hubName: 'HUB_NAME',
+  /** `few` or `all` (default): the metrics that are kept for each cluster. */
+  clusterMetrics: 'CLUSTER_METRICS',
   /** Queues as JSON: cluster id → { events, syncs, parked, quarantine } URLs. */
   queues: 'QUEUES',
   /** Local runs only: file with the clusters' connections by id. */

@@ -66,6 +66,8 @@ export interface SweepLimits {
   readonly resyncMinutes: number;
   /** What a resync passes in a minute: services until it knows how many there are, and entries of the index of namespaces at most. */
   readonly firstResync: number;
+  /** Fewer services than this wait for more, so that they share a batch of messages and a run of sync; of a small cluster a twentieth of all. */
+  readonly leastResync: number;
   readonly mostResync: number;
   /** Pages of the table that a run looks through for records of a cluster that has left, and for how long, ms. */
   readonly clearedPages: number;
@@ -83,6 +85,8 @@ export interface RelayLimits {
   readonly longestPage: number;
   /** Each kind is listed again after this, ms, give or take a tenth. */
   readonly resyncMs: number;
+  /** Endpoints and slices of which metadata is sent are listed again after this, if it is longer: a sync that looks for itself repairs them too. */
+  readonly outputsResyncMs: number;
   readonly heartbeatMs: number;
   /** Larger parts of lists are split (bytes of the body). SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
   readonly partBytes: number;
@@ -179,6 +183,7 @@ export const defaultLimits: Limits = {
     bytesPerPart: 256 * 1024,
     resyncMinutes: 720,
     firstResync: 100,
+    leastResync: 10,
     mostResync: 5_000,
     clearedPages: 100,
     clearMs: 20_000,
@@ -189,7 +194,8 @@ export const defaultLimits: Limits = {
     pageBytes: 8 << 20,
     longestPage: 16 << 20,
     resyncMs: 1_800_000,
-    heartbeatMs: 15_000,
+    outputsResyncMs: 7_200_000,
+    heartbeatMs: 30_000,
     partBytes: 256 * 1024,
     partTextBytes: 4 << 20,
     bodyBytes: 256 * 1024,

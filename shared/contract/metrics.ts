@@ -62,21 +62,32 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
-/**
- * Kept for each cluster besides the fleet. Every one of them is billed per cluster, so these are what tells one cluster from
- * another; all else is fleet only.
- */
-export const perCluster: readonly MetricName[] = [
-  'EventsIn',
-  'SyncLatency',
-  'SyncsWritten',
+/** Which metrics are kept for each cluster besides the fleet: `hub.clusterMetrics` in clusters.yaml. A local run keeps all. */
+export const clusterMetricsChoices = ['few', 'all'] as const;
+export type ClusterMetrics = (typeof clusterMetricsChoices)[number];
+
+/** CloudWatch bills a metric of a cluster for each hour in which it has a value. These have one in every hour. */
+export const steadyPerCluster: readonly MetricName[] = ['SyncLatency', 'OldestDirtyAge', 'RelayHeartbeatAge'];
+/** Above 0 only while something is wrong. With `few` a 0 is kept for the fleet alone: to the cluster's alarms a missing value means that all is well. */
+const troublePerCluster: readonly MetricName[] = [
   'SyncsFailed',
   'Parked',
   'ShadowDifferences',
   'Drift',
-  'OldestDirtyAge',
-  'RelayHeartbeatAge',
   'CircuitOpen',
   'GateClosed',
   'WriterConflict',
 ];
+/** Kept for each cluster with `all`, besides upstream's gauges. SQS counts the messages of a cluster's queues for nothing. */
+const morePerCluster: readonly MetricName[] = ['EventsIn', 'SyncsWritten'];
+
+export const perCluster: { readonly [C in ClusterMetrics]: readonly MetricName[] } = {
+  few: [...steadyPerCluster, ...troublePerCluster],
+  all: [...steadyPerCluster, ...troublePerCluster, ...morePerCluster],
+};
+
+/** Are these observations of a cluster kept for the cluster, and not for the fleet alone? */
+export function isKeptOfCluster(kept: ClusterMetrics, name: MetricName, values: readonly number[]): boolean {
+  if (!perCluster[kept].includes(name)) return false;
+  return kept === 'all' || !troublePerCluster.includes(name) || values.some((value) => value !== 0);
+}

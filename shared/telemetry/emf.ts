@@ -1,5 +1,5 @@
 /** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
-import { metrics as declared, type MetricName, perCluster, type Unit } from '#shared/contract/metrics.ts';
+import { type ClusterMetrics, metrics as declared, isKeptOfCluster, type MetricName, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
@@ -12,7 +12,7 @@ export interface EmfMetrics extends Metrics {
  * An observation with a cluster counts twice, for the fleet and for the cluster, by way of two dimension sets on one line;
  * one without counts for the fleet. Labels of its own are in both sets. Every value is kept, so that percentiles are true.
  */
-export function emfMetrics(write: (line: string) => void, now: () => number, namespace: string): EmfMetrics {
+export function emfMetrics(write: (line: string) => void, now: () => number, namespace: string, clusterMetrics: ClusterMetrics = 'all'): EmfMetrics {
   const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<Name, number[]> }>();
   return {
     put(name, value, dimensions = {}) {
@@ -27,7 +27,7 @@ export function emfMetrics(write: (line: string) => void, now: () => number, nam
     },
     flush() {
       for (const { dimensions, values } of groups.values()) {
-        for (const part of documents(values)) write(JSON.stringify(document(namespace, dimensions, part, now())));
+        for (const part of documents(values)) write(JSON.stringify(document({ namespace, clusterMetrics }, dimensions, part, now())));
       }
       groups.clear();
     },
@@ -57,7 +57,12 @@ function documents(values: Part): Part[] {
   return parts;
 }
 
-function document(namespace: string, dimensions: Dimensions, values: Part, now: number): object {
+interface Kept {
+  readonly namespace: string;
+  readonly clusterMetrics: ClusterMetrics;
+}
+
+function document({ namespace, clusterMetrics }: Kept, dimensions: Dimensions, values: Part, now: number): object {
   const labels = Object.keys(dimensions).filter((name) => name !== 'cluster');
   const names = [...values.keys()];
   const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
@@ -65,7 +70,10 @@ function document(namespace: string, dimensions: Dimensions, values: Part, now: 
     Dimensions,
     Metrics: metrics.map((name) => ({ Name: name, Unit: unitOf(name) })),
   });
-  const ofCluster = 'cluster' in dimensions ? names.filter(isPerCluster) : [];
+  const ofCluster =
+    'cluster' in dimensions
+      ? names.filter((name) => isGauge(name) || isKeptOfCluster(clusterMetrics, name as MetricName, values.get(name) ?? []))
+      : [];
   const ofFleet = names.filter((name) => !ofCluster.includes(name));
   return {
     _aws: {
@@ -80,6 +88,5 @@ function document(namespace: string, dimensions: Dimensions, values: Part, now: 
   };
 }
 
-/** Each metric of each cluster is billed, so only what tells one cluster from another is kept for each. A gauge means nothing without its cluster. */
-const isPerCluster = (name: Name): boolean =>
-  (perCluster as readonly Name[]).includes(name) || (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';
+/** A gauge of upstream's means nothing without its cluster: sweep publishes it only where it is kept for each. */
+const isGauge = (name: Name): boolean => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';

@@ -4,9 +4,8 @@
  */
 import { costOfChanges, printChanges } from './cost/changes.ts';
 import { printFleetBill } from './cost/fleet-bill.ts';
-import { total } from './cost/metered-world.ts';
 
 const costs = await costOfChanges();
 printChanges(costs);
 const [usual] = costs;
-if (usual) await printFleetBill(total(usual.usage) / usual.changes);
+if (usual) await printFleetBill(usual);

@@ -18,6 +18,7 @@ import type { Mode } from '#shared/clusters/mode.ts';
 import type { ClusterSettings } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
@@ -44,6 +45,10 @@ export interface WorldOptions {
   readonly random?: () => number;
   /** Sees every observation, with its dimensions; `World.metrics` has the sums. */
   readonly metrics?: Metrics;
+  /** Of sweep, which flushes after each cluster. */
+  readonly flush?: () => void;
+  /** Of sweep; all by default. */
+  readonly clusterMetrics?: ClusterMetrics;
   /** Told of each batch that a function takes off a queue, for counting. */
   readonly onBatch?: (stage: 'ingest' | 'sync', messages: number) => void;
 }
@@ -88,7 +93,8 @@ export class World {
       random: options.random ?? (() => 0.5),
       newLeaseId: () => `lease-${++leases}`,
       newId: () => `id-${++leases}`,
-      flush() {},
+      flush: options.flush ?? (() => {}),
+      clusterMetrics: options.clusterMetrics ?? 'all',
       events: eventRecorder({ now: () => this.now, log }),
       leaseEnds: new LeaseEnds(),
       pods: new PodCache(),
@@ -115,8 +121,8 @@ export class World {
   }
 
   /** What the relay sends now and then of every kind beside its watches. */
-  async sendInventory(listId: string): Promise<void> {
-    for (const kind of kinds) await this.#sendList(kind, listId);
+  async sendInventory(listId: string, of: readonly Kind[] = kinds): Promise<void> {
+    for (const kind of of) await this.#sendList(kind, listId);
   }
 
   async sendHeartbeat(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Alarm } from '#infra/monitoring/alarm.ts';
 import { runbookAnchor } from '#infra/monitoring/alarm-topics.ts';
 import { compositeAlarm, hubAlarms, pagingShare } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
-import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import { clusterDashboard, clusterDashboardOf, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
 import type { Series } from '#infra/monitoring/series.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
@@ -51,7 +51,18 @@ describe('dashboards', () => {
   });
 
   it('of one cluster show only what is kept per cluster, and all of that', () => {
-    expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster));
+    expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster.all));
+  });
+
+  it('draw of a cluster what hub.clusterMetrics keeps for each, and no upstream gauge without `all`', () => {
+    const ofClusters = (yaml: string): string =>
+      Object.values(fleetOf(yaml).hubTemplate.findResources('AWS::CloudWatch::Dashboard'))
+        .map((d) => JSON.stringify(d['Properties'].DashboardBody))
+        .find((b) => b.includes('variables'))!;
+    const [few, all] = [ofClusters('hub: { name: Fleet }'), ofClusters('hub: { name: Fleet, clusterMetrics: all }')];
+    for (const name of perCluster.few) expect(few).toContain(name);
+    for (const name of ['endpoint_slice_controller', 'EventsIn', 'SyncsWritten']) expect(few).not.toContain(name);
+    for (const name of ['endpoint_slice_controller', ...perCluster.all]) expect(all).toContain(name);
   });
 
   it('draw each metric in its own unit', () => {
@@ -71,7 +82,7 @@ describe('dashboards', () => {
   it('are drawn by CloudWatch from the same rows, without metric math', () => {
     const bodies = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) => JSON.stringify(d['Properties'].DashboardBody));
     expect(bodies).toHaveLength(2);
-    for (const [i, dashboard] of [clusterDashboard, fleetDashboard].entries()) {
+    for (const [i, dashboard] of [clusterDashboardOf('few'), fleetDashboard].entries()) {
       const body = bodies.find((b) => b.includes('variables') === (i === 0))!;
       for (const row of dashboard.rows) {
         for (const widget of row.widgets) expect(body).toContain(JSON.stringify(JSON.stringify(widget.title)).slice(1, -1));
@@ -145,8 +156,12 @@ describe('alarms', () => {
       expect(descriptions).toContainEqual(expect.stringMatching(new RegExp(`${runbookAnchor('https://wiki.example.com/runbook', id)}$`)));
   });
 
+  it('of one cluster take a missing value for a good one, as a 0 is not kept for each cluster', () => {
+    for (const alarm of ofCluster) expect({ id: alarm.id, missing: alarm.missing }).toEqual({ id: alarm.id, missing: 'fine' });
+  });
+
   it('look at what is emitted, those of one cluster at what is kept per cluster', () => {
-    for (const alarm of ofCluster) expect(perCluster).toEqual(expect.arrayContaining(own([alarm.series])));
+    for (const alarm of ofCluster) expect(perCluster.few).toEqual(expect.arrayContaining(own([alarm.series])));
     for (const { Properties } of Object.values(clusterTemplate('eks').findResources('AWS::CloudWatch::Alarm'))) {
       if (Properties.Namespace === metricsNamespace) expect(Properties.Dimensions).toEqual([{ Name: 'cluster', Value: 'eks' }]);
     }

@@ -546,6 +546,21 @@ test('lists every kind again from time to time, beside its watch', async () => {
   await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2'));
 });
 
+test('lists Endpoints and slices of which it sends metadata more rarely than what decides, and those that it sends whole as often', async () => {
+  const counts = async (outputs: 'metadata' | 'full') => {
+    await start({ outputs, resyncMs: 60_000, limits: { outputsResyncMs: 6_000_000 } });
+    const lists = (kind: Kind) => new Set(run.lists(kind).map((p) => p.listId)).size;
+    await until(() => {
+      for (const kind of ['Pod', 'Endpoints', 'EndpointSlice'] as const) api.say(kind, '\n');
+      return lists('Pod') >= 4 && lists('Service') >= 4;
+    });
+    return [lists('Endpoints'), lists('EndpointSlice')];
+  };
+  expect(await counts('metadata')).toEqual([1, 1]);
+  await run.stop();
+  for (const lists of await counts('full')) expect(lists).toBeGreaterThan(2);
+});
+
 test('what waits when the relay is stopped is still sent', async () => {
   await start();
   run.refuseSends(true);

@@ -82,6 +82,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       entriesPerPart: between(sweep.entriesPerPart, 1, 4),
       bytesPerPart: fatLabels ? fatEntryBytes : between(sweep.bytesPerPart, 100, 2_000),
       firstResync: between(sweep.firstResync, 1, 2),
+      leastResync: between(sweep.leastResync, 1, 3),
       mostResync: between(sweep.mostResync, 1, 3),
       // It would hide what was lost.
       resyncMinutes: sweepWakes ? between(sweep.resyncMinutes, 1, 4) : sweep.resyncMinutes,
@@ -89,6 +90,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
     relay: {
       ...relay,
       pageSize: fatLabels ? random.between(8, 20) : between(pageSize, 1, 2),
+      outputsResyncMs: between(relay.outputsResyncMs, 10_000, 60_000),
       heartbeatMs: between(relay.heartbeatMs, 1_000, 5_000),
       partBytes: between(relay.partBytes, 300, 2_000),
       mostWaiting: between(relay.mostWaiting, 1, 4),

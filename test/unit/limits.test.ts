@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { silentAfterMs } from '#functions/sweep/states.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 const { podLog, ingest, sync, runs, relay, election, queue } = defaultLimits;
@@ -20,6 +21,7 @@ it('the relations between limits hold', () => {
   expect(podLog.maxAgeMs / 2).toBeGreaterThan(runs.ingestMs);
   expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
   expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
+  expect(3 * relay.heartbeatMs).toBeLessThanOrEqual(silentAfterMs);
   expect(election.trustMs).toBeLessThan(election.leaseMs);
   expect(election.renewMs + election.callMs).toBeLessThan(election.trustMs);
   expect(election.leaseMs % 1000).toBe(0);

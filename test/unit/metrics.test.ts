@@ -145,6 +145,13 @@ describe('the gauges', () => {
     expect(observed.of('num_endpoint_slices').at(-1)).toBe(1);
   });
 
+  it('are not published where few metrics are kept for each cluster', async () => {
+    const { observed, pass } = await started([aService(), ...pods(3)], { clusterMetrics: 'few' });
+    await pass(120);
+    expect(observed.of('endpoints_desired')).toEqual([]);
+    expect(observed.of('syncs', { result: 'success' })).toEqual([1]);
+  });
+
   it('keep what was counted of a service that is not reconciled any more, as its slices stay', async () => {
     const { world, observed, pass } = await started([aService(), ...pods(3)]);
     world.store.apply(aService({ selector: undefined }));

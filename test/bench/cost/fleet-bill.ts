@@ -2,10 +2,11 @@ import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
-import { perCluster } from '#shared/contract/metrics.ts';
-import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { steadyPerCluster } from '#shared/contract/metrics.ts';
+import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { clusterObjects } from './cluster-objects.ts';
-import { MeteredWorld, total } from './metered-world.ts';
+import { MeteredWorld, total, type Usage } from './metered-world.ts';
 import { emptyReceivesAMonth, metricsPrice, price } from './prices.ts';
 
 /** A cluster of 5,000 pods: 1,000 services of five in 20 namespaces. */
@@ -14,31 +15,55 @@ const cluster = { namespaces: 20, services: 50, podsPerService: 5 };
 const changesAMonth = 5_000 * 4 * 30;
 
 const secondsAMonth = 30 * 24 * 3600;
-const heartbeatSeconds = 15;
-const inventorySeconds = 1_800;
-const resyncSeconds = 12 * 3600;
+const { relay, sweep } = defaultLimits;
+const resyncSeconds = sweep.resyncMinutes * 60;
 /** Metrics of the fleet beside those of each cluster. */
 const fleetMetrics = 50;
+
+/** US dollars a month of 100 clusters: a cluster with no change at all, and everything. */
+const goals = { clusters: 100, idleEach: 4, together: 1_200 };
 
 interface Line {
   readonly what: string;
   /** US dollars a month for one cluster. */
   readonly each: number;
   readonly idle: boolean;
+  /** What it is counted from: units of one cluster and month. */
+  readonly units?: Usage;
 }
 
-/** The bill of a month, line by line, from counted units. `dollarsAChange`: what a change of a pod costs. */
-export async function printFleetBill(dollarsAChange: number): Promise<void> {
+/** The bill of a month, line by line, from counted units. `change`: what a change of a pod uses. */
+export async function printFleetBill({ usage, changes }: { readonly usage: Usage; readonly changes: number }): Promise<void> {
+  const ofChanges = scaled(usage, changesAMonth / changes);
   const lines: readonly Line[] = [
-    { what: 'changes of pods', each: changesAMonth * dollarsAChange, idle: false },
+    { what: 'changes of pods', each: total(ofChanges), idle: false, units: ofChanges },
     ...(await idleLines()),
     { what: 'empty receives of its two queues', each: 2 * emptyReceivesAMonth * price.queueRequest, idle: true },
     { what: 'API server credentials (Secrets Manager, where they lie there)', each: price.secret, idle: true },
     { what: 'alarms of its own', each: clusterAlarms('ticket').length * price.alarm, idle: true },
     { what: 'table and its backups', each: tableGb() * (price.tableGbMonth + price.tableBackupGbMonth), idle: true },
   ];
+  printUnits(lines);
+  printBill(lines);
+}
+
+function printUnits(lines: readonly Line[]): void {
+  console.log(
+    'What one cluster of 5,000 pods and 1,000 services uses in a month, each pod replaced daily with four changes that matter (thousands)\n',
+  );
+  console.log('| | write units | read units | queue requests | log MB | US dollars |');
+  console.log('| --- | --- | --- | --- | --- | --- |');
+  for (const { what, each, units } of lines) {
+    if (!units) continue;
+    const thousands = [units.writeUnits, units.readUnits, units.queueRequests].map((n) => Math.round(n / 1000));
+    console.log(`| ${[what, ...thousands, Math.round(units.logBytes / 1e6), each.toFixed(2)].join(' | ')} |`);
+  }
+  console.log('');
+}
+
+function printBill(lines: readonly Line[]): void {
   const fleets = [1, 100, 1_000];
-  console.log('A month of clusters of 5,000 pods and 1,000 services, each pod replaced daily with four changes that matter (US dollars)\n');
+  console.log('A month of such clusters (US dollars)\n');
   console.log(`| | ${fleets.map((n) => `${n} ${n === 1 ? 'cluster' : 'clusters'}`).join(' | ')} |`);
   console.log(`| --- |${fleets.map(() => ' --- |').join('')}`);
   const row = (what: string, of: (clusters: number) => number): void =>
@@ -48,12 +73,16 @@ export async function printFleetBill(dollarsAChange: number): Promise<void> {
   row('alarms and dashboards of the hub', () => hubOwn);
   const sum = (n: number, only: (line: Line) => boolean): number =>
     lines.filter(only).reduce((all, { each }) => all + n * each, metricsOf(n) + hubOwn);
-  row('**together**', (n) => sum(n, () => true));
-  row('of which with no change at all', (n) => sum(n, (line) => line.idle));
+  const idle = (n: number): number => sum(n, (line) => line.idle);
+  const together = (n: number): number => sum(n, () => true);
+  row('**together**', together);
+  row('of which with no change at all', idle);
+  const { clusters: n, idleEach, together: most } = goals;
+  const verdict = (is: number, goal: number): string => `${is.toFixed(2)} of at most ${goal.toFixed(2)}${is <= goal ? '' : ': NOT reached'}`;
+  console.log(`\nOf ${n} clusters: with no change at all ${verdict(idle(n) / n, idleEach)} a cluster; together ${verdict(together(n), most)}.`);
 }
 
-const gauges = Object.values(upstreamMetrics).filter(({ type }) => type === 'gauge').length;
-const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clusters * (perCluster.length + gauges));
+const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clusters * steadyPerCluster.length);
 /** One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of clusters: not a line of its own. */
 const hubOwn =
   hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 100 }).length * price.alarm +
@@ -64,19 +93,26 @@ const hubOwn =
 
 async function idleLines(): Promise<readonly Line[]> {
   const metered = await MeteredWorld.start(cluster);
-  const perMonth = async (what: string, everySeconds: number, run: Parameters<MeteredWorld['usageOf']>[0], times = 1): Promise<Line> => ({
-    what,
-    each: ((total(await metered.usageOf(run)) / times) * secondsAMonth) / everySeconds,
-    idle: true,
-  });
+  const perMonth = async (what: string, everySeconds: number, run: Parameters<MeteredWorld['usageOf']>[0], times = 1): Promise<Line> => {
+    const units = scaled(await metered.usageOf(run), secondsAMonth / everySeconds / times);
+    return { what, each: total(units), idle: true, units };
+  };
   const beats = 20;
-  const inventory = await perMonth('inventory lists of every kind, every 30 minutes', inventorySeconds, async (world) => {
-    await world.sendInventory('inventory');
-    await world.runUntil(world.now + 30_000);
-  });
+  const inventory = (what: string, everyMs: number, of: readonly Kind[]): Promise<Line> =>
+    perMonth(`inventory of ${what}, every ${everyMs / 60_000} minutes`, everyMs / 1000, async (world) => {
+      await world.sendInventory(`inventory of ${what}`, of);
+      await world.runUntil(world.now + 30_000);
+    });
+  const isInput = (kind: Kind): boolean => (inputKinds as readonly Kind[]).includes(kind);
+  const inputs = await inventory('Services, pods and nodes', relay.resyncMs, inputKinds);
+  const outputs = await inventory(
+    'Endpoints and slices',
+    relay.outputsResyncMs,
+    kinds.filter((kind) => !isInput(kind)),
+  );
   const heartbeats = await perMonth(
-    `heartbeats, every ${heartbeatSeconds} s`,
-    heartbeatSeconds,
+    `heartbeats, every ${relay.heartbeatMs / 1000} s`,
+    relay.heartbeatMs / 1000,
     async (world) => {
       for (let i = 0; i < beats; i++) {
         await world.sendHeartbeat();
@@ -85,10 +121,16 @@ async function idleLines(): Promise<readonly Line[]> {
     },
     beats,
   );
+  // The first round only counts the services; the pace of the others goes by that.
+  for (let round = 0; round < 2; round++) await metered.usageOf((world) => world.runUntil(world.now + resyncSeconds * 1000));
   const resync = await perMonth('sweep, and each service run again twice a day', resyncSeconds, (world) =>
     world.runUntil(world.now + resyncSeconds * 1000),
   );
-  return [heartbeats, inventory, resync];
+  return [heartbeats, inputs, outputs, resync];
+}
+
+function scaled(usage: Usage, by: number): Usage {
+  return Object.fromEntries(Object.entries(usage).map(([name, n]) => [name, n * by])) as unknown as Usage;
 }
 
 /** Some 1,200 bytes an object: itself, its share of outputs, work items and index, and what the table adds to each item. */

@@ -34,12 +34,14 @@ export class MeteredWorld {
     const write = (line: string): void => {
       counts.logBytes += Buffer.byteLength(line) + logLineBytes;
     };
-    const metrics = emfMetrics(write, () => startAt, 'FleetEndpoints/Production');
+    const metrics = emfMetrics(write, () => startAt, 'FleetEndpoints/Production', 'few');
     const world = await World.start({
       given: clusterObjects(size),
       startAt,
       settings: {},
       metrics,
+      flush: metrics.flush,
+      clusterMetrics: 'few',
       log: jsonLog(write, () => startAt, { stage: 'ingest' }),
       onBatch(stage, messages) {
         // The metrics of the batch before this one: a function flushes at the end of each invocation.

@@ -24,3 +24,18 @@ it('what is gone from a cluster that was made anew is saved at the version of th
   saves.present('EndpointSlice', slice('u2', '233'));
   expect((saves.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
 });
+
+it('what a run has found as it was saved before is not saved again', () => {
+  const before: OutputRecord[] = [
+    { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '7'), generation: 1, object: slice('u1', '7') },
+  ];
+  const found = (uid: string, resourceVersion: string, isGone = false): number => {
+    const saves = new Saves(1, before);
+    saves[isGone ? 'gone' : 'present']('EndpointSlice', slice(uid, resourceVersion));
+    return saves.unsaved.length;
+  };
+  expect(found('u1', '7')).toBe(0);
+  expect(found('u1', '8')).toBe(1);
+  expect(found('u2', '7')).toBe(1);
+  expect(found('u1', '7', true)).toBe(1);
+});

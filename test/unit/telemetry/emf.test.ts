@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 
-function recorded() {
+function recorded(clusterMetrics?: ClusterMetrics) {
   const lines: Record<string, unknown>[] = [];
   return {
     lines,
@@ -9,6 +10,7 @@ function recorded() {
       (line) => lines.push(JSON.parse(line)),
       () => 1_764_000_000_000,
       'FleetEndpoints/Canary',
+      clusterMetrics,
     ),
   };
 }
@@ -69,4 +71,38 @@ test('a flush writes nothing twice, and no value that is not a number', () => {
   metrics.flush();
   metrics.flush();
   expect(lines).toHaveLength(1);
+});
+
+test('with few metrics of clusters, the others count for the fleet alone', () => {
+  const { lines, metrics } = recorded('few');
+  metrics.put('SyncLatency', 12, { cluster: 'a' });
+  metrics.put('EventsIn', 3, { cluster: 'a' });
+  metrics.flush();
+  expect(lines).toMatchObject([
+    {
+      _aws: {
+        CloudWatchMetrics: [
+          { Dimensions: [[], ['cluster']], Metrics: [{ Name: 'SyncLatency' }] },
+          { Dimensions: [[]], Metrics: [{ Name: 'EventsIn' }] },
+        ],
+      },
+      SyncLatency: 12,
+      EventsIn: 3,
+    },
+  ]);
+});
+
+test('with few metrics of clusters, a state of trouble is kept for the cluster only while it is not 0', () => {
+  const { lines, metrics } = recorded('few');
+  metrics.put('CircuitOpen', 0, { cluster: 'a' });
+  metrics.put('CircuitOpen', 1, { cluster: 'b' });
+  metrics.put('OldestDirtyAge', 0, { cluster: 'b' });
+  metrics.flush();
+  const dimensionsOf = (metric: string, cluster: string): unknown =>
+    (
+      lines.find((l) => l['cluster'] === cluster) as { _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } }
+    )._aws.CloudWatchMetrics.find((d) => d.Metrics.some((m) => m.Name === metric))?.Dimensions;
+  expect(dimensionsOf('CircuitOpen', 'a')).toEqual([[]]);
+  expect(dimensionsOf('CircuitOpen', 'b')).toEqual([[], ['cluster']]);
+  expect(dimensionsOf('OldestDirtyAge', 'b')).toEqual([[], ['cluster']]);
 });
