@@ -61,6 +61,12 @@ export class Actor {
     this.#onDeath = options.onDeath ?? (() => {});
   }
 
+  learn(key: string, items: readonly Item[]): void {
+    const reads = this.known.get(key);
+    if (reads) reads.push(items);
+    else this.known.set(key, [items]);
+  }
+
   get now(): number {
     return this.#world.scheduler.now;
   }
@@ -74,6 +80,10 @@ export class Actor {
 
   trace(what: string): void {
     this.#world.trace?.(this.name, what);
+  }
+
+  get isTraced(): boolean {
+    return this.#world.trace !== undefined;
   }
 
   /** The effect happens at some later moment, and what awaits it goes on then or later still. */

@@ -1,6 +1,7 @@
 /** A cluster that lives: its objects change by themselves, as people, kubelets and other controllers change them. */
 
 import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
+import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { collectGarbage, startGarbageCollector } from '#infra/local/apiserver/gc.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
@@ -286,7 +287,7 @@ export class Life {
   #edit(kind: StoreKind, ns: string, name: string, change: (object: RawObject) => void): void {
     const old = this.#store.find(kind, ns, name);
     if (!old) return;
-    const next = structuredClone(old);
+    const next = copyJson(old);
     change(next);
     this.#store.apply(next);
   }

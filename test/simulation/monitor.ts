@@ -54,7 +54,7 @@ export function monitor(
 
   const witness = (actor: Actor, inner: Table): Table => {
     const remember = (key: string, items: readonly Item[]): void => {
-      actor.known.set(key, [...(actor.known.get(key) ?? []), items]);
+      actor.learn(key, items);
     };
     return {
       ...inner,
@@ -118,7 +118,7 @@ export function monitor(
       const kept = await pods.podsOf(inner, id, namespace, now, scope);
       const pk = objectsOf(id, 'Pod', namespace);
       const items = [...kept.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
-      actor.known.set(pk, [...(actor.known.get(pk) ?? []), items]);
+      actor.learn(pk, items);
       return kept;
     },
   });

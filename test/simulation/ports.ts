@@ -126,11 +126,11 @@ export function apiPort(
     const error = faults.random.pick(errors)();
     return { error, when: writes && error.status === 0 && faults.random.chance(0.5) ? 'after' : 'before' };
   };
-  const call = <T>(what: string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
+  const call = <T>(what: () => string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
     const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
     const answered = actor.call(
       'api',
-      () => `api ${what}`,
+      () => `api ${what()}`,
       40,
       async () => {
         if (refused) throw new ClusterApiError('admission webhook "no" denied the request', { status: 403, reason: 'Forbidden' });
@@ -150,18 +150,70 @@ export function apiPort(
   const label = (o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } }, kind: string): string =>
     kind === 'Endpoints' ? (o.metadata.name ?? '') : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
   return {
-    get: (kind, ns, name) => call(`get ${kind} ${ns}/${name}`, kind, ns, undefined, () => api.get(kind, ns, name)),
-    list: (kind, ns, selector) => call(`list ${kind} ${ns} ${JSON.stringify(selector)}`, kind, ns, undefined, () => api.list(kind, ns, selector)),
-    create: (kind, o) =>
-      call(`create ${kind} ${JSON.stringify(o)}`, kind, o.metadata.namespace ?? '', label(o as never, kind), () => api.create(kind, o)),
-    replace: (kind, o) => call(`replace ${kind} ${JSON.stringify(o)}`, kind, o.metadata.namespace ?? '', label(o, kind), () => api.replace(kind, o)),
-    patch: (kind, ns, name, patch) => call(`patch ${kind} ${ns}/${name}`, kind, ns, '', () => api.patch(kind, ns, name, patch)),
-    delete: (kind, ns, name, preconditions) =>
-      call(`delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`, kind, ns, serviceOf(kind, ns, name), () =>
-        api.delete(kind, ns, name, preconditions),
+    get: (kind, ns, name) =>
+      call(
+        () => `get ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        undefined,
+        () => api.get(kind, ns, name),
       ),
-    identity: () => call('identity', 'Namespace', '', undefined, () => api.identity()),
-    allows: (right) => call('allows', 'Namespace', '', undefined, () => api.allows(right)),
+    list: (kind, ns, selector) =>
+      call(
+        () => `list ${kind} ${ns} ${JSON.stringify(selector)}`,
+        kind,
+        ns,
+        undefined,
+        () => api.list(kind, ns, selector),
+      ),
+    create: (kind, o) =>
+      call(
+        () => `create ${kind} ${JSON.stringify(o)}`,
+        kind,
+        o.metadata.namespace ?? '',
+        label(o as never, kind),
+        () => api.create(kind, o),
+      ),
+    replace: (kind, o) =>
+      call(
+        () => `replace ${kind} ${JSON.stringify(o)}`,
+        kind,
+        o.metadata.namespace ?? '',
+        label(o, kind),
+        () => api.replace(kind, o),
+      ),
+    patch: (kind, ns, name, patch) =>
+      call(
+        () => `patch ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        '',
+        () => api.patch(kind, ns, name, patch),
+      ),
+    delete: (kind, ns, name, preconditions) =>
+      call(
+        () => `delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`,
+        kind,
+        ns,
+        serviceOf(kind, ns, name),
+        () => api.delete(kind, ns, name, preconditions),
+      ),
+    identity: () =>
+      call(
+        () => 'identity',
+        'Namespace',
+        '',
+        undefined,
+        () => api.identity(),
+      ),
+    allows: (right) =>
+      call(
+        () => 'allows',
+        'Namespace',
+        '',
+        undefined,
+        () => api.allows(right),
+      ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { copyJson } from '#infra/local/apiserver/copy.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster/port.ts';
@@ -27,7 +28,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
 }
 
 /** What a caller gets is its own, as if it had been parsed. */
-const given = <T>(object: object): T => structuredClone(object) as T;
+const given = <T>(object: object): T => copyJson(object) as T;
 
 function orMissing<T, D>(call: () => T, missing: D): T | D {
   try {

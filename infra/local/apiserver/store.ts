@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
+import { copyJson, copyWithoutNulls } from './copy.ts';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
@@ -134,7 +135,7 @@ export class Store {
     if (deletionTimestamp && held && grace >= (deletionGracePeriodSeconds ?? 0)) return { object: old, gone: false };
     let marked = old;
     if ((held || kind === 'Pod') && !(deletionTimestamp && deletionGracePeriodSeconds === grace)) {
-      marked = structuredClone(old);
+      marked = copyJson(old);
       marked.metadata.deletionTimestamp = this.#time(grace);
       if (kind === 'Namespace') marked.status = { ...marked.status, phase: 'Terminating' };
       else marked.metadata.deletionGracePeriodSeconds = grace;
@@ -165,7 +166,7 @@ export class Store {
   apply(object: RawObject): RawObject {
     this.#implyNamespace(object);
     const old = this.find(object.kind as StoreKind, object.metadata.namespace, object.metadata.name);
-    return this.#commit(old ? 'MODIFIED' : 'ADDED', structuredClone(object), old);
+    return this.#commit(old ? 'MODIFIED' : 'ADDED', copyJson(object), old);
   }
 
   /** Takes an object away whatever holds it; false when there is none. */
@@ -227,7 +228,7 @@ const fixedByDeletion = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as c
 
 /** A copy that is ours to change, null fields left out, addressed to this kind and namespace. */
 function copy(kind: StoreKind, namespace: string, incoming: object): RawObject {
-  const object = JSON.parse(JSON.stringify(incoming), (_key, value: unknown) => (value === null ? undefined : value)) as RawObject;
+  const object = copyWithoutNulls(incoming) as RawObject;
   object.metadata ??= {} as RawMeta;
   if (namespace && object.metadata.namespace && object.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
