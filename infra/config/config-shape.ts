@@ -1,5 +1,6 @@
 /** What clusters.yaml may say: each value's form, its default, and the sentence that tells what is allowed. */
 import { X509Certificate } from 'node:crypto';
+import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import type { AuthConfig, ClusterConfig, Config, HubConfig } from './config.ts';
 import { brokenRule } from './config-rules.ts';
@@ -78,7 +79,6 @@ const auth = byType({
   secret: fields({ type: required(literal('secret')), secretArn: required(arn('secretsmanager', 'a secret')), kmsKeyArn: optional(keyArn) }),
 }) as Shape<AuthConfig>;
 
-const settingsDefault = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
 const concurrencyDefault = { ingest: 10, sync: 20 };
 
 const cluster: Shape<ClusterConfig> = checked(
@@ -87,12 +87,12 @@ const cluster: Shape<ClusterConfig> = checked(
     mode: withDefault(oneOf('shadow', 'active', 'paused'), 'shadow' as const),
     settings: withDefault(
       fields({
-        batchPeriodSeconds: withDefault(integer(0, 900), settingsDefault.batchPeriodSeconds),
-        maxEndpointsPerSlice: withDefault(integer(1, 1000), settingsDefault.maxEndpointsPerSlice),
-        endpoints: withDefault(flag, settingsDefault.endpoints),
-        slices: withDefault(flag, settingsDefault.slices),
+        batchPeriodSeconds: withDefault(integer(0, 900), defaultSettings.batchPeriodSeconds),
+        maxEndpointsPerSlice: withDefault(integer(1, 1000), defaultSettings.maxEndpointsPerSlice),
+        endpoints: withDefault(flag, defaultSettings.endpoints),
+        slices: withDefault(flag, defaultSettings.slices),
       }),
-      settingsDefault,
+      defaultSettings,
     ),
     queueNames: optional(queueNames),
     concurrency: withDefault(

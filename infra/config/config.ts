@@ -1,3 +1,4 @@
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { RelayConfig } from './relay-config.ts';
 
@@ -56,12 +57,7 @@ export interface ClusterConfig {
   readonly id: string;
   /** The first one; `npm run cluster` switches it later, and a deploy does not switch it back. */
   readonly mode: 'shadow' | 'active' | 'paused';
-  readonly settings: {
-    readonly batchPeriodSeconds: number;
-    readonly maxEndpointsPerSlice: number;
-    readonly endpoints: boolean;
-    readonly slices: boolean;
-  };
+  readonly settings: ClusterSettings;
   /** Of its own; the hub's by default. */
   readonly queueNames?: QueueNames | undefined;
   /** Batches handled at a time, of each function. */

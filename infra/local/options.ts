@@ -1,7 +1,7 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
 import { UsageError } from '#infra/cli/usage-error.ts';
-import type { ClusterSettings } from '#shared/clusters/record.ts';
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 
 export interface Options {
   /** Embedded clusters; 0 with a kubeconfig. */

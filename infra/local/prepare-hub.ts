@@ -1,9 +1,10 @@
 /** Table, queues and records of a local run: what a deploy would make. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { type ClusterSettings, isSynced, type QueueUrls, readCluster } from '#shared/clusters/record.ts';
+import { isSynced, type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
 import { region, tableName } from './child-specs.ts';

@@ -1,18 +1,9 @@
+import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { isHere, type Mode } from './mode.ts';
-
-export interface ClusterSettings {
-  /** Delay from a pod's change to its wake-up, whole seconds (upstream's endpointUpdatesBatchPeriod). */
-  readonly batchPeriodSeconds: number;
-  readonly maxEndpointsPerSlice: number;
-  readonly endpoints: boolean;
-  readonly slices: boolean;
-}
-
-export const defaultSettings: ClusterSettings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
 
 export interface QueueUrls {
   readonly events: string;

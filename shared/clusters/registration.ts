@@ -1,8 +1,10 @@
 /** How a cluster becomes known: by a deploy, or by a local run. */
+
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
 import { isHere, isMode, type Mode } from './mode.ts';
-import { type ApiAccess, type ClusterSettings, clearedUntil, madeAt, type QueueUrls } from './record.ts';
+import { type ApiAccess, clearedUntil, madeAt, type QueueUrls } from './record.ts';
 
 export interface Registration {
   readonly id: string;

@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ApiConfig, ClusterConfig } from '#infra/config/config.ts';
 import { loadConfig, parseConfig } from '#infra/config/load-config.ts';
-import { type ApiAccess, type ClusterSettings, defaultSettings } from '#shared/clusters/record.ts';
+import type { ApiAccess } from '#shared/clusters/record.ts';
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 
 const problems = (yaml: string): string[] => {
   try {
@@ -25,9 +26,9 @@ describe('the clusters file', () => {
     ]);
   });
 
-  it('fills in what is left out with what the hub itself takes for granted', () => {
+  it('fills in the settings that a cluster leaves out', () => {
     const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${relay} }`).clusters;
-    expect(cluster!.settings).toEqual(defaultSettings);
+    expect(cluster!.settings).toEqual({ batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true });
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 
