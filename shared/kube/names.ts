@@ -5,6 +5,9 @@ export const endpointsManagedBy = endpointsManagedByLabel.value;
 export const slicesManagedBy = sliceManagedByLabel.value;
 export const [endpointsComponent, slicesComponent] = eventComponents;
 
+/** Of slices of a Service that opts in (shared/opt-in): Kubernetes leaves alone what names another manager. */
+export const optInManagedBy = 'opt-in.fleet-endpoints';
+
 export const labelHeadless = 'service.kubernetes.io/headless';
 export const labelEndpointsManagedBy = endpointsManagedByLabel.key;
 export const labelServiceName = serviceNameLabel;
@@ -19,3 +22,5 @@ export const annotationLeader = leaderAnnotation;
 /** Deprecated, but still the one that wins when it is present (TA-0). */
 export const annotationTopologyAwareHints = 'service.kubernetes.io/topology-aware-hints';
 export const annotationTopologyMode = 'service.kubernetes.io/topology-mode';
+/** On a Service without a selector: the pods whose endpoints we write. */
+export const annotationSelector = 'fleet-endpoints/selector';

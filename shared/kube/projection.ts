@@ -2,7 +2,7 @@
  * What of an object leaves its cluster: an allow-list of the fields that the two controllers read, and its compact text.
  * No environment, volumes, images or foreign annotations. Text of one version is read by the next: append, never reorder.
  */
-import { annotationTopologyAwareHints, annotationTopologyMode, labelControlPlane, labelMaster, labelZone } from './names.ts';
+import { annotationSelector, annotationTopologyAwareHints, annotationTopologyMode, labelControlPlane, labelMaster, labelZone } from './names.ts';
 import type { InputKind, Node, ObjectOfKind, Pod, Service } from './types.ts';
 
 type Labels = { readonly [key: string]: string };
@@ -51,7 +51,7 @@ function encodeService(s: Service): ServiceTuple {
     s.metadata.uid ?? '',
     encodeTime(s.metadata.creationTimestamp),
     s.metadata.labels ?? {},
-    pick(s.metadata.annotations, [annotationTopologyAwareHints, annotationTopologyMode]),
+    pick(s.metadata.annotations, [annotationTopologyAwareHints, annotationTopologyMode, annotationSelector]),
     encodeTime(s.metadata.deletionTimestamp),
     {
       ...(type && { type }),

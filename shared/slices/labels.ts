@@ -5,13 +5,13 @@ import type { Service } from '#shared/kube/types.ts';
 
 export type Labels = { readonly [key: string]: string };
 
-/** The labels that a slice of the service is written with (ES-52). */
-export function sliceLabels(service: Service): Labels {
+/** The labels that a slice of the service is written with (ES-52). `managedBy`: whose it is to be. */
+export function sliceLabels(service: Service, managedBy: string = slicesManagedBy): Labels {
   return {
     ...withoutReserved(service.metadata.labels),
     ...(isHeadless(service) && { [labelHeadless]: '' }),
     [labelServiceName]: service.metadata.name,
-    [labelSliceManagedBy]: slicesManagedBy,
+    [labelSliceManagedBy]: managedBy,
   };
 }
 

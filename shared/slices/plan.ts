@@ -21,11 +21,13 @@ export interface SlicesInput {
   readonly nodes: ReadonlyMap<string, Node>;
   /** Has any node ever been seen (TA-3)? */
   readonly nodesSeen: boolean;
-  /** Slices with our managed-by and this service's name label, pending deletion included (ES-5, ES-6). */
+  /** Slices with that managed-by and this service's name label, pending deletion included (ES-5, ES-6). */
   readonly slices: readonly EndpointSlice[];
   readonly triggerTimes: TriggerTimes | undefined;
   readonly hints: HintsRecord | undefined;
   readonly maxEndpointsPerSlice: number;
+  /** The managed-by label of `slices` and of those to come; upstream's if left out. */
+  readonly managedBy?: string;
 }
 
 /** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */

@@ -33,7 +33,7 @@ export function reconcileByAddressType(
   hints: HintsRecord | undefined,
 ): Reconciled {
   const { input, service, triggerTime } = run;
-  const labels = sliceLabels(service);
+  const labels = sliceLabels(service, input.managedBy);
   const desired = desiredEndpoints(service, input.pods, input.nodes, addressType);
   const placed = place(run, labels, existing, desired.groups);
   const hinted = decideHints(run, addressType, placed, hints);

@@ -60,3 +60,10 @@ describe('address types [UT-104 TestSupportedServiceAddressType]', () => {
     expect(addressTypesOf(service(spec))).toEqual(expected);
   });
 });
+
+it('a slice names the manager that it is to have, which makes no other difference', () => {
+  const s = service({}, { labels: { foo: 'bar' } });
+  expect(sliceLabels(s, 'opt-in.fleet-endpoints')).toEqual({ ...sliceLabels(s), [labelSliceManagedBy]: 'opt-in.fleet-endpoints' });
+  const [created] = only(decide({ managedBy: 'opt-in.fleet-endpoints' })).create;
+  expect(created?.metadata.labels?.[labelSliceManagedBy]).toBe('opt-in.fleet-endpoints');
+});

@@ -1,0 +1,87 @@
+/**
+ * How the endpoints of a Service pass from one writer to the other without a gap. Both write the same addresses for a moment, in slices of their own,
+ * and the union is what is served: so the old ones go only when the new ones are there.
+ */
+import {
+  annotationLeader,
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
+import type { EndpointAddress, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { Writer } from './writer.ts';
+
+export interface HandOverInput {
+  readonly writer: Writer['by'];
+  /** Every slice that bears the Service's name, and the Endpoints of that name, as the cluster has them now. */
+  readonly slices: readonly EndpointSlice[];
+  readonly endpoints: Endpoints | undefined;
+  /** Addresses that the Service's own selector makes ready now: those that must not be missing for a moment. */
+  readonly ready: ReadonlySet<string>;
+  /** May leftovers of the built-in controllers be deleted? */
+  readonly cleanup: boolean;
+  /** Has the Service had a selector for so long that its slices are not waited for any more? */
+  readonly waitedEnough: boolean;
+}
+
+export interface HandOver {
+  /** Slices of ours that go. */
+  readonly withdrawn: readonly EndpointSlice[];
+  /** What the controllers of Kubernetes have left behind, which would stay for ever, with addresses that are no more. */
+  readonly leftovers: { readonly endpoints: Endpoints | undefined; readonly slices: readonly EndpointSlice[] };
+  /** Ours are needed still: the other writer's do not cover them yet. */
+  readonly isWaiting: boolean;
+}
+
+/** To be carried out after what the new writer has to write was written. */
+export function handOver(input: HandOverInput): HandOver {
+  const { writer, slices, endpoints, cleanup, waitedEnough } = input;
+  const there = slices.filter((slice) => !slice.metadata.deletionTimestamp);
+  const ours = there.filter(isOptInSlice);
+  const theirs = there.filter(isBuiltInSlice);
+  switch (writer) {
+    case 'opt-in': {
+      const leftovers = { endpoints: isLeftover(endpoints) ? endpoints : undefined, slices: theirs };
+      return { withdrawn: [], leftovers: cleanup ? leftovers : nothing, isWaiting: false };
+    }
+    case 'built-in': {
+      const mayGo = ours.length === 0 || waitedEnough || isCovered(input.ready, ours, theirs);
+      return { withdrawn: mayGo ? ours : [], leftovers: nothing, isWaiting: !mayGo };
+    }
+    case 'none':
+      return { withdrawn: ours, leftovers: nothing, isWaiting: false };
+    case 'held':
+      return { withdrawn: [], leftovers: nothing, isWaiting: false };
+  }
+}
+
+const nothing = { endpoints: undefined, slices: [] } as const;
+
+const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
+export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
+export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
+
+/** Is each address that ours serve, and that is still wanted, served by the others? */
+function isCovered(ready: ReadonlySet<string>, ours: readonly EndpointSlice[], theirs: readonly EndpointSlice[]): boolean {
+  const served = new Set(addressesServed(theirs));
+  return addressesServed(ours).every((address) => !ready.has(address) || served.has(address));
+}
+
+/** Without the condition an endpoint counts as ready, for kube-proxy too. */
+export const addressesServed = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((slice) => (slice.endpoints ?? []).filter((e) => e.conditions?.ready !== false).flatMap((e) => e.addresses));
+
+/**
+ * Did the endpoints controller make them? Before 1.33 it did not label them: then they point at pods, as Endpoints made by hand do not, and hold no
+ * leader election.
+ */
+export function isLeftover(endpoints: Endpoints | undefined): boolean {
+  if (!endpoints || endpoints.metadata.deletionTimestamp) return false;
+  const label = endpoints.metadata.labels?.[labelEndpointsManagedBy];
+  if (label !== undefined) return label === endpointsManagedBy;
+  if (endpoints.metadata.annotations?.[annotationLeader] !== undefined) return false;
+  const addresses = (endpoints.subsets ?? []).flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])]);
+  return addresses.length > 0 && addresses.every((a: EndpointAddress) => a.targetRef?.kind === 'Pod');
+}

@@ -1,0 +1,44 @@
+/** The selector that a Service gives by annotation (docs/opt-in.md): as much as spec.selector can say, as text. */
+import type { Labels } from '#shared/kube/labels.ts';
+
+export type ParsedSelector = { readonly selector: Labels; readonly error?: never } | { readonly selector?: never; readonly error: string };
+
+const mostPairs = 16;
+const mostCharacters = 1024;
+const allowed = 'key=value pairs with commas between them, 1 to 16, such as app=web,tier=front';
+
+/** `app=web, tier=front`: equality alone, no set-based operators. */
+export function parseSelector(text: string): ParsedSelector {
+  // Every character that is allowed is one byte.
+  if (text.length > mostCharacters) return refused(`it has ${text.length} characters, and ${mostCharacters} are allowed`);
+  if (text.trim() === '') return refused(`it is empty: ${allowed}`);
+  const pairs = text.split(',');
+  if (pairs.length > mostPairs) return refused(`it has ${pairs.length} pairs, and ${mostPairs} are allowed`);
+  const selector = new Map<string, string>();
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=');
+    if (equals < 0 || pair[equals + 1] === '=' || pair[equals - 1] === '!') return refused(`${quoted(pair.trim())} is no pair: ${allowed}`);
+    const [key, value] = [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
+    if (!isLabelKey(key)) return refused(`${quoted(key)} is no key of a label`);
+    if (!isLabelValue(value)) return refused(`${quoted(value)} is no value of a label`);
+    if (selector.has(key)) return refused(`the key ${quoted(key)} is there twice`);
+    selector.set(key, value);
+  }
+  return { selector: Object.fromEntries(selector) };
+}
+
+const refused = (error: string): ParsedSelector => ({ error });
+const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** As the API server has it for labels (apimachinery's IsQualifiedName and IsValidLabelValue). */
+const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  if (slash < 0) return name.test(key);
+  const prefix = key.slice(0, slash);
+  return prefix.length <= 253 && subdomain.test(prefix) && name.test(key.slice(slash + 1));
+}
+
+const isLabelValue = (value: string): boolean => value === '' || name.test(value);

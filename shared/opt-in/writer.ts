@@ -1,0 +1,46 @@
+/** Who writes the endpoints of a Service, and why. */
+import type { Labels } from '#shared/kube/labels.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { parseSelector } from './selector.ts';
+
+/** Of a cluster: `shadow` computes what services that opt in would get, and writes nothing. */
+export type OptIn = 'off' | 'shadow' | 'active';
+export const optIns: readonly OptIn[] = ['off', 'shadow', 'active'];
+
+export type Writer =
+  /** spec.selector: the controllers that Kubernetes has for it, or we in their place. `annotated`: it opts in once the selector is gone. */
+  | { readonly by: 'built-in'; readonly reason: string; readonly annotated?: Labels }
+  /** The annotation: we, beside them. */
+  | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Labels }
+  /** The annotation says nothing that can be followed: what is there stays as it is. */
+  | { readonly by: 'held'; readonly reason: string }
+  /** Neither: what we have written before is withdrawn. */
+  | { readonly by: 'none'; readonly reason: string };
+
+/** Where the cluster's switch is not off. */
+export function writerOf(service: Service): Writer {
+  const text = service.metadata.annotations?.[annotationSelector];
+  const { selector, type } = service.spec ?? {};
+  if (type === 'ExternalName') return { by: 'none', reason: 'the Service is of type ExternalName, which has no endpoints' };
+  const parsed = text === undefined ? undefined : parseSelector(text);
+  if (selector) {
+    const both = `the Service has a selector of its own, so the annotation ${annotationSelector} does not count yet`;
+    if (!parsed) return { by: 'built-in', reason: 'the Service has a selector' };
+    if (!parsed.selector) return { by: 'built-in', reason: `${both}; nor could it be followed: ${parsed.error}` };
+    return { by: 'built-in', reason: both, annotated: parsed.selector };
+  }
+  if (!parsed) return { by: 'none', reason: `the Service has neither a selector nor the annotation ${annotationSelector}` };
+  if (!parsed.selector) return { by: 'held', reason: `the annotation ${annotationSelector} cannot be followed: ${parsed.error}` };
+  return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
+}
+
+/**
+ * The Service as both controllers and the rules of membership are to see it: one that opts in gets its selector here, and nothing behind this knows
+ * where it came from.
+ */
+export function effective(service: Service, optIn: OptIn): Service {
+  if (optIn === 'off') return service;
+  const writer = writerOf(service);
+  return writer.by === 'opt-in' ? { ...service, spec: { ...service.spec, selector: writer.selector } } : service;
+}
