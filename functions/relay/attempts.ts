@@ -3,6 +3,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Meter } from './meter.ts';
+import type { Outbox } from './outbox.ts';
 import { UnorderedVersions } from './resource-version.ts';
 import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
 
@@ -15,7 +16,7 @@ export type Purpose = 'first' | 'restart' | 'repair';
 /** What one kind's lists and watches have in common: how they fail and are tried again, and the sign of life. */
 export class Attempts {
   private readonly kind: Kind;
-  private readonly deps: { readonly clock: Clock; readonly log: Log; readonly meter: Meter };
+  private readonly deps: { readonly clock: Clock; readonly log: Log; readonly meter: Meter; readonly outbox: Outbox };
   /** Give up instead of waiting when the API server refuses the first list or watch. */
   private readonly failFast: boolean;
   private activity: { readonly what: Activity; readonly since: number };
@@ -54,15 +55,31 @@ export class Attempts {
   }
 
   async pause(e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
-    const { clock } = this.deps;
-    const delayMs = retryDelayMs(e, attempt, clock.random());
-    if (purpose === 'repair') await sleep(clock, delayMs, signal);
-    else await this.rest(delayMs, signal);
+    const delayMs = retryDelayMs(e, attempt, this.deps.clock.random());
+    if (purpose === 'repair') await this.backOff(delayMs, signal);
+    else {
+      this.now('sleeping');
+      await this.backOff(delayMs, signal);
+      this.now('sleeping');
+    }
   }
 
   async rest(delayMs: number, signal: AbortSignal): Promise<void> {
     this.now('sleeping');
     await sleep(this.deps.clock, delayMs, signal);
     this.now('sleeping');
+  }
+
+  /** Ends when a turn of this relay begins: the API server has just answered, and the hub knows of nothing that this relay has not read. */
+  private async backOff(delayMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, outbox } = this.deps;
+    const { spoken } = outbox;
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    try {
+      await Promise.race([sleep(clock, delayMs, until), outbox.until(() => outbox.spoken !== undefined && outbox.spoken !== spoken, until)]);
+    } finally {
+      over.abort(new Error('the wait is over'));
+    }
   }
 }

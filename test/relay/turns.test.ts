@@ -365,6 +365,19 @@ test('a standby that can hold no more of what the other has not sent owes a list
   expectToldAll();
 });
 
+test('a standby whose watches wait to be opened again opens them as soon as its turn begins', async () => {
+  const [a, b] = await pair();
+  b.breakWatches();
+  await clock.advance(120_000);
+  b.mendWatches();
+  a.kill();
+  pod('p3', 'b');
+  remove('p1');
+  await clock.advance(promisedMs);
+  expect(b.relay.isSpeaking).toBe(true);
+  expectToldAll();
+});
+
 /** The list of pods that was begun last: the hub applies no former one any more. */
 function newestPodList() {
   const parts = lists().flatMap(({ message }) => (message.type === 'list' && message.kind === 'Pod' ? [message] : []));
