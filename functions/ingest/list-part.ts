@@ -3,13 +3,15 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 
+import { markFirstListApplied, requestOwnList } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { InputListPart, InputState, OutputListPart, OutputState } from '#shared/queue/events.ts';
-import { askForConfirmation, isOwnSession, notePart, noteSynced, raiseFence, readFence } from '#shared/store/lists.ts';
+import { notePart, raiseFence, readFence } from '#shared/store/lists.ts';
 import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
 import { isAlive, type ObjectRecord, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { noteIfOdd } from '#shared/store/outputs.ts';
@@ -62,7 +64,7 @@ export async function applyInputPart(
   // The message's own word is not enough: a relay could switch the brake off with it.
   if (isSuspicious && !(part.isConfirmed && (await isOwnSession(table, meta.id, part.session)))) {
     // Once for each doubt: of a cluster that is paused, or cannot be asked, each list says it again.
-    if (await askForConfirmation(table, meta.id, part.kind)) deps.metrics.put('Drift', missing.length, { cluster: meta.id });
+    if (await requestOwnList(table, meta.id, part.kind)) deps.metrics.put('Drift', missing.length, { cluster: meta.id });
     deps.log.warn('list would take away too much: not applied until it is confirmed', {
       cluster: meta.id,
       kind: part.kind,
@@ -102,7 +104,7 @@ export async function applyOutputPart(
     const some = part.entries.slice(i, i + entriesPerStep);
     await noteOdd(deps, meta.id, part, some);
     await applyOutputs(deps, meta, incarnation, part, some, wakeUps, version);
-    if (part.kind === 'Endpoints' && meta.synced.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, some, wakeUps);
+    if (part.kind === 'Endpoints' && meta.lists.firstListOf.Endpoints !== incarnation) await wakeLeftovers(deps, meta.id, some, wakeUps);
     progress.value = { entries: i + some.length };
   }
   for await (const { entries, upTo } of unlistedOutputs(deps.table, meta, part, version, after, servicesPerStep)) {
@@ -168,5 +170,5 @@ async function note(
     last: part.isLast,
     expiresAtSeconds: Math.floor(deps.now() / 1000) + limitsOf(deps).ingest.listTtlSeconds,
   });
-  if (complete) await noteSynced(deps.table, meta.id, part.kind, incarnation);
+  if (complete) await markFirstListApplied(deps.table, { id: meta.id, incarnation }, part.kind);
 }

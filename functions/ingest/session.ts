@@ -1,8 +1,7 @@
-import type { ClusterRecord, Orphan, Suspect } from '#shared/clusters/record.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { Events, Heartbeat } from '#shared/queue/events.ts';
-import { metaKey } from '#shared/store/keys.ts';
-import { fixSession, noIncarnation, readSession } from '#shared/store/lists.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Cache, KnownSession } from './kept.ts';
@@ -26,23 +25,24 @@ export async function incarnationOfSession(
   // One of a former incarnation may have been moved to this one; and its record has to be read now and then, or it would expire.
   const isCurrent = cached?.incarnation === meta.incarnation && now - cached.readAt < rereadMs;
   const known = isCurrent ? cached.incarnation : await readSession(table, meta.id, message.session, now);
-  if (known === noIncarnation) {
+  if (known === foreignCluster) {
     throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${meta.id} is ${meta.uid}`);
   }
   if (known !== undefined) {
     if (!isCurrent) kept?.set(key, { incarnation: known, readAt: now });
-    if (known < meta.incarnation && message.type === 'heartbeat' && message.sentAtMs > meta.incarnationSince) await noteOrphan(table, meta, message);
+    if (known < meta.incarnation && message.type === 'heartbeat' && message.sentAtMs > meta.incarnationSince)
+      await recordOutdated(table, meta, message);
     return known;
   }
   const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
   const wentBack = message.historyRewoundAtMs !== undefined && message.historyRewoundAtMs > meta.incarnationSince;
   if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.firstListVersion) >= meta.high.Service) {
-    return fixSession(table, meta.id, message.session, meta.incarnation, now);
+    return bindSession(table, meta, message.session, now);
   }
-  if (meta.suspect?.session !== message.session) {
-    const { session, firstListVersion: base, historyRewoundAtMs: wentBackAt } = message;
-    const suspect: Suspect = { session, uid: message.uid, base, since: now, ...(wentBackAt !== undefined && { wentBackAt }) };
-    await table.update(metaKey(meta.id), { set: { suspect: JSON.stringify(suspect) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
+  if (meta.unverified?.session !== message.session) {
+    const { session, historyRewoundAtMs } = message;
+    const rewound = historyRewoundAtMs !== undefined && { rewoundAtMs: historyRewoundAtMs };
+    await recordUnverified(table, meta, { state: 'unbound', session, uid: message.uid, sinceMs: now, ...rewound });
   }
   return undefined;
 }
@@ -51,14 +51,7 @@ export async function incarnationOfSession(
  * A relay that lives on after the history went back, and did not notice because it began in between or had read less: what it says counts as of the
  * former history until sweep has looked, and so is lost.
  */
-async function noteOrphan(table: Table, meta: ClusterRecord, { session, uid, readUpTo: high }: Heartbeat): Promise<void> {
+async function recordOutdated(table: Table, meta: ClusterRecord, { session, uid, readUpTo }: Heartbeat): Promise<void> {
   if (uid !== meta.uid) return;
-  const orphan: Orphan = { session, high };
-  await table.update(metaKey(meta.id), { set: { orphan: JSON.stringify(orphan) } }, { attribute: 'inc', is: '=', value: meta.incarnation });
-}
-
-/** The first relay of a new cluster tells who it is. */
-async function adoptIdentity(table: Table, cluster: string, uid: string): Promise<string> {
-  const item = await table.update(metaKey(cluster), { setIfAbsent: { uid } });
-  return item?.['uid'] as string;
+  await recordUnverified(table, meta, { state: 'outdated', session, readUpTo });
 }

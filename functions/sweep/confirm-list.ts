@@ -1,22 +1,23 @@
 /** A list that would take much away is made again by ourselves, and sent through ingest like any other, marked as confirmed. */
 
+import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
-import { confirmed, fixOwnSession } from '#shared/store/lists.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 
 export async function confirmLists(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
-  for (const kind of meta.toConfirm) await confirmList(deps, meta, kind);
+  for (const kind of meta.lists.ownListsWanted) await confirmList(deps, meta, kind);
 }
 
 async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterRecord, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, meta, kind);
   const session = `sweep-${deps.newId()}`;
-  await fixOwnSession(deps.table, meta.id, session, meta.incarnation, deps.now());
+  await bindOwnSession(deps.table, meta, session, deps.now());
   const parts = partsOf(entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,
@@ -35,8 +36,8 @@ async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterRe
     }),
   );
   await deps.queues(meta.id, meta.queues).events.send(parts.map((p) => ({ body: encodeMessage(p) })));
-  await confirmed(deps.table, meta.id, kind);
-  deps.log.info('list confirmed by our own', { cluster: meta.id, kind, objects: entries.length });
+  await clearOwnListRequest(deps.table, meta.id, kind);
+  deps.log.info('full list read from the cluster and queued', { cluster: meta.id, kind, objects: entries.length });
 }
 
 /**

@@ -1,5 +1,7 @@
 /** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
-import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
+
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three that did not come it is silent. */
@@ -18,7 +20,7 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: Cl
     deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
     deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
   }
-  const isGateClosed = isSynced(meta) ? 0 : 1;
+  const isGateClosed = hasSynced(meta) ? 0 : 1;
   deps.metrics.put('GateClosed', isGateClosed, dimensions);
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
   // Only an active cluster is written to.

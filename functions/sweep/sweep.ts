@@ -14,13 +14,12 @@ import { clearLeft } from './clear-left.ts';
 import { confirmLists } from './confirm-list.ts';
 import { endOf, type SweepDeps } from './deps.ts';
 import { publishGauges } from './gauges.ts';
-import { judgeOrphan } from './orphan.ts';
 import { wakeOverdue } from './overdue.ts';
 import { resync } from './resync.ts';
 import { askRights, toAsk } from './rights.ts';
 import { Run, rotated } from './run.ts';
-import { judgeSuspect } from './suspect.ts';
 import { type Told, tell } from './tell.ts';
+import { verifySession } from './verify-session.ts';
 
 /** Throws, when all the rest is done, if some step failed or a cluster was not told of: that is what the alarm SweepFails hears. */
 export async function sweep(deps: SweepDeps): Promise<void> {
@@ -51,21 +50,13 @@ async function tellAll(run: Run): Promise<{ readonly told: readonly Told[]; read
 async function judgeAndConfirm(run: Run, told: readonly Told[]): Promise<void> {
   const { deps } = run;
   const metas = told.map((t) => t.meta);
-  const doubtful = metas.filter((meta) => meta.suspect || meta.orphan);
-  await run.each(
-    'judge',
-    doubtful,
-    async (meta) => {
-      await judgeSuspect(deps, meta);
-      await judgeOrphan(deps, meta);
-    },
-    { ms: limitsOf(deps).sweep.judgeMs },
-  );
-  // An orphan may be what asks for lists to be confirmed. One after the other: a list may take long, and much memory.
-  const unconfirmed = metas.filter((meta) => meta.toConfirm.length > 0 || meta.orphan);
+  const doubtful = metas.filter((meta) => meta.unverified);
+  await run.each('judge', doubtful, (meta) => verifySession(deps, meta), { ms: limitsOf(deps).sweep.judgeMs });
+  // An outdated session that was bound to the present incarnation has just requested lists. One after the other: a list may take long, and much memory.
+  const unconfirmed = metas.filter((meta) => meta.lists.ownListsWanted.length > 0 || meta.unverified);
   const confirm = async ({ id }: ClusterRecord): Promise<void> => {
     const meta = await readCluster(deps.table, id);
-    if ((meta?.mode === 'active' || meta?.mode === 'paused') && meta.toConfirm.length > 0) await confirmLists(deps, meta);
+    if ((meta?.mode === 'active' || meta?.mode === 'paused') && meta.lists.ownListsWanted.length > 0) await confirmLists(deps, meta);
   };
   await run.each('confirmLists', unconfirmed, confirm, { atOnce: 1 });
 }

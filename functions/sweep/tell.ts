@@ -1,6 +1,7 @@
 /** How a cluster is: read from the table alone, and told before anything that could take long. */
 
-import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import type { WakeUp } from '#shared/workqueue/add.ts';
 import type { SweepDeps } from './deps.ts';
@@ -20,7 +21,7 @@ export async function tell(deps: SweepDeps, meta: ClusterRecord): Promise<Told> 
     deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });
     const { overdue, oldestSeconds } = await lookForOverdue(deps, meta);
     // A cluster that can't be asked is behind by definition, and has an alarm of its own.
-    deps.metrics.put('OldestDirtyAge', meta.circuit || !isSynced(meta) ? 0 : oldestSeconds, { cluster });
+    deps.metrics.put('OldestDirtyAge', meta.circuit || !hasSynced(meta) ? 0 : oldestSeconds, { cluster });
     return { id: cluster, meta, overdue };
   } finally {
     publishStates(deps, meta);

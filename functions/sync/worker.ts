@@ -3,7 +3,8 @@
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
-import { type ClusterRecord, isSynced, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -139,7 +140,7 @@ async function runOnce(
   if (!meta || (!waits && (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')))) return { ...nothing, meta, outcomes: same(ok) };
   try {
     if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()), longestCircuitSeconds);
-    if (!isSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)), longestGateSeconds);
+    if (!hasSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)), longestGateSeconds);
     if (meta.mode === 'shadow') {
       await compare(deps, meta, key, await load(deps, meta, key, held.work, facts, 'SEEN'));
       return { ...nothing, meta, outcomes: same(ok) };

@@ -12,8 +12,9 @@ import { accessOf } from '#shared/cluster/access.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ChosenMode, hasLeft, mayWrite } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, isSynced, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { noteReady, switchMode } from '#shared/clusters/switch-mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
@@ -214,7 +215,7 @@ async function list(hub: Hub): Promise<void> {
       id,
       meta.mode,
       heard,
-      isSynced(meta) ? 'applied' : 'waiting',
+      hasSynced(meta) ? 'applied' : 'waiting',
       meta.circuit ? `open: ${meta.circuit.reason}` : 'closed',
       meta.mode === 'shadow' ? String(differences) : '-',
     ]);

@@ -1,7 +1,8 @@
 /** May this cluster's writer be us? Asked before a cluster goes active. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { missingRights } from '#shared/cluster/rights.ts';
-import { type ClusterRecord, isSynced } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
 
 export interface Finding {
@@ -29,7 +30,7 @@ export interface Compared {
 
 export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] {
   return [
-    { check: 'first lists', ok: isSynced(meta), detail: isSynced(meta) ? 'applied' : 'not complete' },
+    { check: 'first lists', ok: hasSynced(meta), detail: hasSynced(meta) ? 'applied' : 'not complete' },
     {
       check: 'relay',
       ok: meta.heartbeatAt > 0 && now - meta.heartbeatAt < 90_000,

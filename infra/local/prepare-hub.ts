@@ -1,7 +1,8 @@
 /** Table, queues and records of a local run: what a deploy would make. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { isSynced, type QueueUrls, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
@@ -41,7 +42,7 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
     async unsynced(uids) {
       const metas = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
-      return metas.filter(([, meta]) => !meta || !isSynced(meta) || meta.uid !== uids[meta.id]).map(([id]) => id);
+      return metas.filter(([, meta]) => !meta || !hasSynced(meta) || meta.uid !== uids[meta.id]).map(([id]) => id);
     },
   };
 }

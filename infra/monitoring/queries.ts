@@ -40,7 +40,7 @@ export const queries: readonly Query[] = [
     of: ['ingest', 'sweep'],
     text: [
       'fields @timestamp, cluster, message, kind, reason',
-      "filter message in ['list would take away too much: not applied until it is confirmed', 'list confirmed by our own', 'events message quarantined']",
+      "filter message in ['list would take away too much: not applied until it is confirmed', 'full list read from the cluster and queued', 'events message quarantined']",
       'sort @timestamp desc',
       'limit 200',
     ],

@@ -1,9 +1,11 @@
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
-import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { type Kind, kinds } from '#shared/kube/types.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
+import { decodeLists, type ListsState } from './first-lists.ts';
 import { isHere, type Mode } from './mode.ts';
+import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
 
 export interface QueueUrls {
   readonly events: string;
@@ -33,23 +35,6 @@ export interface Circuit {
   readonly failures: number;
 }
 
-export interface Suspect {
-  readonly session: string;
-  readonly uid: string;
-  readonly base: string;
-  /** When it was heard of first, ms since the epoch. */
-  readonly since: number;
-  /** When its relay saw the cluster's history go back, ms since the epoch; absent if it did not. */
-  readonly wentBackAt?: number;
-}
-
-/** A relay's session of a former incarnation that is heard after the present one began: it may never have noticed. */
-export interface Orphan {
-  readonly session: string;
-  /** Newest resourceVersion that it has read, by kind. */
-  readonly high: { readonly [K in Kind]?: string };
-}
-
 export interface ClusterRecord {
   readonly id: string;
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
@@ -76,8 +61,7 @@ export interface ClusterRecord {
   readonly circuit: Circuit | undefined;
   /** When the circuit was closed last, ms since the epoch: load is ramped up from there. */
   readonly recoveredAt: number;
-  /** The incarnation whose first list of the kind has been applied whole. */
-  readonly synced: { readonly [K in Kind]: number };
+  readonly lists: ListsState;
   readonly high: { readonly [K in Kind]: Version };
   /** Version of the set of nodes. */
   readonly nodesVersion: number;
@@ -93,11 +77,7 @@ export interface ClusterRecord {
   /** What is to be added to the relay's times to have ours, ms, and what the last heartbeat alone said of it (ingest/relay-clock.ts). */
   readonly relayBehindMs: number;
   readonly relayBehindLastMs: number | undefined;
-  /** Kinds whose last list would have taken so much away that sweep has to confirm it. */
-  readonly toConfirm: readonly InputKind[];
-  /** A session that does not fit what is known of the cluster, until sweep has looked (functions/sweep/suspect.ts). */
-  readonly suspect: Suspect | undefined;
-  readonly orphan: Orphan | undefined;
+  readonly unverified: UnverifiedSession | undefined;
   /** Which of the writer's rights were missing when sweep asked last (ms since the epoch), while we do not write; or why it got no answer. */
   readonly rights: { readonly at: number; readonly missing: readonly string[]; readonly error?: string } | undefined;
 }
@@ -113,13 +93,6 @@ export const relayClock = { behind: 'relayBehind', last: 'relayBehindLast' } as 
 
 /** Attributes of the circuit (sync/circuit.ts); a switch of mode forgets them too. */
 export const circuitAttributes = ['circuit', 'probe', 'probeUntil'] as const;
-
-/**
- * Has the first list of every kind been applied, so that syncs may run (upstream's HasSynced)? Not while it is in doubt whether this is still the
- * cluster, and the history, that the lists were of: what they say may take away what is there now.
- */
-export const isSynced = (meta: ClusterRecord): boolean =>
-  kinds.every((k) => meta.synced[k] === meta.incarnation) && (meta.suspect === undefined || meta.mode === 'shadow');
 
 export async function readCluster(table: Table, cluster: string): Promise<ClusterRecord | undefined> {
   const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
@@ -155,7 +128,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     // In the other modes no run asks the API, so a circuit would stay as it was for ever.
     circuit: json(foreignWrites.conflict) ?? (mode === 'active' ? json('circuit') : undefined),
     recoveredAt: number('recoveredAt'),
-    synced: perKind('synced_', 0),
+    lists: decodeLists(item),
     high: perKind('high_', noVersion),
     nodesVersion: number('nodes'),
     modeSince: number('modeSince'),
@@ -165,9 +138,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     heartbeatAt: number('heartbeatAt'),
     relayBehindMs: number(relayClock.behind),
     relayBehindLastMs: item[relayClock.last] as number | undefined,
-    toConfirm: inputKinds.filter((k) => item[`confirm_${k}`] === 1),
-    suspect: json('suspect'),
-    orphan: json('orphan'),
+    unverified: decodeUnverified(item),
     rights: json('rights'),
   };
 }

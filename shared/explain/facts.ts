@@ -1,8 +1,9 @@
 /** The service, its work, what is saved and its cluster, as labelled lines. */
 
+import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
-import { type Kind, kinds, type Service } from '#shared/kube/types.ts';
+import type { Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { Hints } from '#shared/store/hints.ts';
 import type { PartState, WorkItem } from '#shared/workqueue/rules/item.ts';
@@ -74,7 +75,7 @@ export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput)
 }
 
 export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] {
-  const missing = kinds.filter((k: Kind) => meta.synced[k] !== meta.incarnation);
+  const missing = missingFirstLists(meta);
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
     ...fact('Mode', meta.mode),

@@ -13,7 +13,8 @@ import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { isSynced, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
@@ -151,7 +152,7 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
   const { settings, queues } = before;
   await registerCluster(table, { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') });
   await killFunctionsAndRelay(consoleUrl);
-  await until('first lists', async () => isSynced((await readCluster(table, cluster)) as NonNullable<typeof before>), run);
+  await until('first lists', async () => hasSynced((await readCluster(table, cluster)) as NonNullable<typeof before>), run);
   const listed = seconds();
   await until(
     'every service is synced',

@@ -1,6 +1,7 @@
 /** While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf (docs/runbook.md). */
 
-import { isSynced, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
@@ -39,7 +40,7 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   if (!world.profile.sweepWakes) return;
   const owed = (await world.table.items()).filter((item) => item.pk.includes('#WORK#'));
   const meta = await read;
-  if (!meta || !isSynced(meta)) return;
+  if (!meta || !hasSynced(meta)) return;
   for (const item of owed) {
     const work = decodeWork(item);
     const due = Math.max(work.dirtyAt ?? Number.POSITIVE_INFINITY, work.parts.ep.at, work.parts.sl.at) + world.profile.batchPeriodSeconds * 1000;

@@ -1,4 +1,5 @@
-import { isSynced, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { sendWakeUps } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
@@ -66,14 +67,14 @@ async function listForWhoDied(world: World): Promise<boolean> {
   if (!world.abandoned && !isLiedTo(world.profile)) return false;
   await world.scheduler.runUntil(world.faultsEnd + 70_000);
   const meta = await readCluster(world.table, cluster);
-  if (!meta || (isSynced(meta) && !isLiedTo(world.profile))) return false;
+  if (!meta || (hasSynced(meta) && !isLiedTo(world.profile))) return false;
   world.tell('world', 'the next list');
   world.relist();
   return true;
 }
 
 /** A list that takes much away is applied when sweep has made its own. */
-const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readCluster(table, cluster))?.toConfirm.length ?? 0) > 0;
+const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readCluster(table, cluster))?.lists.ownListsWanted.length ?? 0) > 0;
 
 const settleMs = 120_000;
 const stepMs = 6_000;

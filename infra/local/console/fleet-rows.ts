@@ -1,8 +1,8 @@
 /** One row for each cluster: what its record and its recent metrics say. */
 
+import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
-import { kinds } from '#shared/kube/types.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
@@ -43,6 +43,6 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
 
 function circuitText(meta: ClusterRecord): string {
   if (meta.circuit) return meta.circuit.reason;
-  const missing = kinds.filter((kind) => meta.synced[kind] !== meta.incarnation);
+  const missing = missingFirstLists(meta);
   return missing.length > 0 ? `first lists of ${missing.join(', ')} missing` : 'closed';
 }

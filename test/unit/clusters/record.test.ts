@@ -42,7 +42,7 @@ it('a cluster that has left comes back as if it were new, in the mode given, and
   expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
   const back = await readCluster(table, 'c');
   expect(back).toMatchObject({ mode: 'shadow', modeSince: 7000, wakeAll: true, incarnation: 2, epoch: 2, nodesVersion: 8 });
-  expect(back).toMatchObject({ uid: '', heartbeatAt: 0, synced: { Pod: 0 } });
+  expect(back).toMatchObject({ uid: '', heartbeatAt: 0, lists: { firstListOf: { Pod: 0 } } });
 });
 
 it('a cluster that has left cannot be switched, and leaving twice is leaving once', async () => {

@@ -11,7 +11,8 @@ export const now = Date.parse('2026-03-01T10:00:00Z');
 /** An active cluster whose first lists are complete. */
 export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
   const known = decodeCluster('a', { pk: '', sk: '', mode: 'active', inc: 1 });
-  return { ...known, synced: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 }, heartbeatAt: now - 2_000, ...more };
+  const firstListOf = { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 };
+  return { ...known, lists: { firstListOf, ownListsWanted: [] }, heartbeatAt: now - 2_000, ...more };
 }
 
 /** Service ns/foo with selector app=a, one ready pod, nothing saved. */

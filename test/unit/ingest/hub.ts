@@ -4,11 +4,11 @@ import type { IngestDeps } from '#functions/ingest/deps.ts';
 import { freshKept } from '#functions/ingest/kept.ts';
 import type { EventsRecord } from '#functions/ingest/put-off.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
-import { fixOwnSession } from '#shared/store/lists.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -66,7 +66,7 @@ export async function ingestHub() {
     }),
     /** The list as sweep sends it that has looked at the cluster itself. */
     async confirmed<L extends object>(list: L) {
-      await fixOwnSession(table, 'c', 'sweep-1', 1, clock.now);
+      await bindOwnSession(table, { id: 'c', incarnation: 1 }, 'sweep-1', clock.now);
       return { ...list, session: 'sweep-1', confirmed: true };
     },
     /** Wake-ups that were sent since the last time, by service. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { confirmed } from '#shared/store/lists.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -102,7 +102,7 @@ describe('a list part of an input kind', () => {
     const shrunken = hub.list('Pod', 20);
     await hub.ingest(shrunken);
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
-    expect((await readCluster(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+    expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
 
     await hub.ingest(await hub.confirmed({ ...shrunken, listId: 'ours' }));
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
@@ -113,7 +113,7 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
     await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
-    expect((await readCluster(hub.table, 'c'))?.toConfirm).toEqual(['Pod']);
+    expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
   });
 
   it('counts drift once while it waits to be confirmed: a paused cluster lists the same again and again', async () => {
@@ -123,7 +123,7 @@ describe('a list part of an input kind', () => {
     for (let i = 0; i < 5; i++) await hub.ingest(hub.list('Pod', 20 + i));
     expect(hub.metrics.get('Drift')).toBe(30);
     // Confirmed, and then another doubt.
-    await confirmed(hub.table, 'c', 'Pod');
+    await clearOwnListRequest(hub.table, 'c', 'Pod');
     await hub.ingest(hub.list('Pod', 30));
     expect(hub.metrics.get('Drift')).toBe(60);
   });

@@ -79,7 +79,7 @@ async function drain(hub: IngestHub, table: Table): Promise<number> {
 }
 
 const send = (hub: IngestHub, ...parts: readonly object[]) => hub.queues.events.send(parts.map((p) => ({ body: encodeMessage(p) })));
-const synced = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))?.synced;
+const synced = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))?.lists.firstListOf;
 /** What is put off to a second look, by kind: whether it is gone, or whose it was. */
 const doubted = (hub: IngestHub): readonly OutputEntry[] =>
   hub.queues.events.waiting().flatMap((m) => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { bindSession } from '#shared/clusters/sessions.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
-import { fixSession } from '#shared/store/lists.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod } from '../kube/objects.ts';
@@ -18,7 +18,7 @@ const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as Cl
 it('the first relay of a cluster tells who the cluster is, and its session belongs to the first incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, heartbeatAt: hub.clock.now, suspect: undefined });
+  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, heartbeatAt: hub.clock.now, unverified: undefined });
   expect((await meta(hub)).high.Service).toBe(versionOf(1, '100'));
 });
 
@@ -46,12 +46,12 @@ it.each([
   const message = { ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), ...other };
   expect(await hub.ingest(message)).toEqual([]);
   expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeUndefined();
-  expect((await meta(hub)).suspect).toMatchObject({ session: 's2' });
+  expect((await meta(hub)).unverified).toMatchObject({ session: 's2' });
   expect(hub.queues.events.waiting().map((m) => m.visibleAt - hub.clock.now)).toEqual([30_000]);
 
   // Sweep has found a new incarnation.
   await hub.table.update(metaKey('c'), { set: { inc: 2, uid: 'another' } });
-  await fixSession(hub.table, 'c', 's2', 2);
+  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
   await hub.ingest(...hub.queues.events.waiting().map((m) => m.body));
   expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
 });
@@ -60,7 +60,7 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub), hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
   await hub.table.update(metaKey('c'), { set: { inc: 2 } });
-  await fixSession(hub.table, 'c', 's2', 2);
+  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
   await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
   await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
   expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { isSynced, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -47,7 +48,7 @@ it('a first list that takes longer than a worker lives is applied in several run
   expect(held.filter((r) => r.unnotifiedLabels)).toEqual([]);
   expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);
   const meta = await readCluster(hub.table, 'c');
-  expect(meta && isSynced(meta)).toBe(true);
+  expect(meta && hasSynced(meta)).toBe(true);
 });
 
 it('what cannot be sent again comes back', async () => {

@@ -2,7 +2,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { isSynced, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { kinds, type Service } from '#shared/kube/types.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
@@ -34,7 +35,7 @@ it('an object that does not fit an item of the table is left out, counted and na
   expect(hub.metrics.get('ObjectsTooLarge')).toBe(1);
   expect(errors).toMatchObject([{ cluster: 'c', kind: 'Service', namespace: 'ns', name: 'large', bytes: expect.any(Number) }]);
   const meta = await readCluster(hub.table, 'c');
-  expect(meta && isSynced(meta)).toBe(true);
+  expect(meta && hasSynced(meta)).toBe(true);
 });
 
 it('what was known of an object that has become too large stays, and no list takes it away', async () => {

@@ -4,7 +4,8 @@ import { encodeParts } from '#functions/relay/list-parts.ts';
 import { Memory } from '#functions/relay/memory.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { inputEntry, outputEntry } from '#functions/relay/project.ts';
-import { isSynced, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -37,7 +38,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
     expect(await hub.ingest(hub.list('Service', 10, neighbour, sent('5')))).toEqual([]);
     expect(await hub.ingest(hub.live('Service', 11, sent('11')))).toEqual([]);
     const meta = await readCluster(hub.table, 'c');
-    expect(meta && isSynced(meta)).toBe(true);
+    expect(meta && hasSynced(meta)).toBe(true);
   });
 
   test('what cannot be read into an entry is counted once, by its kind', () => {

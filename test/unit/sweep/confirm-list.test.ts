@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { confirmLists } from '#functions/sweep/confirm-list.ts';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
-import { askForConfirmation } from '#shared/store/lists.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
@@ -20,7 +20,7 @@ const pod = (name: string, labelBytes: number) => ({
 async function confirmed(pods: Iterable<object>) {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 0);
-  await askForConfirmation(table, 'c', 'Pod');
+  await requestOwnList(table, 'c', 'Pod');
   const queues = memoryClusterQueues(() => 0);
   let listed = 0;
   const list = async (_kind: string, _namespace: string, { keep }: { keep: (o: object) => object }) => {
@@ -47,7 +47,7 @@ async function confirmed(pods: Iterable<object>) {
     (e: unknown) => e,
   );
   const bodies = queues.events.waiting().map((m) => m.body);
-  const toConfirm = (await readCluster(table, 'c'))?.toConfirm;
+  const toConfirm = (await readCluster(table, 'c'))?.lists.ownListsWanted;
   return { error, bodies, parts: bodies.map((b) => decodeMessage(b) as ListPartMessage), toConfirm, listed: () => listed };
 }
 

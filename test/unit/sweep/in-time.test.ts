@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { askForConfirmation } from '#shared/store/lists.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -143,7 +143,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     for (const id of ids(300)) {
       await add(id, 'active');
       await table.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { suspect } });
-      await askForConfirmation(table, id, 'Pod');
+      await requestOwnList(table, id, 'Pod');
     }
     for (let run = 0; run < 3; run++) {
       expect(await minute()).toBe(true);

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { saveDifference } from '#shared/store/differences.ts';
-import { askForConfirmation } from '#shared/store/lists.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -70,7 +70,7 @@ it('lists that are to be confirmed come when every cluster has had the rest, and
   const { table, last, deps } = await hubOf('a', 'b');
   await registerCluster(table, { id: 'z', mode: 'active' }, 0);
   await switchMode(table, 'a', 'active', 0);
-  await askForConfirmation(table, 'a', 'Pod');
+  await requestOwnList(table, 'a', 'Pod');
   const order: string[] = [];
   const cluster = async () => {
     order.push(`asked, ages known: ${['a', 'b', 'z'].every((id) => last.has(`${id} OldestDirtyAge`))}`);

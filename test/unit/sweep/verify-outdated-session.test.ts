@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
-import { judgeOrphan } from '#functions/sweep/orphan.ts';
+import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { bindSession, readSession } from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { fixSession, readSession } from '#shared/store/lists.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s; a session of before is heard of again. The cluster has come to version 150. */
@@ -13,7 +13,7 @@ async function heard({ read, at, away = false }: { readonly read: string; readon
   const hub = await ingestHub();
   await hub.emptyLists(100);
   const message = { ...hub.header, type: 'heartbeat', high: { Pod: read }, at, waiting: 0 };
-  await fixSession(hub.table, 'c', message.session, 1);
+  await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
   await hub.ingest(message);
   const api = {
@@ -23,29 +23,28 @@ async function heard({ read, at, away = false }: { readonly read: string; readon
     },
   } as unknown as ClusterApi;
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
-  const moved = await judgeOrphan(deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
+  await verifySession(deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  return { moved, orphan: after.orphan, toConfirm: after.toConfirm, session: await readSession(hub.table, 'c', message.session) };
+  return { unverified: after.unverified, ownLists: after.lists.ownListsWanted, session: await readSession(hub.table, 'c', message.session) };
 }
 
 it('a relay that lives on and has read nothing newer than the cluster holds speaks for its present history', async () => {
   expect(await heard({ read: '140', at: 1_000_001 })).toEqual({
-    moved: true,
-    orphan: undefined,
+    unverified: undefined,
     // What it said meanwhile counted for nothing: sweep lists for itself.
-    toConfirm: ['Service', 'Pod', 'Node'],
+    ownLists: ['Service', 'Pod', 'Node'],
     session: 2,
   });
 });
 
 it('one that has read what the cluster has not come to is of the former history', async () => {
-  expect(await heard({ read: '151', at: 1_000_001 })).toMatchObject({ moved: false, orphan: undefined, toConfirm: [], session: 1 });
+  expect(await heard({ read: '151', at: 1_000_001 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
 });
 
 it('one that was heard before the history went back is not asked about', async () => {
-  expect(await heard({ read: '140', at: 999_999 })).toMatchObject({ moved: false, toConfirm: [], session: 1 });
+  expect(await heard({ read: '140', at: 999_999 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
 });
 
 it('while the cluster cannot be asked nothing is decided', async () => {
-  expect(await heard({ read: '140', at: 1_000_001, away: true })).toMatchObject({ moved: false, orphan: { high: { Pod: '140' } }, session: 1 });
+  expect(await heard({ read: '140', at: 1_000_001, away: true })).toMatchObject({ unverified: { readUpTo: { Pod: '140' } }, session: 1 });
 });

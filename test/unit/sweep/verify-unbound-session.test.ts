@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
-import { judgeSuspect } from '#functions/sweep/suspect.ts';
+import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { type ClusterRecord, isSynced, readCluster, type Suspect } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { readSession, recordUnverified, type UnboundSession } from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { readFence, readSession } from '#shared/store/lists.ts';
+import { readFence } from '#shared/store/lists.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
@@ -18,13 +20,12 @@ interface Live {
 }
 
 /** A hub that has read up to version 100 of cluster u, with a doubtful session; the cluster as it is when sweep looks. */
-async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', away = false }: Live = {}, set: object = {}) {
+async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '150', away = false }: Live = {}, set: object = {}) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
-  const doubt: Suspect = { session: 's2', uid: 'u', base: '90', since: hub.clock.now, ...suspect };
-  await hub.table.update(metaKey('c'), {
-    set: { uid: 'u', suspect: JSON.stringify(doubt), high_Pod: versionOf(1, '100'), ...set },
-  });
+  await hub.table.update(metaKey('c'), { set: { uid: 'u', high_Pod: versionOf(1, '100'), ...set } });
+  const known = { id: 'c', incarnation: 1 };
+  await recordUnverified(hub.table, known, { state: 'unbound', session: 's2', uid: 'u', sinceMs: hub.clock.now, ...unbound });
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   const api = {
     identity: async () => {
@@ -34,40 +35,40 @@ async function judged(suspect: Partial<Suspect>, { uid = 'u', version = '150', a
     list: async () => ({ resourceVersion: version, items: [] }),
   } as unknown as ClusterApi;
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
-  await judgeSuspect(deps, before);
+  await verifySession(deps, before);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
   return { hub, before, after, session: await readSession(hub.table, 'c', 's2') };
 }
 
 it('while a session is in doubt no sync runs, nor after it until the new history has been listed', async () => {
   const { before, after } = await judged({ uid: 'other' }, { uid: 'other' });
-  expect([isSynced(before), isSynced({ ...before, suspect: undefined })]).toEqual([false, true]);
-  expect(isSynced(after)).toBe(false);
+  expect([hasSynced(before), hasSynced({ ...before, unverified: undefined })]).toEqual([false, true]);
+  expect(hasSynced(after)).toBe(false);
 });
 
-it.each<readonly [string, Partial<Suspect>, Live]>([
+it.each<readonly [string, Partial<UnboundSession>, Live]>([
   ['the cluster is another one', { uid: 'other' }, { uid: 'other', version: '500' }],
   ['a kind of the cluster is behind what was read of it', {}, { version: '95' }],
-  ['its relay saw the history go back, and it has come as far again', { wentBackAt: 5 }, { version: '150' }],
-  ['its relay saw the history go back, and the cluster cannot be asked', { wentBackAt: 5 }, { away: true }],
-])('a new incarnation begins when %s', async (_when, suspect, live) => {
-  const { after, session } = await judged(suspect, live);
-  expect(after).toMatchObject({ incarnation: 2, uid: suspect.uid ?? 'u', suspect: undefined, incarnationSince: 1_000_000 });
+  ['its relay saw the history go back, and it has come as far again', { rewoundAtMs: 5 }, { version: '150' }],
+  ['its relay saw the history go back, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }],
+])('a new incarnation begins when %s', async (_when, unbound, live) => {
+  const { after, session } = await judged(unbound, live);
+  expect(after).toMatchObject({ incarnation: 2, uid: unbound.uid ?? 'u', unverified: undefined, incarnationSince: 1_000_000 });
   expect(session).toBe(2);
 });
 
-it.each<readonly [string, Partial<Suspect>, Live, object]>([
+it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   ['the cluster is as we know it', {}, {}, {}],
-  ['another relay saw the same', { wentBackAt: 5 }, {}, { incSince: 6 }],
-])('the session belongs to this incarnation when %s', async (_when, suspect, live, set) => {
-  const { after, session } = await judged(suspect, live, set);
-  expect(after).toMatchObject({ incarnation: 1, suspect: undefined });
+  ['another relay saw the same', { rewoundAtMs: 5 }, {}, { incSince: 6 }],
+])('the session belongs to this incarnation when %s', async (_when, unbound, live, set) => {
+  const { after, session } = await judged(unbound, live, set);
+  expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
   expect(session).toBe(1);
 });
 
 it('a session of another cluster belongs to no incarnation while the cluster that answers is the one that we know', async () => {
   const { hub, after, session } = await judged({ uid: 'other' });
-  expect(after).toMatchObject({ incarnation: 1, suspect: undefined });
+  expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
   expect(session).toBe(0);
 
   // Far ahead of ours, and all of it put aside, now and later.
@@ -79,14 +80,14 @@ it('a session of another cluster belongs to no incarnation while the cluster tha
   expect(hub.queues.quarantine.waiting()).toHaveLength(6);
   expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'ghost')).toBeUndefined();
   expect(await readFence(hub.table, 'c', 'Service')).toBe(versionOf(1, '100'));
-  expect(await readCluster(hub.table, 'c')).toMatchObject({ suspect: undefined, orphan: undefined, heartbeatAt: after.heartbeatAt });
+  expect(await readCluster(hub.table, 'c')).toMatchObject({ unverified: undefined, heartbeatAt: after.heartbeatAt });
 });
 
-it.each<readonly [string, Partial<Suspect>, Live]>([
+it.each<readonly [string, Partial<UnboundSession>, Live]>([
   ['the cluster cannot be asked', {}, { away: true }],
   ['the cluster is neither the one nor the other', { uid: 'other' }, { uid: 'third' }],
-])('the doubt stays while %s', async (_when, suspect, live) => {
-  const { after, session } = await judged(suspect, live);
-  expect(after.suspect).toMatchObject({ session: 's2' });
+])('the doubt stays while %s', async (_when, unbound, live) => {
+  const { after, session } = await judged(unbound, live);
+  expect(after.unverified).toMatchObject({ session: 's2' });
   expect([after.incarnation, session]).toEqual([1, undefined]);
 });
