@@ -121,6 +121,7 @@ async function startRelay(api: string) {
     RELAY_HOST: '127.0.0.1',
     NODE_NO_WARNINGS: '1',
     NODE_OPTIONS: nodeOptions,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
   };
   const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);

@@ -39,7 +39,7 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
     NODE_NO_WARNINGS: '1',
   };
   const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], {
-    env: { PATH: process.env['PATH'], ...local, ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...local, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
