@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '#functions/relay/clock.ts';
 import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
 import { isTooLarge } from '#shared/cluster/errors.ts';
@@ -19,7 +19,7 @@ afterAll(() => controlPlane?.stop());
 const kubectl = async (...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(controlPlane.binary, ['kubectl', `--kubeconfig=${controlPlane.kubeconfig}`, ...args])).stdout;
 
-test('an API server that is stopped and started again has the same address, certificate and objects', async () => {
+it('an API server that is stopped and started again has the same address, certificate and objects', async () => {
   await kubectl('create', 'namespace', 'kept');
   await controlPlane.apiServer.stop();
   await expect(kubectl('get', 'namespaces')).rejects.toThrow(/refused/);
@@ -27,7 +27,7 @@ test('an API server that is stopped and started again has the same address, cert
   expect(await kubectl('get', 'namespaces', '-o', 'name')).toContain('namespace/kept');
 });
 
-test('kube-controller-manager can be started later, with the controllers that are wanted', async () => {
+it('kube-controller-manager can be started later, with the controllers that are wanted', async () => {
   const api = connectApi(controlPlane.connection);
   await api.create('Service', 'default', { metadata: { name: 'web' }, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
   expect(controlPlane.controllerManager.pid).toBeUndefined();
@@ -39,7 +39,7 @@ test('kube-controller-manager can be started later, with the controllers that ar
   api.close();
 });
 
-test('a paged list is consistent though its pages differ in size and one was broken off', async () => {
+it('a paged list is consistent though its pages differ in size and one was broken off', async () => {
   const api = connectApi(controlPlane.connection);
   const transport = httpTransport(controlPlane.connection);
   const source = httpWatchSource(transport, systemClock);
@@ -69,7 +69,7 @@ test('a paged list is consistent though its pages differ in size and one was bro
   api.close();
 });
 
-test('nothing of it is left when it has been stopped', async () => {
+it('nothing of it is left when it has been stopped', async () => {
   const other = await startControlPlane();
   const pid = other.apiServer.pid as number;
   await other.stop();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import type { Manifest } from '#infra/relay/manifest-yaml.ts';
@@ -54,7 +54,7 @@ function podOf(of: readonly Manifest[], name: string) {
   return { metadata: { ...template.metadata, name, namespace: relayNamespace }, spec: template.spec };
 }
 
-test('the API server takes the manifest as it is printed, and its pod with all that a platform may add, at a critical priority', async () => {
+it('the API server takes the manifest as it is printed, and its pod with all that a platform may add, at a critical priority', async () => {
   const api = connectApi(controlPlane.connection);
   const all = manifests(extras);
   await applyManifests(controlPlane, all);
@@ -67,7 +67,7 @@ test('the API server takes the manifest as it is printed, and its pod with all t
   api.close();
 });
 
-test('a container that clusters.yaml refuses is one that the API server refuses', async () => {
+it('a container that clusters.yaml refuses is one that the API server refuses', async () => {
   const api = connectApi(controlPlane.connection);
   const more = { ...extras, sidecars: [{ name: 'a', image: 'b' }] };
   await expect(api.create('Pod', relayNamespace, podOf(manifests(more), 'refused'))).rejects.toThrow(/violates PodSecurity "restricted/);

@@ -100,7 +100,7 @@ describe('the dashboards', () => {
     await page.close();
   });
 
-  it('are live without loading the page anew', async () => {
+  it('the dashboards are live without loading the page anew', async () => {
     const { page, faults } = await show('fleet');
     const shown = () => page.locator('.fleet tbody tr').first().textContent();
     const before = await shown();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { isExpired, listPages } from '#shared/cluster/list.ts';
@@ -59,7 +59,7 @@ describe('watches and continued lists over the wire', () => {
   }
   const brief = (events: readonly WatchEvent[]) => events.map((e) => `${e.type} ${e.object.metadata.name}`);
 
-  test('resumes after the resourceVersion given, and goes on live', async () => {
+  it('resumes after the resourceVersion given, and goes on live', async () => {
     put('a');
     const from = store.resourceVersion;
     put('b');
@@ -73,12 +73,12 @@ describe('watches and continued lists over the wire', () => {
     expect(versions).toEqual([1, 2, 3, 4].map((n) => from + n));
   });
 
-  test('without a resourceVersion begins with what there is', async () => {
+  it('without a resourceVersion begins with what there is', async () => {
     expect(brief(await watch({}, 2))).toEqual(['ADDED b', 'ADDED c']);
     expect(brief(await watch({ resourceVersion: 0 }, 2))).toEqual(['ADDED b', 'ADDED c']);
   });
 
-  test('shows objects entering and leaving a selection as added and deleted', async () => {
+  it('shows objects entering and leaving a selection as added and deleted', async () => {
     const from = store.resourceVersion;
     const events = await watch({ resourceVersion: from, labelSelector: 'w=1' }, 4, () => {
       put('s', { w: '1' });
@@ -91,7 +91,7 @@ describe('watches and continued lists over the wire', () => {
     expect(events[2]?.object.metadata).toMatchObject({ labels: { w: '1', v: '1' }, resourceVersion: String(from + 3) });
   });
 
-  test('ends in time, with a bookmark shortly before for those who want one', async () => {
+  it('ends in time, with a bookmark shortly before for those who want one', async () => {
     const [bookmark, ...more] = await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1, allowWatchBookmarks: true });
     expect(bookmark).toMatchObject({
       type: 'BOOKMARK',
@@ -101,14 +101,14 @@ describe('watches and continued lists over the wire', () => {
     expect(await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1 })).toEqual([]);
   });
 
-  test('marks the end of the initial events when they are asked for', async () => {
+  it('marks the end of the initial events when they are asked for', async () => {
     const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true };
     const events = await watch(query, 4);
     expect(brief(events)).toEqual(['ADDED b', 'ADDED c', 'ADDED t', 'BOOKMARK undefined']);
     expect(events[3]?.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
   });
 
-  test('a resourceVersion that is yet to come is waited for', async () => {
+  it('a resourceVersion that is yet to come is waited for', async () => {
     const from = store.resourceVersion;
     const events = await watch({ resourceVersion: from + 2 }, 1, () => {
       put('early');
@@ -119,14 +119,14 @@ describe('watches and continued lists over the wire', () => {
     drop('due');
   });
 
-  test('a resourceVersion that is forgotten is an ERROR event with status 410, and the end', async () => {
+  it('a resourceVersion that is forgotten is an ERROR event with status 410, and the end', async () => {
     const from = store.resourceVersion;
     for (let i = 0; i < 200; i++) put('busy', { i: String(i) });
     const events = await watch({ resourceVersion: from });
     expect(events).toMatchObject([{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }]);
   });
 
-  test('pages are all of the state of the first one', async () => {
+  it('pages are all of the state of the first one', async () => {
     for (let i = 0; i < 5; i++) put(`page-${i}`);
     const first = store.resourceVersion;
     const seen: string[] = [];
@@ -143,7 +143,7 @@ describe('watches and continued lists over the wire', () => {
     expect([...versions]).toEqual([String(first)]);
   });
 
-  test('a continue token whose state is forgotten is a 410', async () => {
+  it('a continue token whose state is forgotten is a 410', async () => {
     const reading = async () => {
       for await (const page of listPages<object>(transport, path, { pageSize: 2 })) {
         if (page.last) return;
@@ -159,7 +159,7 @@ describe('watches and continued lists over the wire', () => {
     expect(error).toMatchObject({ reason: 'Expired' });
   });
 
-  test('field selectors choose by name and phase; one that a kind does not have is a bad request', async () => {
+  it('field selectors choose by name and phase; one that a kind does not have is a bad request', async () => {
     store.create('Pod', 'default', { metadata: { name: 'p' }, spec: { containers: [] } });
     const names = async (fieldSelector: string) => {
       const answer = await transport.request('GET', '/api/v1/pods', { query: { fieldSelector } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasCause, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
 import type { ApiKind, ClusterApi, Creatable } from '#shared/cluster/port.ts';
 
@@ -42,7 +42,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
         (e: unknown) => e,
       );
 
-    test('a created object has uid, resourceVersion, creationTimestamp and its kind, and is got back the same', async () => {
+    it('a created object has uid, resourceVersion, creationTimestamp and its kind, and is got back the same', async () => {
       const made = await api.create('Endpoints', endpoints('made', '10.1.0.1'));
       expect(made).toMatchObject({
         apiVersion: 'v1',
@@ -53,7 +53,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('Endpoints', namespace, 'made')).toEqual(made);
     });
 
-    test('what does not exist is undefined to get, false to delete, and 404 to replace and patch', async () => {
+    it('what does not exist is undefined to get, false to delete, and 404 to replace and patch', async () => {
       expect(await api.get('Service', namespace, 'nobody')).toBeUndefined();
       expect(await api.delete('EndpointSlice', namespace, 'nobody')).toBe(false);
       expect(isNotFound(await failure(api.patch('Service', namespace, 'nobody', { metadata: {} })))).toBe(true);
@@ -62,7 +62,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect((put as Error).message).toBe('endpointslices.discovery.k8s.io "nobody" not found');
     });
 
-    test('a taken name is AlreadyExists and no Conflict, a stale resourceVersion the other way round (API-3)', async () => {
+    it('a taken name is AlreadyExists and no Conflict, a stale resourceVersion the other way round (API-3)', async () => {
       const made = await api.create('Endpoints', endpoints('taken', '10.1.0.1'));
       const again = await failure(api.create('Endpoints', endpoints('taken')));
       expect([isAlreadyExists(again), isConflict(again), (again as Error).message]).toEqual([true, false, 'endpoints "taken" already exists']);
@@ -75,7 +75,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       );
     });
 
-    test('a PUT without resourceVersion is unconditional, one with another uid is a conflict (API-6)', async () => {
+    it('a PUT without resourceVersion is unconditional, one with another uid is a conflict (API-6)', async () => {
       await api.create('EndpointSlice', slice(meta('unconditional'), '10.1.0.1'));
       const put = await api.replace('EndpointSlice', slice(meta('unconditional'), '10.1.0.2') as never);
       expect(put.endpoints?.[0]?.addresses).toEqual(['10.1.0.2']);
@@ -83,7 +83,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(isConflict(await failure(api.replace('EndpointSlice', other as never)))).toBe(true);
     });
 
-    test('a PUT of missing Endpoints creates them, but not with a uid (API-5)', async () => {
+    it('a PUT of missing Endpoints creates them, but not with a uid (API-5)', async () => {
       const made = await api.replace('Endpoints', endpoints('upsert', '10.1.0.1') as never);
       expect(made.metadata.uid).toEqual(expect.any(String));
       const ghost = await failure(api.replace('Endpoints', { metadata: meta('ghost', { uid: made.metadata.uid }) } as never));
@@ -91,14 +91,14 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect((ghost as Error).message).toContain('Precondition failed: UID');
     });
 
-    test('a PUT that changes nothing keeps the resourceVersion (API-6)', async () => {
+    it('a PUT that changes nothing keeps the resourceVersion (API-6)', async () => {
       const made = await api.create('EndpointSlice', slice(meta('same'), '10.1.0.1'));
       const { resourceVersion: _, managedFields: __, ...metadata } = made.metadata;
       expect((await api.replace('EndpointSlice', { ...made, metadata })).metadata.resourceVersion).toBe(made.metadata.resourceVersion);
       expect((await api.patch('EndpointSlice', namespace, 'same', {})).metadata.resourceVersion).toBe(made.metadata.resourceVersion);
     });
 
-    test("a slice's generation follows content and labels, not annotations (TR-7)", async () => {
+    it("a slice's generation follows content and labels, not annotations (TR-7)", async () => {
       const made = await api.create('EndpointSlice', slice({ generateName: 'gen-' }, '10.1.0.1'));
       expect(made.metadata.name).toMatch(/^gen-.{5}$/);
       expect(made.metadata.generation).toBe(1);
@@ -109,13 +109,13 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await change({ endpoints: null })).toBe(3);
     });
 
-    test('empty lists come back as null or not at all (API-2)', async () => {
+    it('empty lists come back as null or not at all (API-2)', async () => {
       const made = await api.create('EndpointSlice', { metadata: meta('empty'), addressType: 'IPv4', endpoints: [], ports: [] });
       expect([made.endpoints, made.ports]).toEqual([null, null]);
       expect((await api.create('Endpoints', { metadata: meta('empty'), subsets: [] })).subsets).toBeUndefined();
     });
 
-    test('deletes only what meets the preconditions', async () => {
+    it('deletes only what meets the preconditions', async () => {
       const made = await api.create('EndpointSlice', slice(meta('doomed'), '10.1.0.1'));
       const { uid, resourceVersion } = (await api.patch('EndpointSlice', namespace, 'doomed', { metadata: { annotations: { a: 'b' } } })).metadata;
       const stale = await failure(api.delete('EndpointSlice', namespace, 'doomed', { resourceVersion: made.metadata.resourceVersion as string }));
@@ -125,7 +125,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('EndpointSlice', namespace, 'doomed')).toBeUndefined();
     });
 
-    test('a finalizer holds a deleted object until it is taken off', async () => {
+    it('a finalizer holds a deleted object until it is taken off', async () => {
       const made = await api.create('EndpointSlice', slice(meta('held', { finalizers: ['example.com/hold'] })));
       await api.delete('EndpointSlice', namespace, 'held');
       const held = await api.get('EndpointSlice', namespace, 'held');
@@ -135,7 +135,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('EndpointSlice', namespace, 'held')).toBeUndefined();
     });
 
-    test('lists by label and namespace, all pages, or no more than asked for', async () => {
+    it('lists by label and namespace, all pages, or no more than asked for', async () => {
       const names = Array.from({ length: 7 }, (_, i) => `listed-${i}`);
       for (const [i, name] of names.entries())
         await api.create('EndpointSlice', slice(meta(name, { labels: { listed: namespace, odd: String(i % 2) } })));
@@ -154,7 +154,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(everywhere.resourceVersion).toMatch(/^\d+$/);
     });
 
-    test('a service gets its defaults, and an empty selector is none (API-1)', async () => {
+    it('a service gets its defaults, and an empty selector is none (API-1)', async () => {
       const plain = await api.create('Service', { metadata: meta('plain'), spec: { selector: { a: 'b' }, ports: [{ port: 80 }] } });
       expect(plain.spec).toMatchObject({ type: 'ClusterIP', ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'], sessionAffinity: 'None' });
       expect(plain.spec?.ports).toEqual([{ port: 80, protocol: 'TCP', targetPort: 80 }]);
@@ -169,14 +169,14 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect([name.spec?.clusterIP, name.spec?.ipFamilies]).toEqual([undefined, undefined]);
     });
 
-    test('a PUT of a service may leave out what was allocated', async () => {
+    it('a PUT of a service may leave out what was allocated', async () => {
       const made = await api.create('Service', { metadata: meta('kept'), spec: { ports: [{ port: 80 }] } });
       const put = await api.replace('Service', { metadata: meta('kept'), spec: { selector: { c: 'd' }, ports: [{ port: 81 }] } } as never);
       expect(put.spec?.clusterIP).toBe(made.spec?.clusterIP);
       expect(put.spec?.ports).toEqual([{ port: 81, protocol: 'TCP', targetPort: 81 }]);
     });
 
-    test.each<[string, ApiKind, object]>([
+    it.each<[string, ApiKind, object]>([
       ['Endpoints with an empty subset', 'Endpoints', { subsets: [{ ports: [{ port: 80 }] }] }],
       ['Endpoints with an empty node name', 'Endpoints', { subsets: [{ addresses: [{ ip: '10.0.0.1', nodeName: '' }] }] }],
       ['Endpoints with a loopback address', 'Endpoints', { subsets: [{ addresses: [{ ip: '127.0.0.1' }] }] }],
@@ -191,14 +191,14 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await failure(api.create(kind, { metadata: meta('wrong'), ...content } as never))).toMatchObject({ status: 422, reason: 'Invalid' });
     });
 
-    test('refuses another address type on a slice, and resourceVersion on a new object', async () => {
+    it('refuses another address type on a slice, and resourceVersion on a new object', async () => {
       await api.create('EndpointSlice', slice(meta('typed')));
       const typed = { metadata: meta('typed'), addressType: 'IPv6', endpoints: [] };
       expect(await failure(api.replace('EndpointSlice', typed as never))).toMatchObject({ status: 422 });
       expect(await failure(api.create('Endpoints', { metadata: meta('versioned', { resourceVersion: '5' }) }))).toMatchObject({ status: 500 });
     });
 
-    test('creates nothing in a namespace that is missing or terminating (API-4)', async () => {
+    it('creates nothing in a namespace that is missing or terminating (API-4)', async () => {
       const nowhere = await failure(api.create('Endpoints', { metadata: { namespace: 'nowhere', name: 'x' } }));
       expect(isNotFound(nowhere)).toBe(true);
       await cluster.createNamespace(`${namespace}-gone`);
@@ -208,7 +208,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(hasCause(refused, 'NamespaceTerminating')).toBe(true);
     });
 
-    test('a pod on no node is deleted at once, one on a node has its grace period', async () => {
+    it('a pod on no node is deleted at once, one on a node has its grace period', async () => {
       const pod = (name: string, nodeName?: string): Creatable<'Pod'> => ({
         metadata: meta(name),
         spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }], ...(nodeName && { nodeName }) },
@@ -223,7 +223,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect((await api.get('Pod', namespace, 'placed'))?.metadata).toMatchObject({ deletionGracePeriodSeconds: 30, generation: 2 });
     });
 
-    test('events are created and counted up by a patch', async () => {
+    it('events are created and counted up by a patch', async () => {
       const event: Creatable<'Event'> = {
         metadata: meta('happened'),
         involvedObject: { kind: 'Service', namespace, name: 'plain' },
@@ -236,7 +236,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect((await api.patch('Event', namespace, 'happened', { count: 2 })).count).toBe(2);
     });
 
-    test('the cluster is known by the uid of kube-system', async () => {
+    it('the cluster is known by the uid of kube-system', async () => {
       expect(await api.identity()).toMatch(/^[0-9a-f-]{36}$/);
       expect(await api.allows({ verb: 'update', group: 'discovery.k8s.io', resource: 'endpointslices' })).toBe(true);
     });

@@ -1,6 +1,6 @@
 /** What only the SQS driver has: partial failures of a batch, which fauxqs never makes. */
 import type { SendMessageBatchCommand, SendMessageBatchCommandOutput, SQSClient } from '@aws-sdk/client-sqs';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { SendError } from '#shared/queue/port.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 
@@ -31,7 +31,7 @@ function fakeSqs(refuse: (body: string, call: number) => Refusal | undefined) {
 const messages = (n: number) => Array.from({ length: n }, (_, i) => ({ body: `m${i}` }));
 const throttled = { code: 'ThrottlingException', senderFault: false };
 
-test('sends again only what was refused, after waits that grow', async () => {
+it('sends again only what was refused, after waits that grow', async () => {
   const sqs = fakeSqs((body, call) => (body === 'm3' && call < 4 ? throttled : undefined));
   await sqs.queue.send(messages(5));
   expect(sqs.sizes).toEqual([5, 1, 1, 1]);
@@ -39,13 +39,13 @@ test('sends again only what was refused, after waits that grow', async () => {
   expect(sqs.delays).toEqual([100, 200, 400]);
 });
 
-test("gives up at once on the sender's own fault", async () => {
+it("gives up at once on the sender's own fault", async () => {
   const sqs = fakeSqs((body) => (body === 'm1' ? { code: 'InvalidMessageContents', senderFault: true } : undefined));
   await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({ name: 'SendError', code: 'InvalidMessageContents' });
   expect(sqs.sizes).toEqual([3]);
 });
 
-test('says which messages the queue will never take, and none that it would take another time', async () => {
+it('says which messages the queue will never take, and none that it would take another time', async () => {
   const refusals: { readonly [body: string]: Refusal } = {
     m1: { code: 'InvalidMessageContents', senderFault: true },
     m2: throttled,
@@ -59,13 +59,13 @@ test('says which messages the queue will never take, and none that it would take
   await expect(denied.queue.send(messages(2))).rejects.toMatchObject({ code: 'AccessDenied', refused: [] });
 });
 
-test('gives up on a message that is refused again and again', async () => {
+it('gives up on a message that is refused again and again', async () => {
   const sqs = fakeSqs(() => throttled);
   await expect(sqs.queue.send(messages(1))).rejects.toThrow(SendError);
   expect(sqs.sizes).toHaveLength(6);
 });
 
-test('has a bounded number of calls under way, and starts none after a failure', async () => {
+it('the queue has a bounded number of calls under way, and starts none after a failure', async () => {
   const sqs = fakeSqs(() => undefined);
   await sqs.queue.send(messages(200));
   expect(sqs.accepted).toHaveLength(200);

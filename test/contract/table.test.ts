@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
 import { hotClient } from '#shared/sdk-client.ts';
 import { dynamoTable, type TableOperation } from '#shared/store/dynamodb/dynamodb.ts';
@@ -29,11 +29,11 @@ afterAll(() => {
 tableContract('memory', async () => memoryTable());
 tableContract('dynalite', async () => dynamoTable(await dynaliteClient(), 'fleet'));
 
-test('making the table twice is making it once', async () => {
+it('making the table twice is making it once', async () => {
   await createTable(await dynaliteClient(), 'fleet');
 });
 
-test('reports and bills the same units on both drivers', async () => {
+it('reports and bills the same units on both drivers', async () => {
   const units: [TableOperation, number][] = [];
   const dynamo = dynamoTable(await dynaliteClient(), 'fleet', { onCapacity: (operation, count) => units.push([operation, count]) });
   const memory = memoryTable();

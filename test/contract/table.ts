@@ -1,5 +1,5 @@
 /** What every driver of the table must do. `make` gives a table that nobody else uses. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {
@@ -17,7 +17,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
     };
     const sortKeys = (items: readonly Item[]) => items.map((i) => i.sk);
 
-    test('returns every type of value as it was put', async () => {
+    it('returns every type of value as it was put', async () => {
       const item = {
         pk: fresh(),
         sk: 'a/é',
@@ -36,13 +36,13 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get({ pk, sk: 'a' })).toBeUndefined();
     });
 
-    test('a put replaces the whole item', async () => {
+    it('a put replaces the whole item', async () => {
       await table.put({ pk: fresh(), sk: 's', a: 1, b: 2 });
       await table.put({ pk, sk: 's', a: 3 });
       expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', a: 3 });
     });
 
-    test('keeps what it holds apart from what the caller still changes', async () => {
+    it('keeps what it holds apart from what the caller still changes', async () => {
       const bytes = Uint8Array.of(1);
       const numbers = new Set([1]);
       await table.put({ pk: fresh(), sk: 's', bytes, numbers });
@@ -51,13 +51,13 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', bytes: Uint8Array.of(1), numbers: new Set([1]) });
     });
 
-    test('takes attributes with reserved and odd names', async () => {
+    it('takes attributes with reserved and odd names', async () => {
       await table.put({ pk: fresh(), sk: 's', name: 'n', 'a-b.c': 1 });
       const item = await table.update({ pk, sk: 's' }, { set: { status: 'x' }, add: { count: 2 }, remove: ['a-b.c'] }, { present: 'name' });
       expect(item).toEqual({ pk, sk: 's', name: 'n', status: 'x', count: 2 });
     });
 
-    test('refuses a put whose condition does not hold, and leaves the item as it was', async () => {
+    it('refuses a put whose condition does not hold, and leaves the item as it was', async () => {
       await table.put({ pk: fresh(), sk: 's', ver: '005' });
       const older = { any: [{ absent: 'ver' }, { attribute: 'ver', is: '<', value: '005' }] } as const;
       expect(await table.put({ pk, sk: 's', ver: '005', late: true }, older)).toBe(false);
@@ -65,7 +65,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.put({ pk, sk: 'new', ver: '001' }, older)).toBe(true);
     });
 
-    test.each([
+    it.each([
       ['=', false, true, false],
       ['<', false, false, true],
       ['<=', false, true, true],
@@ -79,7 +79,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect([await asked('t', 'a'), await asked('t', 'b'), await asked('t', 'ba')]).toEqual([less, same, more]);
     });
 
-    test('a comparison with an absent attribute or another type is false', async () => {
+    it('a comparison with an absent attribute or another type is false', async () => {
       await table.put({ pk: fresh(), sk: 's', n: 10 });
       for (const attribute of ['n', 'none']) {
         for (const is of ['=', '<', '>', '<=', '>='] as const) {
@@ -92,7 +92,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.delete({ pk, sk: 's' }, { attribute: 'yes', is: '=', value: true })).toBe(true);
     });
 
-    test('joins conditions with all and any, nested', async () => {
+    it('joins conditions with all and any, nested', async () => {
       await table.put({ pk: fresh(), sk: 's', a: 1, b: 'x' });
       const asked = async (a: number, b: string, c: string) =>
         (await table.update(
@@ -111,7 +111,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await asked(2, 'x', 'c')).toBe(false);
     });
 
-    test('an update creates the item, adds to absent numbers and unites sets', async () => {
+    it('an update creates the item, adds to absent numbers and unites sets', async () => {
       const key = { pk: fresh(), sk: 's' };
       const change = { set: { t: 'x' }, add: { n: 2, parts: new Set([1]) } };
       expect(await table.update(key, change)).toEqual({ ...key, t: 'x', n: 2, parts: new Set([1]) });
@@ -123,28 +123,28 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, n: -3, parts: new Set([0, 1]) });
     });
 
-    test('sets an attribute only if it is absent where that is asked for', async () => {
+    it('sets an attribute only if it is absent where that is asked for', async () => {
       const key = { pk: fresh(), sk: 's' };
       const change = (dirtyAt: number) => ({ set: { live: dirtyAt }, setIfAbsent: { dirtyAt, mode: 'shadow' }, add: { gen: 1 } });
       expect(await table.update(key, change(5))).toEqual({ ...key, live: 5, dirtyAt: 5, mode: 'shadow', gen: 1 });
       expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
     });
 
-    test('sets an attribute to what another is', async () => {
+    it('sets an attribute to what another is', async () => {
       const key = { pk: fresh(), sk: 's' };
       await expect(table.update(key, { setFrom: { run: 'gen' } })).rejects.toThrow();
       await table.put({ ...key, gen: 3, run: 1 });
       expect(await table.update(key, { set: { until: 9 }, setFrom: { run: 'gen' } })).toEqual({ ...key, gen: 3, run: 3, until: 9 });
     });
 
-    test('sets an attribute to what another was before the same update changed it', async () => {
+    it('sets an attribute to what another was before the same update changed it', async () => {
       const key = { pk: fresh(), sk: 's' };
       const change = (at: number) => ({ set: { at }, setFormer: { before: 'at' }, add: { n: 1 } });
       expect(await table.update(key, change(5))).toEqual({ ...key, at: 5, before: 0, n: 1 });
       expect(await table.update(key, change(9))).toEqual({ ...key, at: 9, before: 5, n: 2 });
     });
 
-    test('an update whose condition does not hold creates and changes nothing', async () => {
+    it('an update whose condition does not hold creates and changes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.update(key, { add: { n: 1 } }, { present: 'pk' })).toBeUndefined();
       expect(await table.get(key)).toBeUndefined();
@@ -153,7 +153,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, n: 1 });
     });
 
-    test('a delete without the item succeeds, and one whose condition does not hold deletes nothing', async () => {
+    it('a delete without the item succeeds, and one whose condition does not hold deletes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.delete(key)).toBe(true);
       await table.put({ ...key, ver: '2' });
@@ -162,7 +162,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toBeUndefined();
     });
 
-    test('refuses empty keys, empty sets, undefined values, changes of the key and empty conditions', async () => {
+    it('refuses empty keys, empty sets, undefined values, changes of the key and empty conditions', async () => {
       const key = { pk: fresh(), sk: 's' };
       await expect(table.put({ pk, sk: '' })).rejects.toThrow();
       await expect(table.put({ ...key, none: new Set() })).rejects.toThrow();
@@ -177,7 +177,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, text: 'x' });
     });
 
-    test('a query returns its partition in the order of the bytes, within (from, to]', async () => {
+    it('a query returns its partition in the order of the bytes, within (from, to]', async () => {
       fresh();
       // U+FF5E is below U+1F600, though not in UTF-16; "a-b/" is below "a/".
       const keys = ['A', 'a', 'a!', 'a-b/', 'a/', 'a/b', 'b', 'é', '～', '😀'];
@@ -198,7 +198,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       await expect(table.query(pk, { to: '' })).rejects.toThrow(RangeError);
     });
 
-    test('a query goes on over pages of 1 MB', async () => {
+    it('a query goes on over pages of 1 MB', async () => {
       fresh();
       const body = new Uint8Array(300_000);
       for (let i = 0; i < 9; i++) await table.put({ pk, sk: `k${i}`, body });
@@ -206,7 +206,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.query(pk, { from: 'k0' })).toHaveLength(8);
     });
 
-    test('one of many conditional puts wins, and no ADD is lost', async () => {
+    it('one of many conditional puts wins, and no ADD is lost', async () => {
       const key = { pk: fresh(), sk: 's' };
       const all = Array.from({ length: 20 }, (_, i) => i);
       const won = await Promise.all(all.map((i) => table.put({ ...key, owner: `w${i}` }, { absent: 'pk' })));
@@ -215,7 +215,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(counts.map(Number).sort((a, b) => a - b)).toEqual(all.map((i) => i + 1));
     });
 
-    test('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
+    it('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
       const dirtyIn = `c#${fresh()}`;
       const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn, dirtyAt, gen: 1 });
       for (const [sk, at] of [
@@ -241,7 +241,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.queryDirty('nobody', 5_000, 2)).toEqual([]);
     });
 
-    test('a scan tells the key of every item, page by page', async () => {
+    it('a scan tells the key of every item, page by page', async () => {
       fresh();
       const body = new Uint8Array(100_000);
       for (let i = 0; i < 25; i++) await table.put({ pk: `${pk}-${i % 3}`, sk: `k${i}`, body });

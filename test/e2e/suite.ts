@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { type Api, connectApi } from './api.ts';
 import { type Observed, observe } from './observed.ts';
@@ -56,7 +56,7 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
     });
 
     const scenario: Scenario = (fact, body) =>
-      test(fact, async () => {
+      it(fact, async () => {
         const namespace = `e2e-${run}-${++namespaces}`;
         await api.create('Namespace', '', { metadata: { name: namespace } });
         await body(newWorld(api, observed as Observed, namespace, nodes));

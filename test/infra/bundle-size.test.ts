@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { budgets, bundle, bundles } from '#infra/build.ts';
 
-test.each(bundles.filter((b) => existsSync(b.entry)).map((b) => [b.name, b] as const))(
+it.each(bundles.filter((b) => existsSync(b.entry)).map((b) => [b.name, b] as const))(
   'the bundle of %s stays within its budget',
   async (name, each) => {
     const { length } = await bundle(each);

@@ -39,7 +39,7 @@ describe('the clusters file', () => {
     expect(problems(`hub: {}\nclusters:\n  - { id: a, relay: *nothing }`)).toEqual([expect.stringMatching(/^clusters.yaml:3:.*nothing/)]);
   });
 
-  it('has the shapes that are registered', () => {
+  it('the clusters file has the shapes that are registered', () => {
     expectTypeOf<ClusterConfig['settings']>().toExtend<ClusterSettings>();
     expectTypeOf<Required<ApiConfig>['auth']['type']>().toEqualTypeOf<ApiAccess['auth']['type']>();
   });
@@ -77,7 +77,7 @@ describe('what a platform adds to the relay’s pod', () => {
       priorityClassName: ""
 `;
 
-  it('is read as it is, and is nothing by default', () => {
+  it('what a platform adds to the relay’s pod is read as it is, and is nothing by default', () => {
     const [own] = parseConfig('clusters.yaml', relayOf(whole)).clusters;
     expect(own!.relay).toMatchObject({
       priorityClassName: '',
@@ -124,13 +124,13 @@ describe('what a platform adds to the relay’s pod', () => {
       'sidecar a mounts "c"',
     ],
     ['no class’s name', 'priorityClassName: Critical', 'is not the name of a PriorityClass, or "" for none'],
-  ])('is refused with what is allowed: %s', (_, given, said) => {
+  ])('what a platform adds to the relay’s pod is refused with what is allowed: %s', (_, given, said) => {
     const found = problems(relayOf(`      ${given}\n`));
     expect(found.join('\n')).toContain(said);
     expect(found[0]).toMatch(/^clusters\.yaml:\d+:\d+: clusters\[0\]\.relay/);
   });
 
-  it('may not set the variables of the identity that the manifest sets', () => {
+  it('a sidecar may not set the variables of the identity that the manifest sets', () => {
     const irsa = 'identity: { type: irsa, oidcProviderArn: "arn:aws:iam::111122223333:oidc-provider/issuer.example.com" }';
     const yaml = `hub: {}\nclusters:\n  - { id: a, relay: { ${irsa}, extraEnv: [{ name: AWS_ROLE_ARN, value: b }] } }`;
     expect(problems(yaml).join()).toContain("extraEnv sets AWS_ROLE_ARN, which the relay's identity sets already");

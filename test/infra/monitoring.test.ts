@@ -36,7 +36,7 @@ describe('dashboards', () => {
     expect(new Set(widgets.flatMap((w) => upstreamOf(w.series)))).toEqual(new Set(declared(() => true)));
   });
 
-  it('have of upstream’s metrics the gauges per cluster, where alone they mean something, and the rest for the fleet', () => {
+  it('dashboards have of upstream’s metrics the gauges per cluster, where alone they mean something, and the rest for the fleet', () => {
     const on = (dashboard: Dashboard) => new Set(dashboard.rows.flatMap((r) => r.widgets.flatMap((w) => upstreamOf(w.series))));
     expect(on(clusterDashboard)).toEqual(new Set(declared((type) => type === 'gauge')));
     expect(on(fleetDashboard)).toEqual(new Set(declared((type) => type !== 'gauge')));
@@ -50,7 +50,7 @@ describe('dashboards', () => {
     expect(emitted).toEqual(new Set([...Object.keys(metrics), ...Object.keys(upstreamMetrics)]));
   });
 
-  it('of one cluster show only what is kept per cluster, and all of that', () => {
+  it('dashboards of one cluster show only what is kept per cluster, and all of that', () => {
     expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster.all));
   });
 
@@ -72,14 +72,14 @@ describe('dashboards', () => {
     }
   });
 
-  it('have no two widgets of one title, so that a widget can be spoken of', () => {
+  it('dashboards have no two widgets of one title, so that a widget can be spoken of', () => {
     for (const dashboard of dashboards) {
       const titles = dashboard.rows.flatMap((r) => r.widgets.map((w) => w.title));
       expect(new Set(titles).size).toBe(titles.length);
     }
   });
 
-  it('are drawn by CloudWatch from the same rows, without metric math', () => {
+  it('dashboards are drawn by CloudWatch from the same rows, without metric math', () => {
     const bodies = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) => JSON.stringify(d['Properties'].DashboardBody));
     expect(bodies).toHaveLength(2);
     for (const [i, dashboard] of [clusterDashboardOf('few'), fleetDashboard].entries()) {
@@ -91,12 +91,12 @@ describe('dashboards', () => {
     }
   });
 
-  it('are called after hub and region: an account has them all in one place', () => {
+  it('dashboards are called after hub and region: an account has them all in one place', () => {
     const names = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) => JSON.stringify(d['Properties'].DashboardName));
     for (const [i, title] of ['Fleet', 'Cluster'].entries()) expect(names[i]).toMatch(new RegExp(`^.*Fleet-.*AWS::Region.*-${title}"`));
   });
 
-  it('have a variable for the cluster, filled from what there is', () => {
+  it('dashboards have a variable for the cluster, filled from what there is', () => {
     const bodies = JSON.stringify(Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')));
     expect(bodies).toContain(`{${metricsNamespace},cluster} MetricName=\\\\\\"OldestDirtyAge\\\\\\"`);
   });
@@ -156,7 +156,7 @@ describe('alarms', () => {
       expect(descriptions).toContainEqual(expect.stringMatching(new RegExp(`${runbookAnchor('https://wiki.example.com/runbook', id)}$`)));
   });
 
-  it('of one cluster take a missing value for a good one, as a 0 is not kept for each cluster', () => {
+  it('alarms of one cluster take a missing value for a good one, as a 0 is not kept for each cluster', () => {
     for (const alarm of ofCluster) expect({ id: alarm.id, missing: alarm.missing }).toEqual({ id: alarm.id, missing: 'fine' });
   });
 
@@ -167,7 +167,7 @@ describe('alarms', () => {
     }
   });
 
-  it('have different ids', () => {
+  it('alarms have different ids', () => {
     expect(new Set(alarms.map((a) => a.id)).size).toBe(alarms.length);
   });
 
@@ -197,7 +197,7 @@ describe('alarms', () => {
     }
   });
 
-  it('of a cluster open tickets, and those of its state page where its configuration says so', () => {
+  it('alarms of a cluster open tickets, and those of its state page where its configuration says so', () => {
     const paging = (state: Alarm['severity']): string[] => clusterAlarms(state).flatMap((a) => (a.severity === 'page' ? [a.id] : []));
     expect(paging('ticket')).toEqual([]);
     expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'GateClosed']);
@@ -207,7 +207,7 @@ describe('alarms', () => {
     expect(actions('own').filter((a) => a === topic('page')[0])).toHaveLength(3);
   });
 
-  it('that page are seen together in one view, which calls nobody itself', () => {
+  it('alarms that page are seen together in one view, which calls nobody itself', () => {
     const composite = compositeOf(compositeAlarm);
     expect(composite!['Properties']).not.toHaveProperty('AlarmActions');
     const rule = JSON.stringify(composite!['Properties'].AlarmRule);
@@ -222,12 +222,12 @@ describe('alarms', () => {
     [40, 2],
     [100, 5],
     [1000, 50],
-  ])('of %i clusters page when more than %i are in a state that one may be in for a while', (clusters, mostThatMay) => {
+  ])('alarms of %i clusters page when more than %i are in a state that one may be in for a while', (clusters, mostThatMay) => {
     const share = pagingShare(clusters);
     expect([mostThatMay / clusters > share, (mostThatMay + 1) / clusters > share]).toEqual([false, true]);
   });
 
-  it('of the hub never page for the worst cluster’s relay, circuit or lists, which would keep silent about all others', () => {
+  it('alarms of the hub never page for the worst cluster’s relay, circuit or lists, which would keep silent about all others', () => {
     const worst = ofHub.filter((a) => a.severity === 'page' && a.series.statistic === 'Maximum').flatMap((a) => own([a.series]));
     expect(worst).toEqual(['OldestDirtyAge', 'WriterConflict']);
   });
@@ -244,7 +244,7 @@ describe('alarms', () => {
     }
   });
 
-  it('of what is put aside ring for what arrives, so that what still lies there silences nothing', () => {
+  it('alarms of what is put aside ring for what arrives, so that what still lies there silences nothing', () => {
     for (const { id, series } of ofHub) if ('aws' in series) expect({ id, depth: series.aws === 'AWS/SQS' }).toEqual({ id, depth: false });
   });
 

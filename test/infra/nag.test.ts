@@ -7,7 +7,7 @@ it.each([
   ['', everything],
   [' with tracing, and without steps', 'hub: { tracing: true, rollout: at-once }'],
 ])(
-  'has no finding of cdk-nag that is not acknowledged beside its resource%s',
+  'the stacks have no finding of cdk-nag that is not acknowledged beside its resource%s',
   (_, yaml) => {
     const { app } = fleetOf(yaml);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

@@ -64,7 +64,7 @@ describe('each function may do exactly this', () => {
     expect(actionsOf(statementsOf(hubTemplate, role))).toEqual([...actions].sort());
   });
 
-  it('and has no network rights without a VPC, nor rights to clusters that are not there', () => {
+  it('no function has network rights without a VPC, nor rights to clusters that are not there', () => {
     const { hubTemplate: bare } = fleetOf('hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
     expect(actionsOf(statementsOf(bare, 'SyncRole'))).toEqual(
       [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
@@ -195,7 +195,7 @@ describe('within what IAM lets a role have', () => {
   it.each([
     [400, 'one by one', ''],
     [1000, 'by a pattern', ', access: { secrets: ["arn:aws:secretsmanager:eu-central-1:111122223333:secret:platform/production/*"] }'],
-  ])('are the secrets of %i clusters with names of 64 characters, %s', (count, _, hub) => {
+  ])('the rights of a role have room for the secrets of %i clusters with names of 64 characters, %s', (count, _, hub) => {
     const big = hubOf(hub, count);
     expect(Math.max(...sizesOf(big, 'AWS::IAM::Policy'))).toBeLessThan(10_240);
     expect(Math.max(0, ...sizesOf(big, 'AWS::IAM::ManagedPolicy'))).toBeLessThan(6_144);
@@ -209,7 +209,7 @@ describe('within what IAM lets a role have', () => {
     }
   });
 
-  it('or else it is told at once, with the way out', () => {
+  it('a role that needs more rights than IAM lets it have is told of at once, with the way out', () => {
     expect(() => hubOf('', 1000)).toThrow(/fill \d+ policies, and IAM lets a role have 10: give hub\.access\.secrets or hub\.access\.roles patterns/);
   });
 });
@@ -243,7 +243,7 @@ describe('the queues of a cluster', () => {
     ]);
   });
 
-  it('have policies of 8 KB at most, with as many operators as may be listed', () => {
+  it('the queues of a cluster have policies of 8 KB at most, with as many operators as may be listed', () => {
     const operators = Array.from({ length: 20 }, (_, i) => `"arn:aws:iam::111122223333:role/${'x'.repeat(90)}-${i}-*"`);
     const { clusterTemplate: listed } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: [${operators}]\n`));
     for (const policy of Object.values(listed('elsewhere').findResources('AWS::SQS::QueuePolicy')))
@@ -276,7 +276,7 @@ describe('a relay may send to the events queue of its cluster and do nothing els
     ]);
   });
 
-  it('is that service account of that cluster, by Pod Identity', () => {
+  it('the relay’s identity is that service account of that cluster, by Pod Identity', () => {
     const role = Object.values(clusterTemplate('watched').findResources('AWS::IAM::Role'))[0]!;
     const [statement] = role['Properties'].AssumeRolePolicyDocument.Statement;
     expect(statement).toMatchObject({
@@ -298,7 +298,7 @@ describe('a relay may send to the events queue of its cluster and do nothing els
     });
   });
 
-  it('is that service account of that cluster, by the cluster’s OIDC provider', () => {
+  it('the relay’s identity is that service account of that cluster, by the cluster’s OIDC provider', () => {
     const role = Object.values(clusterTemplate('eks').findResources('AWS::IAM::Role'))[0]!;
     expect(role['Properties'].AssumeRolePolicyDocument.Statement).toEqual([
       {

@@ -44,7 +44,7 @@ describe('registering a cluster', () => {
     expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
   });
 
-  it('has addresses and credentials believed from its own record alone, whatever the one says that ingest writes', async () => {
+  it('the addresses and credentials of a cluster are believed from its own record alone, whatever the one says that ingest writes', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:stolen' } };
@@ -56,7 +56,7 @@ describe('registering a cluster', () => {
     expect((await readCluster(table, 'shop'))?.api).toBeUndefined();
   });
 
-  it('is read from the record of the former version until it registers itself again, and read by the former version', async () => {
+  it('a registration is read from the record of the former version until it registers itself again, and read by the former version', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     const { queues, api } = registration;

@@ -52,7 +52,7 @@ describe('the relay’s pod', () => {
     expect(find('Namespace', 'relays').metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
   });
 
-  it('is given what the relay reads from its environment', () => {
+  it('the relay’s pod is given what the relay reads from its environment', () => {
     const env = Object.fromEntries(podOf().containers[0].env.map((e: { name: string; value: string }) => [e.name, e.value]));
     expect(env).toMatchObject({
       [relayEnv.clusterId]: 'shop',
@@ -68,7 +68,7 @@ describe('the relay’s pod', () => {
     expect(podOf().containers[0].resources).toEqual({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } });
   });
 
-  it('has a token of its ServiceAccount for AWS where a role is given, and names both to the SDK, so that no webhook is needed', () => {
+  it('the relay’s pod has a token of its ServiceAccount for AWS where a role is given, and names both to the SDK, so that no webhook is needed', () => {
     const { volumes, containers } = podOf();
     const [{ name, projected }] = volumes;
     expect(projected.sources).toEqual([{ serviceAccountToken: { audience: 'sts.amazonaws.com', expirationSeconds: 3600, path: 'token' } }]);
@@ -80,7 +80,7 @@ describe('the relay’s pod', () => {
     expect(find('ServiceAccount', 'relay').metadata).not.toHaveProperty('annotations');
   });
 
-  it('has no volumes and no credentials where AWS knows it in another way', () => {
+  it('the relay’s pod has no volumes and no credentials where AWS knows it in another way', () => {
     const { roleArn: _, ...without } = install;
     const pod = podOf(relayManifest(without));
     expect(pod).not.toHaveProperty('volumes');
@@ -96,7 +96,7 @@ describe('the relay’s pod', () => {
     expect(pod.containers[0].volumeMounts.at(-1)).toEqual(extras.extraVolumeMounts[0]);
   });
 
-  it('is not preempted by what fills the cluster, unless a platform wants another class or none', () => {
+  it('the relay’s pod is not preempted by what fills the cluster, unless a platform wants another class or none', () => {
     expect(podOf().priorityClassName).toBe('system-cluster-critical');
     expect(podOf(relayManifest({ ...install, priorityClassName: 'platform' })).priorityClassName).toBe('platform');
     expect(podOf(relayManifest({ ...install, priorityClassName: '' }))).not.toHaveProperty('priorityClassName');
@@ -114,7 +114,7 @@ describe('the relay’s pod', () => {
 describe('two relays', () => {
   const spec = (install_: Partial<RelayInstall> = {}) => find('Deployment', 'relay', relayManifest({ ...install, ...install_ })).spec;
 
-  it('are on two nodes, if there are two, and in two zones where that can be', () => {
+  it('two relays are on two nodes, if there are two, and in two zones where that can be', () => {
     expect(spec().replicas).toBe(2);
     expect(podOf().topologySpreadConstraints).toMatchObject([
       { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor', matchLabelKeys: ['pod-template-hash'] },
@@ -123,7 +123,7 @@ describe('two relays', () => {
     for (const { labelSelector } of podOf().topologySpreadConstraints) expect(labelSelector).toEqual(spec().selector);
   });
 
-  it('are not evicted together, and one that is not ready stops no drain', () => {
+  it('two relays are not evicted together, and one that is not ready stops no drain', () => {
     expect(find('PodDisruptionBudget', 'relay').spec).toEqual({
       maxUnavailable: 1,
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
@@ -138,7 +138,7 @@ describe('two relays', () => {
     expect(spec().strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
   });
 
-  it('can be one', () => expect(spec({ replicas: 1 }).replicas).toBe(1));
+  it('two relays can be one', () => expect(spec({ replicas: 1 }).replicas).toBe(1));
 });
 
 describe('rights in the cluster', () => {
@@ -205,7 +205,7 @@ describe('rights in the cluster', () => {
 });
 
 describe('as YAML', () => {
-  it('is read back as it was, also by readers of version 1.1', () => {
+  it('the manifest as YAML is read back as it was, also by readers of version 1.1', () => {
     expect(parseAllDocuments(toYaml(manifests), { version: '1.1' }).map((d) => d.toJS())).toEqual(manifests);
     expect(toYaml(manifests)).not.toMatch(/[&*]a1/);
   });
@@ -254,7 +254,7 @@ describe('the Helm chart', () => {
     committed.flatMap(({ text }) => parseAllDocuments(render(text, of)).map((d) => d.toJS() as Manifest));
   const inOrder = (of: readonly Manifest[]) => [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
 
-  it('is what npm run relay -- chart writes', () => {
+  it('the Helm chart is what npm run relay -- chart writes', () => {
     expect(committed.sort((a, b) => a.path.localeCompare(b.path))).toEqual([...chartTemplates()].sort((a, b) => a.path.localeCompare(b.path)));
   });
 
@@ -276,7 +276,7 @@ describe('the Helm chart', () => {
     );
   });
 
-  it('has a schema that names each value', () => {
+  it('the Helm chart has a schema that names each value', () => {
     const schema = JSON.parse(readFileSync('infra/relay/chart/values.schema.json', 'utf8'));
     expect(
       Object.keys(schema.properties)

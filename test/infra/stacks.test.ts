@@ -26,7 +26,7 @@ describe('the table', () => {
     });
   });
 
-  it('is in a stack that can’t be deleted by mistake either', () => {
+  it('the table is in a stack that can’t be deleted by mistake either', () => {
     expect(snapshot.terminationProtection).toBe(true);
   });
 
@@ -37,7 +37,7 @@ describe('the table', () => {
     snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput: Match.absent() });
   });
 
-  it('has the keys, the index and the TTL attribute that the code names', () => {
+  it('the table has the keys, the index and the TTL attribute that the code names', () => {
     snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       KeySchema: [
         { AttributeName: tableKey.partition, KeyType: 'HASH' },
@@ -83,7 +83,7 @@ describe('the functions', () => {
     });
   });
 
-  it('may call themselves through their queues as often as a retry takes', () => {
+  it('the functions may call themselves through their queues as often as a retry takes', () => {
     const allowed = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { RecursiveLoop: 'Allow' } });
     expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual(['Ingest', 'Sync', 'Sweep']);
   });
@@ -93,7 +93,7 @@ describe('the functions', () => {
     expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
   });
 
-  it('are given what they read from their environment', () => {
+  it('the functions are given what they read from their environment', () => {
     for (const [id, { Properties }] of Object.entries(hubTemplate.findResources('AWS::Lambda::Function'))) {
       const metrics = id.startsWith('Register') ? [] : [hubEnv.clusterMetrics];
       expect(Object.keys(Properties.Environment.Variables).sort()).toEqual([...metrics, hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName]);
@@ -104,14 +104,14 @@ describe('the functions', () => {
     hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { RetentionInDays: 14 }, 4);
   });
 
-  it('are called by the clock once a minute, in the case of sweep', () => {
+  it('the functions are called by the clock once a minute, in the case of sweep', () => {
     hubTemplate.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(1 minute)',
       Target: { RetryPolicy: { MaximumRetryAttempts: 0 } },
     });
   });
 
-  it('are never called again by Lambda for a minute that is over, in the case of sweep', () => {
+  it('the functions are never called again by Lambda for a minute that is over, in the case of sweep', () => {
     hubTemplate.resourceCountIs('AWS::Lambda::EventInvokeConfig', 1);
     const [sweep] = idsOf(hubTemplate, 'AWS::Lambda::Function').filter((id) => id.startsWith('Sweep'));
     hubTemplate.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
@@ -122,7 +122,7 @@ describe('the functions', () => {
     });
   });
 
-  it('have executions reserved only where the configuration says that the account has them', () => {
+  it('the functions have executions reserved only where the configuration says that the account has them', () => {
     const reservedIn = (template: Template): object =>
       Object.fromEntries(
         Object.entries(template.findResources('AWS::Lambda::Function')).map(([id, { Properties }]) => [
@@ -147,7 +147,7 @@ describe('a new version of ingest and sync', () => {
   it.each([
     ['Ingest', 'MonitoringNewIngestFails'],
     ['Sync', 'MonitoringNewSyncFails'],
-  ])('of %s takes over in steps, and goes back when it crashes or messages fail', (id, crashes) => {
+  ])('a new version of ingest and sync of %s takes over in steps, and goes back when it crashes or messages fail', (id, crashes) => {
     const [group, { Properties }] = Object.entries(hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup')).find(([key]) =>
       key.startsWith(id),
     )!;
@@ -161,7 +161,7 @@ describe('a new version of ingest and sync', () => {
     expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
   });
 
-  it('is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
+  it('a new version of ingest and sync is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
     const [alarm] = Object.values(
       hubTemplate.findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') } }),
     );
@@ -207,7 +207,7 @@ describe('the queues of a cluster', () => {
     expect(JSON.stringify(mapping['Properties'].FunctionName)).toMatch(new RegExp(`${target}.*":live"\\]\\]`));
   });
 
-  it('have names that the hub’s functions may use, where these are fixed, and such as no two clusters or hubs share', () => {
+  it('the queues of a cluster have names that the hub’s functions may use, where these are fixed, and such as no two clusters or hubs share', () => {
     const yaml = (name: string, ids: readonly string[]) =>
       `hub: { name: ${name}, queueNames: fixed }\nclusters:${ids.map((id) => `\n  - { id: ${id}, relay: { identity: { type: pod-identity, clusterName: a } } }`).join('')}`;
     const ids = ['a', 'a-events', 'a-events-dead', 'events', 'x'.repeat(32)];
@@ -241,7 +241,7 @@ describe('the queues of a cluster', () => {
     }
   });
 
-  it('are encrypted, speak TLS only, and have no order, and no name but those that the configuration fixes', () => {
+  it('the queues of a cluster are encrypted, speak TLS only, and have no order, and no name but those that the configuration fixes', () => {
     for (const template of [cluster, hubTemplate]) {
       const queues = Object.values(template.findResources('AWS::SQS::Queue'));
       expect(queues.length).toBeGreaterThan(0);
@@ -275,7 +275,7 @@ describe('a cluster', () => {
     }
   });
 
-  it('is registered with its queues, settings and credentials, and nothing that is the stack’s own business', () => {
+  it('a cluster is registered with its queues, settings and credentials, and nothing that is the stack’s own business', () => {
     const parts = registrationOf('eks')['Properties'].Registration['Fn::Join'][1] as unknown[];
     const registration = JSON.parse(parts.map((p) => (typeof p === 'string' ? p : 'X')).join(''));
     expect(registration).toEqual({
@@ -289,7 +289,7 @@ describe('a cluster', () => {
     });
   });
 
-  it('is registered again by a deploy for which the configuration has raised the epoch, and by no other', () => {
+  it('a cluster is registered again by a deploy for which the configuration has raised the epoch, and by no other', () => {
     const version = (hub: string): string => {
       const clusters = 'clusters: [{ id: a, relay: { identity: { type: pod-identity, clusterName: a } } }]';
       const template = fleetOf(`hub: ${hub}\n${clusters}`).clusterTemplate('a');
@@ -298,7 +298,7 @@ describe('a cluster', () => {
     expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(['2', '2', '2.3']);
   });
 
-  it('is not registered with the key of its secret, which is a right of the functions and nothing that they read', () => {
+  it('a cluster is not registered with the key of its secret, which is a right of the functions and nothing that they read', () => {
     const auth =
       'type: secret, secretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:s", kmsKeyArn: "arn:aws:kms:eu-west-1:111122223333:key/1"';
     const { clusterTemplate: keyed } = fleetOf(
@@ -309,7 +309,7 @@ describe('a cluster', () => {
     expect(registration).not.toContain('kms');
   });
 
-  it('that is on EKS lets both functions that talk to it in, as writers', () => {
+  it('a cluster that is on EKS lets both functions that talk to it in, as writers', () => {
     cluster.resourcePropertiesCountIs(
       'AWS::EKS::AccessEntry',
       { ClusterName: 'eks', Type: 'STANDARD', KubernetesGroups: ['fleet-endpoints:writers'] },
@@ -319,7 +319,7 @@ describe('a cluster', () => {
   });
 });
 
-it('has no physical names but those of dashboards, which begin with the hub’s, so that two hubs can live in one account', () => {
+it('the stacks have no physical names but those of dashboards, which begin with the hub’s, so that two hubs can live in one account', () => {
   const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'LogGroupName', 'PolicyName'];
   for (const template of [hubTemplate, snapshotTemplate, cluster]) {
     for (const [id, { Type, Properties = {} }] of Object.entries(

@@ -28,7 +28,7 @@ function recording() {
 }
 
 describe('events', () => {
-  it('that say the same are one with a count, whichever worker records them', async () => {
+  it('events that say the same are one with a count, whichever worker records them', async () => {
     const { worker, events } = recording();
     for (const record of [worker(), worker(), worker()]) await record(sketch('no'));
     await worker()(sketch('no, for another reason'));
@@ -53,7 +53,7 @@ describe('events', () => {
     expect(events()).toHaveLength(27);
   });
 
-  it('that the API server refuses fail no run', async () => {
+  it('events that the API server refuses fail no run', async () => {
     const { worker, events } = recording();
     await worker()({ ...sketch('no'), regarding: { kind: 'Service', namespace: 'not-there', name: 'svc' } });
     expect(events()).toEqual([]);

@@ -58,7 +58,7 @@ describe('an event of Endpoints, which have no generation', () => {
   const of = (record: OutputRecord | undefined, rv: string, change: Partial<OutputState> = {}) =>
     isOwnEcho('Endpoints', record, { namespace: 'ns', name: 'svc', uid: 'u', resourceVersion: rv, service: 'svc', ...change }, versionOf(1, rv));
 
-  it('is explained up to the version that was written, and when they were never ours', () => {
+  it('an event of Endpoints, which have no generation, is explained up to the version that was written, and when they were never ours', () => {
     expect([of(endpoints, '9'), of(endpoints, '10'), of(undefined, '11')]).toEqual([true, true, true]);
     expect([of(endpoints, '11'), of(endpoints, '11', { deleted: true })]).toEqual([false, false]);
   });

@@ -112,12 +112,12 @@ const titlesIn = (source: string): readonly string[] =>
 describe('docs/parity.md', () => {
   const page = readFileSync('docs/parity.md', 'utf8');
 
-  it('has a row for every statement and scenario, and every row a test that exists', () => {
+  it('docs/parity.md has a row for every statement and scenario, and every row a test that exists', () => {
     expect(allIds.length).toBeGreaterThan(390);
     expect(faults(page)).toEqual([]);
   });
 
-  it('has its deliberate differences in order, each with the statements it departs from', () => {
+  it('docs/parity.md has its deliberate differences in order, each with the statements it departs from', () => {
     const differences = rowsOf(page).flatMap((r) => r.difference ?? []);
     expect(differences).toEqual(differences.map((_, i) => `D${i + 1}`));
     const referred = new Set(rowsOf(page).flatMap((r) => (r.difference ? [] : differencesNamed(r.tests))));
@@ -128,7 +128,7 @@ describe('docs/parity.md', () => {
     ['a row taken away', page.replace(/^\| EP-16 .*\n/m, ''), 'EP-16 has no row'],
     [
       'a test renamed',
-      page.replace('that no pod has lead nowhere', 'that no pod has lead somewhere'),
+      page.replace('ports that no pod has lead nowhere', 'ports that no pod has lead somewhere'),
       'EP-16 names `unit/endpoints/sync.test.ts: that',
     ],
     ['a statement that there is not', `${page}\n| EP-99 | no test: nothing |\n`, 'EP-99 is no statement'],

@@ -59,16 +59,16 @@ describe('a key that keeps failing', () => {
     return tries;
   }
 
-  it('is tried at the earlier time: a change at once does not put its retry off [Q-6, Q-8]', async () => {
+  it('a key that keeps failing is tried at the earlier time: a change at once does not put its retry off [Q-6, Q-8]', async () => {
     const relabelled = { ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject;
     expect(await triesWith((store) => store.apply(relabelled))).toEqual([0, 1, 3, 7, 15, 20, 31, 95]);
   });
 
-  it('is tried at the earlier time: a change after the batch period takes its retry along [Q-6]', async () => {
+  it('a key that keeps failing is tried at the earlier time: a change after the batch period takes its retry along [Q-6]', async () => {
     expect(await triesWith((store) => store.apply(aPod(1)), 2)).toEqual([0, 1, 3, 7, 15, 22, 54]);
   });
 
-  it('does not hold the other controller back', async () => {
+  it('a key that keeps failing does not hold the other controller back', async () => {
     const c = await smallCluster([aService(), ...pods(1)], {
       refuse: async (asked) => {
         if (asked === 'create EndpointSlice') throw invalid;
@@ -82,7 +82,7 @@ describe('a key that keeps failing', () => {
 });
 
 describe('a write that meets something newer', () => {
-  it('is decided again from a live read at once, without an event [UT-27, UT-32, UT-67 TestSyncServiceStaleInformer] (unlike EP-65)', async () => {
+  it('a write that meets something newer is decided again from a live read at once, without an event [UT-27, UT-32, UT-67 TestSyncServiceStaleInformer] (unlike EP-65)', async () => {
     const c = await smallCluster([aService(), ...pods(2)]);
     await c.pass(10);
     for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
@@ -134,7 +134,7 @@ describe('the cluster out of reach', () => {
 });
 
 describe('a write that would take away much', () => {
-  it('is compared with a live list of the pods first, and is not made while that knows better', async () => {
+  it('a write that would take away much is compared with a live list of the pods first, and is not made while that knows better', async () => {
     const c = await smallCluster([aService(), ...pods(12)]);
     await c.pass(10);
     c.calls.length = 0;
@@ -185,7 +185,7 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     expect(parked(part, 1).tries).toBe(0);
   });
 
-  it('is exhausted by the sixteenth failure', () => {
+  it('the record of a key does what its work queue does upstream is exhausted by the sixteenth failure', () => {
     let part = cleanPart;
     for (let tries = 1; tries <= maxRetries; tries++) {
       expect(isExhausted(part)).toBe(false);

@@ -22,7 +22,7 @@ async function settled(given: readonly RawObject[], options: Parameters<typeof s
 }
 
 describe('a service', () => {
-  it('is run again on every update, of its status alone too [EV-2]', async () => {
+  it('a service is run again on every update, of its status alone too [EV-2]', async () => {
     const c = await settled([aService(), ...pods(2)]);
     const before = c.world.metrics.get('SyncsUnchanged') ?? 0;
     for (let i = 0; i < 3; i++) {
@@ -33,7 +33,7 @@ describe('a service', () => {
     expect(c.calls).toEqual([]);
   });
 
-  it('has no delay, whatever the batch period [EV-7]', async () => {
+  it('a service has no delay, whatever the batch period [EV-7]', async () => {
     const c = await settled([aService()], { settings: { batchPeriodSeconds: 30 } });
     c.world.store.apply(aService({ ports: [{ name: 'other', port: 81, targetPort: 81, protocol: 'TCP' }] }));
     c.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject);
@@ -70,7 +70,7 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
     },
   );
 
-  it('that concern no endpoint wake nothing: the phase, or a pod that nobody selects [PK-5, PK-8]', async () => {
+  it('changes of pods that concern no endpoint wake nothing: the phase, or a pod that nobody selects [PK-5, PK-8]', async () => {
     const c = await settled([aService(), ...pods(1)]);
     const before = c.world.metrics.get('WakeUps') ?? 0;
     const pod = aPod(0) as RawObject & { status: object };
@@ -83,14 +83,14 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
 });
 
 describe('Endpoints', () => {
-  it('that somebody deletes are made again [UT-29 TestEndpointsDeletionEvents, EV-11]', async () => {
+  it('Endpoints that somebody deletes are made again [UT-29 TestEndpointsDeletionEvents, EV-11]', async () => {
     const c = await settled([aService(), ...pods(2)]);
     c.world.store.remove('Endpoints', 'default', 'svc');
     await c.pass(5);
     expect(ips(c)).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
-  it('that somebody deletes wake the other controller too, which writes what it had not looked at (unlike EV-11)', async () => {
+  it('Endpoints that somebody deletes wake the other controller too, which writes what it had not looked at (unlike EV-11)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     const pod = aPod(0) as RawObject & { status: object };
     c.world.store.apply({ ...pod, status: { ...pod.status, phase: 'Failed' } } as RawObject);
@@ -101,7 +101,7 @@ describe('Endpoints', () => {
     expect(c.calls.map((w) => w.call).sort()).toEqual(['create Endpoints', 'replace EndpointSlice']);
   });
 
-  it('that somebody edits are put right at once (unlike EV-12)', async () => {
+  it('Endpoints that somebody edits are put right at once (unlike EV-12)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     c.world.store.apply({ ...endpoints(c), subsets: [{ addresses: [{ ip: '9.9.9.9' }], ports: [{ port: 1, protocol: 'TCP' }] }] } as RawObject);
     await c.pass(5);
@@ -124,7 +124,7 @@ describe('Endpoints', () => {
     ).toEqual(['later', 'leader', 'svc']);
   });
 
-  it('are deleted on conditions, after a look, and only with their service (unlike EP-2)', async () => {
+  it('Endpoints are deleted on conditions, after a look, and only with their service (unlike EP-2)', async () => {
     const c = await settled([aService(), ...pods(1)]);
     c.world.store.remove('Service', 'default', 'svc');
     await c.pass(5);
@@ -134,14 +134,14 @@ describe('Endpoints', () => {
 });
 
 describe('a slice', () => {
-  it('that somebody deletes is made again, whoever made it and whenever (unlike EV-17)', async () => {
+  it('a slice that somebody deletes is made again, whoever made it and whenever (unlike EV-17)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     for (const slice of slices(c)) c.world.store.remove('EndpointSlice', 'default', slice.metadata.name);
     await c.pass(5);
     expect(slices(c).map((s) => (s as { endpoints?: object[] }).endpoints?.length)).toEqual([2]);
   });
 
-  it('that is taken from us is replaced, after a second [UT-64 TestOnEndpointSliceUpdate, EV-14, EV-16] (unlike EV-18)', async () => {
+  it('a slice that is taken from us is replaced, after a second [UT-64 TestOnEndpointSliceUpdate, EV-14, EV-16] (unlike EV-18)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     const [slice] = slices(c);
     const at = c.world.now;
@@ -158,7 +158,7 @@ describe('a slice', () => {
     expect((c.calls[0]?.at ?? 0) + startAt - at).toBeGreaterThanOrEqual(1000);
   });
 
-  it('that is given to another service wakes both: it is not the other’s, and the first one wants it back [EV-14]', async () => {
+  it('a slice that is given to another service wakes both: it is not the other’s, and the first one wants it back [EV-14]', async () => {
     const c = await settled([aService(), aService({}, 'other'), ...pods(1)]);
     const [slice] = slices(c);
     c.world.store.apply({
@@ -171,7 +171,7 @@ describe('a slice', () => {
     expect(slices(c, 'other')[0]?.metadata.name).not.toBe(slice?.metadata.name);
   });
 
-  it('whose annotations alone change wakes nothing [EV-14, TR-7]', async () => {
+  it('a slice whose annotations alone change wakes nothing [EV-14, TR-7]', async () => {
     const c = await settled([aService(), ...pods(1)]);
     const before = c.world.metrics.get('WakeUps') ?? 0;
     const [slice] = slices(c);
@@ -180,7 +180,7 @@ describe('a slice', () => {
     expect((c.world.metrics.get('WakeUps') ?? 0) - before).toBe(0);
   });
 
-  it('of ours wakes nothing by what we write to it [EV-13]', async () => {
+  it('a slice of ours wakes nothing by what we write to it [EV-13]', async () => {
     const c = await settled([aService(), ...pods(1)]);
     c.world.store.apply(aPod(1));
     const before = c.world.metrics.get('WakeUps') ?? 0;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
@@ -33,7 +33,7 @@ const step = fc.oneof(
   }),
 );
 
-test('whatever breaks on the way, and in whatever order the messages arrive, the hub ends with what is in the cluster', async () => {
+it('whatever breaks on the way, and in whatever order the messages arrive, the hub ends with what is in the cluster', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), fc.integer({ min: 1, max: 0x7fffffff }), async (steps, seed) => {
       const random = chances(seed);

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { platform } from 'node:os';
 import { createInterface } from 'node:readline';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
@@ -164,7 +164,7 @@ const service =
 
 const KB = 1024;
 
-test.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
+it.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
   ['500 pods of 150 KB', { plural: 'pods', objects: 500, object: pod(150 * KB) }],
   ['500 pods of 250 KB', { plural: 'pods', objects: 500, object: pod(250 * KB) }],
   [
@@ -183,7 +183,7 @@ test.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
   expect(names.sort()).toEqual(Array.from({ length: cluster.objects }, (_, i) => nameOf(i)));
 });
 
-test.runIf(platform() === 'linux')('reads 150 watch events of 1 MB each within the memory of its Deployment', { timeout: 90_000 }, async () => {
+it.runIf(platform() === 'linux')('reads 150 watch events of 1 MB each within the memory of its Deployment', { timeout: 90_000 }, async () => {
   const { url } = await serveCluster({ plural: 'pods', objects: 0, object: pod(1024 * KB), events: 150 });
   const relay = await startRelay(url);
   await relay.until(() => relay.messages.some((m) => m.type === 'live' && m.asOf === '1150'));

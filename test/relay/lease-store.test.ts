@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { httpLeaseStore, type LeaseContent, type LeaseStore, parseAccepted } from '#functions/relay/lease-store.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
 
@@ -61,7 +61,7 @@ const content = (holder: string, more: Partial<LeaseContent> = {}): LeaseContent
   ...more,
 });
 
-test('a Lease that is not there is made, and read as it was written', async () => {
+it('a Lease that is not there is made, and read as it was written', async () => {
   expect(await store.read(signal)).toBeUndefined();
   expect(await store.write(content('a'), undefined, true, signal)).toEqual({ ...content('a'), resourceVersion: '1' });
   expect(await store.read(signal)).toEqual({ ...content('a'), resourceVersion: '1' });
@@ -76,7 +76,7 @@ test('a Lease that is not there is made, and read as it was written', async () =
   });
 });
 
-test('what the holder told is forgotten when nobody has renewed the Lease for half a minute', async () => {
+it('what the holder told is forgotten when nobody has renewed the Lease for half a minute', async () => {
   await store.write(content('a'), undefined, true, signal);
   nowMs += 29_000;
   expect((await store.read(signal))?.accepted).toEqual(content('a').accepted);
@@ -84,7 +84,7 @@ test('what the holder told is forgotten when nobody has renewed the Lease for ha
   expect(await store.read(signal)).toMatchObject({ holder: 'a', accepted: undefined });
 });
 
-test('a renewal keeps what others have added, and when the lease was taken', async () => {
+it('a renewal keeps what others have added, and when the lease was taken', async () => {
   await store.write(content('a'), undefined, true, signal);
   stored = {
     ...(stored as Stored),
@@ -97,7 +97,7 @@ test('a renewal keeps what others have added, and when the lease was taken', asy
   expect((await store.read(signal))?.accepted?.versions).toEqual({ Pod: '9' });
 });
 
-test('who comes second to write learns that it was not first', async () => {
+it('who comes second to write learns that it was not first', async () => {
   await store.write(content('a'), undefined, true, signal);
   expect(await store.write(content('b'), undefined, true, signal)).toBeUndefined();
   const seen = await store.read(signal);
@@ -107,23 +107,23 @@ test('who comes second to write learns that it was not first', async () => {
   expect(await store.write(content('b'), seen, true, signal)).toBeUndefined();
 });
 
-test('a lease that was given back has no holder, which some versions do not take as empty text', async () => {
+it('a lease that was given back has no holder, which some versions do not take as empty text', async () => {
   await store.write(content('a'), undefined, true, signal);
   await store.write(content('', { accepted: undefined }), await store.read(signal), false, signal);
   expect(stored?.spec).not.toHaveProperty('holderIdentity');
   expect(await store.read(signal)).toMatchObject({ holder: '', accepted: undefined });
 });
 
-test.each([
+it.each([
   ['nothing', undefined],
   ['no JSON', '{'],
   ['null', 'null'],
   ['a list', '[]'],
   ['no revision', '{"uid":"u","versions":{}}'],
   ['versions that are none', '{"uid":"u","revision":"r","versions":"7"}'],
-])('of what is told, %s is not believed', (_what, text) => expect(parseAccepted(text)).toBeUndefined());
+])('a version that is told as %s is not believed', (_what, text) => expect(parseAccepted(text)).toBeUndefined());
 
-test('of what is told, versions are believed one by one', () =>
+it('versions that are told are believed one by one', () =>
   expect(parseAccepted('{"uid":"u","revision":"r","versions":{"Pod":"7","Node":7,"Service":"x","Other":"1"}}')).toEqual({
     uid: 'u',
     revision: 'r',

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { resources } from '#shared/cluster/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
@@ -34,7 +34,7 @@ async function start(options: RunOptions = {}): Promise<RelayRun> {
   return run;
 }
 
-test('lists page by page, and each page is a part that begins where the one before ended', async () => {
+it('lists page by page, and each page is a part that begins where the one before ended', async () => {
   for (let i = 0; i < 12; i++) api.put(pod(`p${String(i).padStart(2, '0')}`));
   await start({ pageSize: 5 });
   const parts = run.lists('Pod');
@@ -49,7 +49,7 @@ test('lists page by page, and each page is a part that begins where the one befo
   expect(run.lists('Endpoints')).toMatchObject([{ i: 0, from: '', to: '', last: true, entries: [] }]);
 });
 
-test('an empty page in the middle of a list is passed over', async () => {
+it('an empty page in the middle of a list is passed over', async () => {
   api.put(pod('a'));
   api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }));
   api.next('list pods', (response, request) => {
@@ -67,7 +67,7 @@ test('an empty page in the middle of a list is passed over', async () => {
   ]);
 });
 
-test('an expired continue token begins a new list with a new id, without the token that the server offers', async () => {
+it('an expired continue token begins a new list with a new id, without the token that the server offers', async () => {
   for (let i = 0; i < 4; i++) api.put(pod(`p${i}`));
   api.next('list pods', (_response, _request, usual) => usual());
   api.next('list pods', (response) => json(response, 410, { ...status(410, 'Expired'), metadata: { continue: 'inconsistent' } }));
@@ -86,7 +86,7 @@ describe('a kind with large objects', () => {
   const asked = () => api.of('list pods').map((r) => [r.query.get('limit'), r.query.get('continue')?.split(':')[1]]);
   const entriesOf = (kind: Kind) => run.lists(kind).flatMap((p) => p.entries.map((e) => e.name));
 
-  test('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
+  it('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
     for (let i = 0; i < 20; i++) api.put(large(i, i < 8 ? 10 : 2_000));
     await start({ pageSize: 8, limits: { pageBytes: 8_000, longestPage: 10_000 } });
     expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
@@ -98,7 +98,7 @@ describe('a kind with large objects', () => {
     expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBe(0);
   });
 
-  test('after a large page half as many objects are asked for, after small ones again as many as before, in this list and the next', async () => {
+  it('after a large page half as many objects are asked for, after small ones again as many as before, in this list and the next', async () => {
     for (let i = 0; i < 22; i++) api.put(large(i, i < 4 ? 2_000 : 10));
     await start({ pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 }, resyncMs: 60_000 });
     expect(
@@ -111,7 +111,7 @@ describe('a kind with large objects', () => {
     await until(() => asked().some(([limit, from]) => limit === '2' && from === undefined));
   });
 
-  test('a token that expires after the page size has changed begins a new list with the smaller size, and takes no token along', async () => {
+  it('a token that expires after the page size has changed begins a new list with the smaller size, and takes no token along', async () => {
     for (let i = 0; i < 8; i++) api.put(large(i, 2_000));
     api.next('list pods', (_response, _request, usual) => usual());
     api.next('list pods', (response) => json(response, 410, status(410, 'Expired')));
@@ -129,7 +129,7 @@ describe('a kind with large objects', () => {
     expect(parts.flatMap((p) => p.entries)).toHaveLength(8);
   });
 
-  test('an object that is too large for a page by itself is named again and again, and the other kinds go on', async () => {
+  it('an object that is too large for a page by itself is named again and again, and the other kinds go on', async () => {
     api.put(large(0, 30_000));
     api.put({ kind: 'Node', metadata: { name: 'n' } });
     run = runRelay(api.url, { pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 } });
@@ -139,7 +139,7 @@ describe('a kind with large objects', () => {
   });
 });
 
-test('a list whose keys do not ascend is not believed', async () => {
+it('a list whose keys do not ascend is not believed', async () => {
   const items = ['b', 'a'].map((name) => ({ metadata: { namespace: 'n', name, resourceVersion: '9' } }));
   api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items }));
   await start();
@@ -147,7 +147,7 @@ test('a list whose keys do not ascend is not believed', async () => {
   expect(run.logged.some((l) => String(l.fields['reason']).includes('not in order'))).toBe(true);
 });
 
-test('a list that fails (503, 429, a broken connection, half an answer) is tried again until it is whole', async () => {
+it('a list that fails (503, 429, a broken connection, half an answer) is tried again until it is whole', async () => {
   api.put(pod('a'));
   api.next('list pods', refuse(503, 'ServiceUnavailable'));
   api.next('list pods', refuse(429, 'TooManyRequests', 1));
@@ -160,7 +160,7 @@ test('a list that fails (503, 429, a broken connection, half an answer) is tried
   expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBeGreaterThanOrEqual(3);
 });
 
-test('asks for bookmarks and moves on by them, so that a quiet kind does not expire', async () => {
+it('asks for bookmarks and moves on by them, so that a quiet kind does not expire', async () => {
   await start();
   expect(api.of('watch nodes')[0]?.query.get('allowWatchBookmarks')).toBe('true');
   const timeout = Number(api.of('watch nodes')[0]?.query.get('timeoutSeconds'));
@@ -175,7 +175,7 @@ test('asks for bookmarks and moves on by them, so that a quiet kind does not exp
   expect(api.count('list nodes')).toBe(1);
 });
 
-test('an in-stream 410 makes a new list at once, not when the server closes', async () => {
+it('an in-stream 410 makes a new list at once, not when the server closes', async () => {
   await start();
   const before = Date.now();
   api.version = 200;
@@ -186,7 +186,7 @@ test('an in-stream 410 makes a new list at once, not when the server closes', as
   expect(run.meter.value('relay_relists_total', 'Pod')).toBe(1);
 });
 
-test('410 as the answer to a watch makes a new list, and what was deleted meanwhile is missing from it', async () => {
+it('410 as the answer to a watch makes a new list, and what was deleted meanwhile is missing from it', async () => {
   api.put(pod('a'));
   api.put(pod('b'));
   await start();
@@ -199,7 +199,7 @@ test('410 as the answer to a watch makes a new list, and what was deleted meanwh
   expect(run.lists('Pod')[1]?.entries.map((e) => e.name)).toEqual(['a']);
 });
 
-test('429, 500 and 503 on connect wait as long as Retry-After says and go on from the same version', async () => {
+it('429, 500 and 503 on connect wait as long as Retry-After says and go on from the same version', async () => {
   await start();
   api.next('watch pods', refuse(429, 'TooManyRequests', 30));
   api.next('watch pods', refuse(500, 'InternalError'));
@@ -214,7 +214,7 @@ test('429, 500 and 503 on connect wait as long as Retry-After says and go on fro
   expect((again[1]?.at ?? 0) - (again[0]?.at ?? 0)).toBeGreaterThanOrEqual(95);
 });
 
-test('an in-stream 429 waits as long as its Status says, and does not list', async () => {
+it('an in-stream 429 waits as long as its Status says, and does not list', async () => {
   await start();
   api.say('Pod', `${JSON.stringify({ type: 'ERROR', object: status(429, 'TooManyRequests', { retryAfterSeconds: 30 }) })}\n`);
   const before = Date.now();
@@ -223,7 +223,7 @@ test('an in-stream 429 waits as long as its Status says, and does not list', asy
   expect(api.count('list pods')).toBe(1);
 });
 
-test('a reset connection loses nothing and sends nothing twice', async () => {
+it('a reset connection loses nothing and sends nothing twice', async () => {
   await start();
   for (let i = 0; i < 20; i++) {
     api.put(pod('flapping', `v${i}`));
@@ -236,7 +236,7 @@ test('a reset connection loses nothing and sends nothing twice', async () => {
   expect(api.count('list pods')).toBe(1);
 });
 
-test('a connection that is open but silent is given up after 90 s', async () => {
+it('a connection that is open but silent is given up after 90 s', async () => {
   await start();
   // Whatever the server says keeps it open.
   const watches = api.count('watch pods');
@@ -249,7 +249,7 @@ test('a connection that is open but silent is given up after 90 s', async () => 
   expect(run.logged.some((l) => String(l.fields['reason']).includes('silent for 90000 ms'))).toBe(true);
 });
 
-test('a watch that the server ends at once is not opened more than once a second', async () => {
+it('a watch that the server ends at once is not opened more than once a second', async () => {
   await start();
   api.next('watch nodes', (response) => void response.writeHead(200).end(), 1_000);
   const { length } = api.of('watch nodes');
@@ -262,7 +262,7 @@ test('a watch that the server ends at once is not opened more than once a second
   expect(opened).toBeLessThanOrEqual((Date.now() - from) / 3 + 1);
 });
 
-test('back-off grows while the server stays away', async () => {
+it('back-off grows while the server stays away', async () => {
   await start();
   api.next('watch nodes', refuse(500, 'InternalError'), 1_000);
   api.hangUp('Node');
@@ -272,7 +272,7 @@ test('back-off grows while the server stays away', async () => {
   expect(api.count('list nodes')).toBe(1);
 });
 
-test.each(['during the first list', 'while it watches', 'between two watches'])('stopped %s, it opens nothing afterwards', async (when) => {
+it.each(['during the first list', 'while it watches', 'between two watches'])('stopped %s, it opens nothing afterwards', async (when) => {
   if (when === 'during the first list') {
     api.next('list services', () => {});
     run = runRelay(api.url);
@@ -292,7 +292,7 @@ test.each(['during the first list', 'while it watches', 'between two watches'])(
   expect(api.requests).toHaveLength(length);
 });
 
-test('a line that is not JSON is not swallowed: the watch is resumed before it', async () => {
+it('a line that is not JSON is not swallowed: the watch is resumed before it', async () => {
   await start();
   api.say('Pod', '{"type":"ADDED","obj\n');
   await until(() => api.count('watch pods') === 2);
@@ -301,7 +301,7 @@ test('a line that is not JSON is not swallowed: the watch is resumed before it',
   expect(run.logged.some((l) => String(l.fields['reason']).includes('not JSON'))).toBe(true);
 });
 
-test('a line that stays unreadable is passed by with a new list', async () => {
+it('a line that stays unreadable is passed by with a new list', async () => {
   api.put(pod('a'));
   await start();
   api.next('watch pods', (response) => void response.writeHead(200).write('nonsense\n'), 2);
@@ -311,7 +311,7 @@ test('a line that stays unreadable is passed by with a new list', async () => {
   await until(() => labelOf('b') === 'web');
 });
 
-test('a Service of few characters and many bytes is left out of lists and messages, and counted', async () => {
+it('a Service of few characters and many bytes is left out of lists and messages, and counted', async () => {
   const annotations = { 'service.kubernetes.io/topology-mode': '語'.repeat(90_000) };
   const service = (name: string, more: object = {}): FakeObject => ({ kind: 'Service', metadata: { namespace: 'default', name, ...more } });
   api.put(service('a'));
@@ -332,7 +332,7 @@ test('a Service of few characters and many bytes is left out of lists and messag
 
 const tooManyLabels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'x'.repeat(63)]));
 
-test.each([
+it.each([
   ['cannot be projected', { ...pod('broken'), spec: { containers: 'none' } }],
   ['is too large', pod('broken', 'web', { labels: tooManyLabels })],
 ])('an object that %s is counted, and the others go on', async (_, broken) => {
@@ -349,7 +349,7 @@ test.each([
   expect(parts.map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([['default/broken', '', ['fine']]]);
 });
 
-test('reads no further while too many objects wait, and loses none', async () => {
+it('reads no further while too many objects wait, and loses none', async () => {
   await start({ outbox: { maxWaiting: 10, maxEntries: 5, concurrency: 1 } });
   run.refuseSends(true);
   for (let i = 0; i < 500; i++) api.put(pod(`p${i}`));
@@ -360,7 +360,7 @@ test('reads no further while too many objects wait, and loses none', async () =>
   await until(() => run.state('Pod').size === 500);
 });
 
-test('resumes at what the queue has accepted, not at what was read', async () => {
+it('resumes at what the queue has accepted, not at what was read', async () => {
   await start();
   run.refuseSends(true);
   const before = String(api.version);
@@ -376,7 +376,7 @@ test('resumes at what the queue has accepted, not at what was read', async () =>
   expect(run.meter.value('relay_events_total', 'Pod')).toBe(2);
 });
 
-test('what waited before a gap is not passed off as the state after it', async () => {
+it('what waited before a gap is not passed off as the state after it', async () => {
   await start({ outbox: { concurrency: 1 } });
   run.refuseSends(true);
   api.put(pod('a'));
@@ -395,7 +395,7 @@ test('what waited before a gap is not passed off as the state after it', async (
   expect(run.live('Pod').find((m) => m.entries.some((e) => e.name === 'b'))?.asOf).toBe(b);
 });
 
-test('a queue out of reach while lists are due: sent when it is back', async () => {
+it('a queue out of reach while lists are due: sent when it is back', async () => {
   api.put(pod('a'));
   run = runRelay(api.url);
   run.refuseSends(true);
@@ -407,7 +407,7 @@ test('a queue out of reach while lists are due: sent when it is back', async () 
   expect(run.lists('Pod')).toHaveLength(1);
 });
 
-test('401 asks for the token again', async () => {
+it('401 asks for the token again', async () => {
   const asked: boolean[] = [];
   await start({
     token: async (refresh) => {
@@ -422,7 +422,7 @@ test('401 asks for the token again', async () => {
   expect(api.of('watch pods').map((r) => r.authorization)).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
 });
 
-test('403 is reported with verb and resource, and tried again every 30 s', async () => {
+it('403 is reported with verb and resource, and tried again every 30 s', async () => {
   api.next('list nodes', refuse(403, 'Forbidden'), 2);
   await start();
   const times = api.of('list nodes').map((r) => r.at);
@@ -430,7 +430,7 @@ test('403 is reported with verb and resource, and tried again every 30 s', async
   expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: list nodes')).toHaveLength(2);
 });
 
-test.each([
+it.each([
   ['get namespaces', 403, 'get', 'namespaces'],
   ['look services', 401, 'list', 'services'],
   ['list endpointslices', 403, 'list', 'endpointslices'],
@@ -441,13 +441,13 @@ test.each([
   await expect(run.ended).rejects.toMatchObject({ name: 'NotAuthorised', status: code, verb, resource });
 });
 
-test('resourceVersions that are no numbers: the cluster is refused', async () => {
+it('resourceVersions that are no numbers: the cluster is refused', async () => {
   api.next('look services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
   run = runRelay(api.url);
   await expect(run.ended).rejects.toThrow(/resourceVersion "v1-abc" is not a number/);
 });
 
-test('a list older than what was read means another cluster: a new session lists everything again', async () => {
+it('a list older than what was read means another cluster: a new session lists everything again', async () => {
   await start();
   api.version = 50;
   api.compacted = 1_000_000;
@@ -467,7 +467,7 @@ const breakAll = (how: 'end' | 'reset'): void => {
   for (const kind of kinds) api.hangUp(kind, how);
 };
 
-test.each(['reset', 'end'] as const)(
+it.each(['reset', 'end'] as const)(
   'etcd restored from a backup, and the watches (%s) opened again: noticed at once, not when one is silent',
   async (how) => {
     await start();
@@ -486,7 +486,7 @@ test.each(['reset', 'end'] as const)(
   },
 );
 
-test.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {
+it.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {
   api.put(pod('old'));
   await start();
   api.restore(version, [pod('new')]);
@@ -499,7 +499,7 @@ test.each([50, 5_000])('another cluster behind the same address, at version %d: 
   await until(() => labelOf('newer') === 'web' && run.live('Pod').every((m) => m.uid === 'cluster-2'));
 });
 
-test('the cluster replaced amid the first lists', async () => {
+it('the cluster replaced amid the first lists', async () => {
   api.put(pod('old'));
   api.next('list pods', (response) => {
     api.restore(500, [pod('new')]);
@@ -512,7 +512,7 @@ test('the cluster replaced amid the first lists', async () => {
   expect(run.lists('Pod').filter((p) => p.uid === 'cluster-1')).toEqual([]);
 });
 
-test('the same cluster after a broken connection is asked who it is once, and lists nothing', async () => {
+it('the same cluster after a broken connection is asked who it is once, and lists nothing', async () => {
   await start();
   const [asked, looked] = [api.count('get namespaces'), kinds.map((k) => api.count(`look ${plural(k)}`))];
   breakAll('reset');
@@ -524,7 +524,7 @@ test('the same cluster after a broken connection is asked who it is once, and li
   expect(new Set(run.messages.map((m) => m.session)).size).toBe(1);
 });
 
-test('a bookmark that goes back is settled by a list: a lagging server is no restored one', async () => {
+it('a bookmark that goes back is settled by a list: a lagging server is no restored one', async () => {
   await start();
   const [{ session } = { session: '' }] = run.lists('Pod');
   api.bookmark('Pod', 20);
@@ -532,7 +532,7 @@ test('a bookmark that goes back is settled by a list: a lagging server is no res
   expect(run.lists('Pod')[1]?.session).toBe(session);
 });
 
-test('lists every kind again from time to time, beside its watch', async () => {
+it('lists every kind again from time to time, beside its watch', async () => {
   api.put(pod('a'));
   await start({ resyncMs: 60_000 });
   const watches = api.count('watch pods');
@@ -546,7 +546,7 @@ test('lists every kind again from time to time, beside its watch', async () => {
   await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2'));
 });
 
-test('lists Endpoints and slices of which it sends metadata more rarely than what decides, and those that it sends whole as often', async () => {
+it('lists Endpoints and slices of which it sends metadata more rarely than what decides, and those that it sends whole as often', async () => {
   const counts = async (outputs: 'metadata' | 'full') => {
     await start({ outputs, resyncMs: 60_000, limits: { outputsResyncMs: 6_000_000 } });
     const lists = (kind: Kind) => new Set(run.lists(kind).map((p) => p.listId)).size;
@@ -561,7 +561,7 @@ test('lists Endpoints and slices of which it sends metadata more rarely than wha
   for (const lists of await counts('full')) expect(lists).toBeGreaterThan(2);
 });
 
-test('what waits when the relay is stopped is still sent', async () => {
+it('what waits when the relay is stopped is still sent', async () => {
   await start();
   run.refuseSends(true);
   api.put(pod('last'));
@@ -572,7 +572,7 @@ test('what waits when the relay is stopped is still sent', async () => {
   expect(labelOf('last')).toBe('web');
 });
 
-test('a queue that stays away does not keep the relay from ending', async () => {
+it('a queue that stays away does not keep the relay from ending', async () => {
   await start({ drainMs: 4_000 });
   run.refuseSends(true);
   api.put(pod('last'));

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FaultyApi, refuse } from '#test/support/faulty-api.ts';
 
 let api: FaultyApi;
@@ -51,7 +51,7 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
   return { child, lines, code, line };
 }
 
-test('an environment that is not complete: one line that names everything, exit code 1', async () => {
+it('an environment that is not complete: one line that names everything, exit code 1', async () => {
   const { code, lines } = startRelay({ CLUSTER_ID: '', EVENTS_QUEUE_URL: '', OUTPUTS: 'all', RELAY_PORT: 'x', RELAY_LEASE: 'relay' });
   expect(await code).toBe(1);
   expect(lines).toHaveLength(1);
@@ -59,7 +59,7 @@ test('an environment that is not complete: one line that names everything, exit 
   for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT', 'RELAY_LEASE']) expect(lines[0]?.['reason']).toContain(name);
 });
 
-test('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {
+it('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {
   const inPod = { KUBE_CONNECTION_FILE: '', KUBE_API_URL: api.url };
   const { line } = startRelay({ ...inPod, NODE_OPTIONS: '--import ./test/support/no-ipv6.ts' });
   const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly family: string } };
@@ -67,7 +67,7 @@ test('on a node whose kernel has no IPv6 it serves its probes by IPv4', async ()
   expect((await fetch(`http://127.0.0.1:${address.port}/healthz`)).status).toBe(200);
 });
 
-test('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
+it('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
   api.next('look services', refuse(403, 'Forbidden'), 10);
   const { code, lines } = startRelay({ RELAY_FAIL_FAST: '1' });
   expect(await code).toBe(3);
@@ -76,7 +76,7 @@ test('refused at the start with fail-fast: one fatal line with verb and resource
   ]);
 });
 
-test('without its queue it is alive but not ready, says so in numbers, and ends in time when told to', async () => {
+it('without its queue it is alive but not ready, says so in numbers, and ends in time when told to', async () => {
   const { child, code, line } = startRelay();
   const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly address: string } };
   expect(address.address).toBe('127.0.0.1');
@@ -96,7 +96,7 @@ test('without its queue it is alive but not ready, says so in numbers, and ends 
   expect(Date.now() - before).toBeLessThan(6_000);
 });
 
-test('it takes credentials from a helper beside it that serves them as an instance does', async () => {
+it('it takes credentials from a helper beside it that serves them as an instance does', async () => {
   const asked: string[] = [];
   const helper = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -134,7 +134,7 @@ test('it takes credentials from a helper beside it that serves them as an instan
   }
 });
 
-test('through the real SQS client: every kind is listed and the relay is ready', async () => {
+it('through the real SQS client: every kind is listed and the relay is ready', async () => {
   const bodies: string[] = [];
   const sqs = createServer((request, response) => {
     const parts: Buffer[] = [];

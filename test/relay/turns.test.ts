@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Election } from '#functions/relay/election.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
@@ -125,7 +125,7 @@ async function pair(options = {}): Promise<readonly [TestRelay, TestRelay]> {
   return [a, b];
 }
 
-test('one speaks, and the other one says nothing, not even a heartbeat', async () => {
+it('one speaks, and the other one says nothing, not even a heartbeat', async () => {
   await pair();
   pod('p3', 'b');
   await clock.advance(60_000);
@@ -134,7 +134,7 @@ test('one speaks, and the other one says nothing, not even a heartbeat', async (
   expect(lease.now?.holder).toBe('a');
 });
 
-test('the speaking one is killed: the other speaks in time, tells what was not told, deletions too, and lists nothing', async () => {
+it('the speaking one is killed: the other speaks in time, tells what was not told, deletions too, and lists nothing', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   a.cutOff.queue = true;
@@ -151,7 +151,7 @@ test('the speaking one is killed: the other speaks in time, tells what was not t
   expect(lists()).toHaveLength(before);
 });
 
-test.each(['AccessDenied', 'QueueDoesNotExist'])(
+it.each(['AccessDenied', 'QueueDoesNotExist'])(
   'a queue that was gone (%s) and accepts again may be another one: everything is listed for it',
   async (name) => {
     const a = start('a');
@@ -169,7 +169,7 @@ test.each(['AccessDenied', 'QueueDoesNotExist'])(
   },
 );
 
-test('the next relay lists too, where the queue was gone when the former one ended', async () => {
+it('the next relay lists too, where the queue was gone when the former one ended', async () => {
   const a = start('a');
   pod('p0', 'a');
   await clock.advance(10_000);
@@ -185,7 +185,7 @@ test('the next relay lists too, where the queue was gone when the former one end
   expectToldAll();
 });
 
-test('what was told before the last renewal is not told again', async () => {
+it('what was told before the last renewal is not told again', async () => {
   const [a, b] = await pair();
   pod('p3', 'b');
   await clock.advance(5_000);
@@ -196,7 +196,7 @@ test('what was told before the last renewal is not told again', async () => {
   expectToldAll();
 });
 
-test('the session that the standby speaks in begins where the cluster is now, or it would look like a restored one', async () => {
+it('the session that the standby speaks in begins where the cluster is now, or it would look like a restored one', async () => {
   const [a] = await pair();
   for (let i = 0; i < 5; i++) pod('p0', `v${i}`);
   const { resourceVersion } = store;
@@ -208,7 +208,7 @@ test('the session that the standby speaks in begins where the cluster is now, or
   expect(Number(first?.message.base)).toBeGreaterThanOrEqual(resourceVersion);
 });
 
-test('cut off from the API server the speaking one falls silent before the other speaks', async () => {
+it('cut off from the API server the speaking one falls silent before the other speaks', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   a.cutOff.api = true;
@@ -229,7 +229,7 @@ test('cut off from the API server the speaking one falls silent before the other
   expect(lists()).toHaveLength(before);
 });
 
-test('cut off from the queue the speaking one gives the lease back, and the other tells what it could not', async () => {
+it('cut off from the queue the speaking one gives the lease back, and the other tells what it could not', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   a.cutOff.queue = true;
@@ -251,7 +251,7 @@ test('cut off from the queue the speaking one gives the lease back, and the othe
   expect(lists()).toHaveLength(before);
 });
 
-test('where neither reaches the queue they take turns less and less often, and tell everything as soon as one does', async () => {
+it('where neither reaches the queue they take turns less and less often, and tell everything as soon as one does', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   a.cutOff.queue = true;
@@ -269,7 +269,7 @@ test('where neither reaches the queue they take turns less and less often, and t
   expect(lists()).toHaveLength(before);
 });
 
-test('told to stop, the speaking one sends what waits and hands over at once', async () => {
+it('told to stop, the speaking one sends what waits and hands over at once', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   pod('p3', 'b');
@@ -282,7 +282,7 @@ test('told to stop, the speaking one sends what waits and hands over at once', a
   expect(lists()).toHaveLength(before);
 });
 
-test('a relay that has just started leaves a free lease to one that is ready', async () => {
+it('a relay that has just started leaves a free lease to one that is ready', async () => {
   const [a, b] = await pair();
   const before = lists().length;
   await a.stop();
@@ -292,7 +292,7 @@ test('a relay that has just started leaves a free lease to one that is ready', a
   expect(lists()).toHaveLength(before);
 });
 
-test('one relay alone, killed and started again, goes on where the queue had accepted', async () => {
+it('one relay alone, killed and started again, goes on where the queue had accepted', async () => {
   for (const name of ['p0', 'p1', 'p2']) pod(name, 'a');
   const a = start('a');
   await clock.advance(5_000);
@@ -307,7 +307,7 @@ test('one relay alone, killed and started again, goes on where the queue had acc
   expect(lists()).toHaveLength(before);
 });
 
-test('killed amid its first lists: the other one lists everything', async () => {
+it('killed amid its first lists: the other one lists everything', async () => {
   for (let i = 0; i < 9; i++) pod(`p${i}`, 'a');
   const a = start('a');
   await clock.advance(30);
@@ -320,7 +320,7 @@ test('killed amid its first lists: the other one lists everything', async () => 
   expect(new Set(by('b').flatMap(({ message }) => (message.type === 'list' ? [message.kind] : []))).size).toBe(5);
 });
 
-test('a relay of another revision does not go on where the former ended: it lists', async () => {
+it('a relay of another revision does not go on where the former ended: it lists', async () => {
   const [a, b] = await pair();
   const c = start('c', { revision: 'two' });
   await clock.advance(5_000);
@@ -333,7 +333,7 @@ test('a relay of another revision does not go on where the former ended: it list
   expectToldAll();
 });
 
-test('a standby that was told nothing in a minute reads its lists by itself, and sends them when its turn comes', async () => {
+it('a standby that was told nothing in a minute reads its lists by itself, and sends them when its turn comes', async () => {
   pod('p0', 'a');
   const a = start('a');
   a.cutOff.queue = true;
@@ -349,7 +349,7 @@ test('a standby that was told nothing in a minute reads its lists by itself, and
   expect(lists().length).toBeGreaterThanOrEqual(5);
 });
 
-test('a standby that can hold no more of what the other has not sent owes a list instead, and sends it when it speaks', async () => {
+it('a standby that can hold no more of what the other has not sent owes a list instead, and sends it when it speaks', async () => {
   const [a, b] = await pair({ maxWaiting: 10 });
   a.cutOff.queue = true;
   b.cutOff.queue = true;
@@ -365,7 +365,7 @@ test('a standby that can hold no more of what the other has not sent owes a list
   expectToldAll();
 });
 
-test('a standby whose watches wait to be opened again opens them as soon as its turn begins', async () => {
+it('a standby whose watches wait to be opened again opens them as soon as its turn begins', async () => {
   const [a, b] = await pair();
   b.breakWatches();
   await clock.advance(120_000);
@@ -400,7 +400,7 @@ async function amidList(): Promise<readonly [TestRelay, TestRelay]> {
   return [b, c];
 }
 
-test.each([
+it.each([
   ['is cut off from the queue', (b: TestRelay) => void Object.assign(b.cutOff, { queue: true })],
   ['is killed', (b: TestRelay) => b.kill()],
 ])('a relay that %s amid a list leaves it to the next one, which lists the kind too', async (_, strike) => {

@@ -131,3 +131,26 @@ it('a file is found by its name alone', () => {
   const equal = [...folders].filter(([name, files]) => files.length > 1 && !sharedNames.includes(name));
   expect(equal.map(([, files]) => files.join(' and '))).toEqual([]);
 });
+
+/** Titles of tests, those of `each` and of the suites that tests share included. */
+function titlesOf(source: string): readonly string[] {
+  const call = /^[ \t]*(?:it(?:\.\w+)*|\]\)|it\b[^\n]*\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gm;
+  return [...source.matchAll(call)].map(({ groups }) => groups?.['title'] ?? '');
+}
+
+describe('test titles', () => {
+  /** What continues the name of a suite, and means nothing in the one line that a failure is reported by. */
+  const fragment = /^(of|not|that|is|are|whose|and|or|nor|has|have|does|was|were|may|can|cannot)\b/;
+  // The contract with former versions is not edited.
+  const files = globSync('test/**/*.ts').filter((file) => !file.endsWith('one-version-apart.test.ts'));
+
+  it('titles are sentences with their subject', () => {
+    const titles = files.flatMap((file) => titlesOf(readFileSync(file, 'utf8')).map((title) => [file, title] as const));
+    expect(titles.length).toBeGreaterThan(1_000);
+    expect(titles.filter(([, title]) => fragment.test(title))).toEqual([]);
+  });
+
+  it('tests are declared by `it`, and by nothing else', () => {
+    expect(files.filter((file) => /import \{[^}]*\btest\b[^}]*\} from 'vitest'/.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+});

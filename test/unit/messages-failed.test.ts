@@ -12,7 +12,7 @@ import { pod, service } from './kube/objects.ts';
 
 const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [call]: () => Promise.reject(new Error('the table refuses')) });
 
-it('of ingest: messages that could not be applied', async () => {
+it('MessagesFailed counts messages that ingest could not apply', async () => {
   const hub = await ingestHub();
   const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map((m) => encodeMessage(m));
   const records = bodies.map((body, i) => ({ messageId: `m${i}`, body }));
@@ -33,20 +33,20 @@ it('what was written of a message that failed half-way is told, whatever becomes
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });
 
-it('of ingest: messages of a cluster that nobody knows', async () => {
+it('MessagesFailed counts messages of a cluster that nobody knows', async () => {
   const hub = await ingestHub();
   expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
-it('of ingest: all messages of a batch for which the table cannot be asked', async () => {
+it('MessagesFailed counts all messages of a batch for which ingest cannot ask the table', async () => {
   const hub = await ingestHub();
   const table = { ...hub.table, get: () => Promise.reject(new Error('the table refuses')) };
   expect(await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
-it('of sync: wake-ups that could not be handled', async () => {
+it('MessagesFailed counts wake-ups that sync could not handle', async () => {
   const { deps, metrics, table } = await ingestHub();
   const body = encodeMessage({ v: messageVersion, cluster: 'c', ns: 'ns', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } });
   const failing = { ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } } as unknown as SyncDeps;

@@ -65,7 +65,7 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
     expect(observed.of('desired_endpoint_slices').at(-1)).toBe(1);
   });
 
-  it('are observed with 0 where nothing is to be written', async () => {
+  it('the metrics of a sync are observed with 0 where nothing is to be written', async () => {
     const { world, observed, pass } = await started([aService(), ...pods(2)]);
     observed.forget();
     world.store.apply({ ...aService(), status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } } } as RawObject);
@@ -145,7 +145,7 @@ describe('the gauges', () => {
     expect(observed.of('num_endpoint_slices').at(-1)).toBe(1);
   });
 
-  it('are not published where few metrics are kept for each cluster', async () => {
+  it('the gauges are not published where few metrics are kept for each cluster', async () => {
     const { observed, pass } = await started([aService(), ...pods(3)], { clusterMetrics: 'few' });
     await pass(120);
     expect(observed.of('endpoints_desired')).toEqual([]);
@@ -186,7 +186,7 @@ describe('the counts of services', () => {
     expect((await totalCounts(table, 'other')).services).toEqual({});
   });
 
-  it('are written only when they change', async () => {
+  it('the counts of services are written only when they change', async () => {
     const table = memoryTable();
     await saveCounts(table, key('a'), many, undefined);
     const sealed = { ...table, put: () => Promise.reject(new Error('written')), delete: () => Promise.reject(new Error('deleted')) };
@@ -197,7 +197,7 @@ describe('the counts of services', () => {
 });
 
 describe('upstream names', () => {
-  it('are in EMF lines with their labels, for the fleet', () => {
+  it('upstream names are in EMF lines with their labels, for the fleet', () => {
     const lines: Record<string, unknown>[] = [];
     const metrics = emfMetrics(
       (line) => lines.push(JSON.parse(line)),
@@ -214,7 +214,7 @@ describe('upstream names', () => {
     expect(sets(lines[1])).toContainEqual([]);
   });
 
-  it('are on the console’s page for Prometheus as upstream has them', () => {
+  it('upstream names are on the console’s page for Prometheus as upstream has them', () => {
     const store = metricsStore();
     const metrics = emfMetrics(
       (line) => store.add(JSON.parse(line)),
@@ -242,7 +242,7 @@ describe('upstream names', () => {
     );
   });
 
-  it('are those of upstream, buckets with histograms only', () => {
+  it('upstream names are those of upstream, buckets with histograms only', () => {
     expect(Object.keys(upstreamMetrics)).toHaveLength(9);
     for (const [name, metric] of Object.entries(upstreamMetrics)) {
       expect(name).toMatch(/^endpoint_slice_controller_/);

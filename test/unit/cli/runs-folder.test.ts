@@ -43,7 +43,7 @@ it('a folder that others may write to is believed by no command and used by no r
   await expect(publishLocalAddresses(addresses)).rejects.toThrow(UsageError);
 });
 
-it('nor is one that leads to somewhere else', async () => {
+it('a folder that leads to somewhere else is not believed', async () => {
   const elsewhere = join(temporary, 'elsewhere');
   await mkdir(elsewhere, { mode: 0o700 });
   await writeFile(join(elsewhere, `${process.pid}.json`), JSON.stringify(addresses));
@@ -51,7 +51,7 @@ it('nor is one that leads to somewhere else', async () => {
   expect(connect).toThrow(/is not a folder/);
 });
 
-it.runIf(userInfo().uid === 0)('nor is one that belongs to another user', async () => {
+it.runIf(userInfo().uid === 0)('a folder that belongs to another user is not believed', async () => {
   const { chown } = await import('node:fs/promises');
   await mkdir(folder, { mode: 0o700 });
   await writeFile(localHubFile(process.pid), JSON.stringify(addresses));

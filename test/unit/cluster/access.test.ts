@@ -101,7 +101,7 @@ const signedIn = (shown: string): URLSearchParams =>
   new URL(Buffer.from(shown.replace('Bearer k8s-aws-v1.', ''), 'base64url').toString()).searchParams;
 
 describe('a cluster that trusts the account’s token issuer', () => {
-  it('is shown a token that STS made for its audience, kept for five of its fifteen minutes', async () => {
+  it('a cluster that trusts the account’s token issuer is shown a token that STS made for its audience, kept for five of its fifteen minutes', async () => {
     const cloud = await aws(webIdentity('one'), webIdentity('two'));
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     await Promise.all([call(), call()]);
@@ -126,7 +126,7 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(cloud.asked).toHaveLength(2);
   });
 
-  it('is shown the one that is kept while STS has trouble, as long as that lives, and then nothing: the cluster is not at fault', async () => {
+  it('a cluster that trusts the account’s token issuer is shown the one that is kept while STS has trouble, as long as that lives, and then nothing: the cluster is not at fault', async () => {
     const cloud = await aws(webIdentity('one'), ...Array.from({ length: 4 }, () => 503));
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     await call();
@@ -145,13 +145,13 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(shown).toHaveLength(asked);
   });
 
-  it('is not shown again the one that it refused, while STS has trouble', async () => {
+  it('a cluster that trusts the account’s token issuer is not shown again the one that it refused, while STS has trouble', async () => {
     const cloud = await aws(webIdentity('one'), 500);
     const { call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => false);
     expect(isWithoutCredentials(await call().catch((e: unknown) => e))).toBe(true);
   });
 
-  it('is shown a token of five minutes, used for a third of them, where the function’s own credentials end sooner than fifteen', async () => {
+  it('a cluster that trusts the account’s token issuer is shown a token of five minutes, used for a third of them, where the function’s own credentials end sooner than fifteen', async () => {
     const escalation =
       '<ErrorResponse><Error><Type>Sender</Type><Code>SessionDurationEscalationException</Code><Message>no</Message></Error></ErrorResponse>';
     const cloud = await aws(escalation, webIdentity('short'), webIdentity('next'));
@@ -163,7 +163,7 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(new Set(shown)).toEqual(new Set(['Bearer short', 'Bearer next']));
   });
 
-  it('cannot be entered while STS refuses, and can be when it no longer does: a refusal is not kept', async () => {
+  it('a cluster that trusts the account’s token issuer cannot be entered while STS refuses, and can be when it no longer does: a refusal is not kept', async () => {
     const cloud = await aws();
     const { call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     await expect(call()).rejects.toMatchObject({ name: 'ClusterApiError', status: 401 });
@@ -183,7 +183,7 @@ it('an API server that answers as another cluster than the one that is registere
 describe('a cluster with a secret', () => {
   const auth = { type: 'secret', secretArn: 'arn:aws:secretsmanager:eu-west-1:1:secret:s-AbCdEf' } as const;
 
-  it('is shown the token in it, read once, and again when it was refused', async () => {
+  it('a cluster with a secret is shown the token in it, read once, and again when it was refused', async () => {
     const cloud = await aws(secret({ token: 'old' }), secret({ token: 'rotated' }));
     const { shown, call } = await entered(auth, cloud, (who) => who === 'Bearer rotated');
     await call();
@@ -195,7 +195,7 @@ describe('a cluster with a secret', () => {
     expect(new Set(shown.slice(1))).toEqual(new Set(['Bearer rotated']));
   });
 
-  it('is shown the client certificate in it, and a renewed one when that was refused', async () => {
+  it('a cluster with a secret is shown the client certificate in it, and a renewed one when that was refused', async () => {
     const cloud = await aws(secret(former), secret(renewed));
     const { shown, call } = await entered(auth, cloud, (who) => who === 'renewed', former);
     expect(await call()).toBe('u');
@@ -208,7 +208,7 @@ describe('a cluster with a secret', () => {
     ['a kubeconfig', 'apiVersion: v1\nkind: Config\nusers: [{ user: { exec: { command: sh } } }]'],
     ['a kubeconfig in JSON', JSON.stringify({ kind: 'Config', users: [{ user: { exec: { command: 'sh' } } }] })],
     ['a certificate without its key', JSON.stringify({ clientCertificate: 'x' })],
-  ])('that holds %s is refused, and its text is not told', async (_, text) => {
+  ])('a cluster with a secret that holds %s is refused, and its text is not told', async (_, text) => {
     const cloud = await aws(JSON.stringify({ SecretString: text }));
     const { call } = await entered(auth, cloud, () => true);
     await expect(call()).rejects.toThrow(/^secret arn:\S+ holds neither/);
@@ -216,7 +216,7 @@ describe('a cluster with a secret', () => {
 });
 
 describe('an EKS cluster', () => {
-  it('is shown one token for ten of its fifteen minutes, of the region that is configured', async () => {
+  it('an EKS cluster is shown one token for ten of its fifteen minutes, of the region that is configured', async () => {
     const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', region: 'us-west-2' }, await aws(), () => true);
     await call();
     clock.now += 599_000;
@@ -238,7 +238,7 @@ describe('an EKS cluster', () => {
     expect(new Set(shown).size).toBe(2);
   });
 
-  it('of another account is entered with the role that is configured, by an external id that names the cluster', async () => {
+  it('an EKS cluster of another account is entered with the role that is configured, by an external id that names the cluster', async () => {
     const roleArn = 'arn:aws:iam::444455556666:role/elsewhere';
     const cloud = await aws(assumed('ASIAELSEWHERE'));
     const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', roleArn }, cloud, () => true);

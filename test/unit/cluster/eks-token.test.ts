@@ -16,11 +16,11 @@ function urlOf(token: string): URL {
 }
 
 describe('the token for an EKS cluster', () => {
-  it('is for the host of its partition', () => {
+  it('the token for an EKS cluster is for the host of its partition', () => {
     expect(urlOf(eksToken('shop-prod', 'cn-north-1', temporary, at)).host).toBe('sts.cn-north-1.amazonaws.com.cn');
   });
 
-  it('is the request that botocore signs for the same cluster, second and credentials', () => {
+  it('the token for an EKS cluster is the request that botocore signs for the same cluster, second and credentials', () => {
     const url = urlOf(eksToken('shop-prod', 'eu-west-1', temporary, at));
     expect(`${url.origin}${url.pathname}`).toBe('https://sts.eu-west-1.amazonaws.com/');
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -40,7 +40,7 @@ describe('the token for an EKS cluster', () => {
   it.each([
     ['eu-west-1', 'a-cluster', temporary],
     ['us-gov-west-1', 'another_cluster', { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }],
-  ])('is signed as the server checks it, from what the URL itself says: %s', (region, cluster, credentials) => {
+  ])('the token for an EKS cluster is signed as the server checks it, from what the URL itself says: %s', (region, cluster, credentials) => {
     const url = urlOf(eksToken(cluster, region, credentials, at));
     expect(url.searchParams.has('X-Amz-Security-Token')).toBe('sessionToken' in credentials);
     expect(url.searchParams.get('X-Amz-Signature')).toBe(signatureOf(url, { host: url.host, 'x-k8s-aws-id': cluster }, credentials.secretAccessKey));
@@ -49,7 +49,7 @@ describe('the token for an EKS cluster', () => {
     );
   });
 
-  it('has at most the 4,096 bytes that the server takes, with the longest session token', () => {
+  it('the token for an EKS cluster has at most the 4,096 bytes that the server takes, with the longest session token', () => {
     expect(eksToken('c'.repeat(100), 'eu-west-1', { ...temporary, sessionToken: 'x'.repeat(2048) }, at).length).toBeLessThan(4096);
   });
 });

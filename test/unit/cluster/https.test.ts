@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
@@ -47,7 +47,7 @@ const slice: EndpointSlice = {
 };
 
 describe('cluster API over HTTP', () => {
-  test('lists page after page, 500 objects at a time', async () => {
+  it('lists page after page, 500 objects at a time', async () => {
     const { api, asked } = await scripted([200, page(['a'], 'next')], [200, page(['b'])]);
     const list = await api.list('Service', 'n', { labels: { a: 'b', c: 'd' } });
     expect(list.items.map((s) => [s.kind, s.metadata.name])).toEqual([
@@ -58,7 +58,7 @@ describe('cluster API over HTTP', () => {
     expect(asked).toEqual([first, `${first}&continue=next`]);
   });
 
-  test('within: each call, and each page of a list, may take what is said when it begins; what that throws the call rejects with', async () => {
+  it('within: each call, and each page of a list, may take what is said when it begins; what that throws the call rejects with', async () => {
     const { api, asked } = await scripted([200, page(['a'], 'next')], [200, page(['b'])], [200, page([])]);
     let left = 5_000;
     const asks: number[] = [];
@@ -76,23 +76,23 @@ describe('cluster API over HTTP', () => {
     await api.list('Service', 'n');
   });
 
-  test('breaks off an answer that no object of a cluster could have', async () => {
+  it('breaks off an answer that no object of a cluster could have', async () => {
     const { api } = await scripted({ maxBytes: 1_000 }, [200, { metadata: { uid: 'u'.repeat(2_000) } }]);
     await expect(api.identity()).rejects.toMatchObject({ status: 0, reason: 'TooLarge' });
   });
 
-  test('gives a list without end up', async () => {
+  it('gives a list without end up', async () => {
     const { api } = await scripted({ maxListBytes: 200 }, ...Array.from({ length: 9 }, () => [200, page(['pod'], 'next')] as const));
     await expect(api.list('Pod', 'n')).rejects.toThrow('a list of Pod has more than 200 bytes');
   });
 
-  test('does not take over a message without end', async () => {
+  it('the cluster API does not take over a message without end', async () => {
     const { api } = await scripted([422, { kind: 'Status', code: 422, message: 'x'.repeat(100_000) }]);
     const error = await api.identity().catch((e: Error) => e);
     expect((error as Error).message).toHaveLength(8 * 1024);
   });
 
-  test('begins anew when a continue token has expired, and gives up when that goes on', async () => {
+  it('begins anew when a continue token has expired, and gives up when that goes on', async () => {
     const { api, asked } = await scripted([200, page(['old'], 't')], [410, expired], [200, page(['new'])]);
     expect((await api.list('Service', '')).items.map((s) => s.metadata.name)).toEqual(['new']);
     expect(asked[2]).toBe('GET /api/v1/services?limit=500');
@@ -100,7 +100,7 @@ describe('cluster API over HTTP', () => {
     await expect(never.api.list('Service', '')).rejects.toMatchObject({ status: 410, reason: 'Expired' });
   });
 
-  test('of a page that is too large for a worker it asks for fewer objects, and for more again when they are small', async () => {
+  it('the cluster API asks for fewer objects after a page that is too large for a worker, and for more again when they are small', async () => {
     const large = ' '.repeat(33 << 20);
     const { api, asked } = await scripted([200, page(['a'], 'next')], [200, large], [200, large], [200, page(['b'], 'then')], [200, page(['c'])]);
     expect((await api.list('Pod', '')).items.map((p) => p.metadata.name)).toEqual(['a', 'b', 'c']);
@@ -113,20 +113,20 @@ describe('cluster API over HTTP', () => {
     ]);
   });
 
-  test('one object that is too large is an error, and no page for ever', async () => {
+  it('one object that is too large is an error, and no page for ever', async () => {
     const { api, asked } = await scripted(...Array.from({ length: 9 }, () => [200, ' '.repeat(33 << 20)] as const));
     await expect(api.list('Pod', '')).rejects.toMatchObject({ reason: 'TooLarge' });
     expect(asked.at(-1)).toBe('GET /api/v1/pods?limit=1');
     expect(asked).toHaveLength(5);
   });
 
-  test('asks for no more than one page when told so', async () => {
+  it('asks for no more than one page when told so', async () => {
     const { api, asked } = await scripted([200, page(['a', 'b'], 'more')]);
     expect((await api.list('EndpointSlice', 'n', { atMost: 2 })).items).toHaveLength(2);
     expect(asked).toEqual(['GET /apis/discovery.k8s.io/v1/namespaces/n/endpointslices?limit=2']);
   });
 
-  test('reads reason, causes, message and patience out of a Status', async () => {
+  it('reads reason, causes, message and patience out of a Status', async () => {
     const status = {
       kind: 'Status',
       message: 'endpointslices.discovery.k8s.io "s" is forbidden: no',
@@ -145,7 +145,7 @@ describe('cluster API over HTTP', () => {
     await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({ status: 429, message: 'slow down', retryAfterSeconds: 9 });
   });
 
-  test('what is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
+  it('what is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
     const { api } = await scripted([200, '<html>'], [200, '<html>'], [502, ''], [404, '<html>']);
     for (const call of [api.get('Pod', 'n', 'p'), api.list('Pod', 'n')])
       await expect(call).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
@@ -153,7 +153,7 @@ describe('cluster API over HTTP', () => {
     await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({ status: 404, message: '<html>' });
   });
 
-  test('names the field manager on every write, and sends kind, patch type and preconditions', async () => {
+  it('names the field manager on every write, and sends kind, patch type and preconditions', async () => {
     const { api, asked, bodies } = await scripted([201, slice], [200, slice], [200, slice], [200, {}], [404, missing]);
     const { kind: _, ...kindless } = slice;
     await api.create('EndpointSlice', kindless);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster/errors.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
 
@@ -31,7 +31,7 @@ function transport(...args: Parameters<typeof httpTransport>) {
 }
 
 describe('transport', () => {
-  test('sends query, body and token, and gives the answer back whatever its status', async () => {
+  it('sends query, body and token, and gives the answer back whatever its status', async () => {
     const server = await serve(async (req, res) => {
       let body = '';
       for await (const part of req) body += part;
@@ -46,7 +46,7 @@ describe('transport', () => {
     expect(answer.body.toString()).toBe('PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}');
   });
 
-  test('the way to a server that takes long to find out counts in the time of its call, and is no fault of the server', async () => {
+  it('the way to a server that takes long to find out counts in the time of its call, and is no fault of the server', async () => {
     let requests = 0;
     const server = await serve((_req, res) => {
       requests++;
@@ -61,7 +61,7 @@ describe('transport', () => {
     expect((await request('GET', '/')).status).toBe(200);
   });
 
-  test('a new token goes with the next request and breaks none that is under way, nor its connection', async () => {
+  it('a new token goes with the next request and breaks none that is under way, nor its connection', async () => {
     const waiting: http.ServerResponse[] = [];
     const sockets = new Set<unknown>();
     const server = await serve((req, res) => {
@@ -82,7 +82,7 @@ describe('transport', () => {
     expect(sockets.size).toBe(2);
   });
 
-  test('asks for a fresh token once after a 401, and only once', async () => {
+  it('asks for a fresh token once after a 401, and only once', async () => {
     const seen: unknown[] = [];
     const server = await serve((req, res) => {
       seen.push(req.headers.authorization);
@@ -95,7 +95,7 @@ describe('transport', () => {
     expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer wrong', 'Bearer wrong']);
   });
 
-  test('the limit is for the whole request, whatever is sent again for a refused token', async () => {
+  it('the limit is for the whole request, whatever is sent again for a refused token', async () => {
     let asked = 0;
     const server = await serve((_, res) => {
       if (++asked === 1) setTimeout(() => res.writeHead(401).end(), 300);
@@ -109,7 +109,7 @@ describe('transport', () => {
     expect(Number(/after (\d+) ms/.exec((error as ClusterApiError).message)?.[1])).toBeLessThan(1_250);
   });
 
-  test('repeats an idempotent request whose kept connection was dead, and no other', async () => {
+  it('repeats an idempotent request whose kept connection was dead, and no other', async () => {
     let answers = 0;
     const server = await serve((req, res) => {
       // The first request on a connection is answered, the second finds it reset.
@@ -125,7 +125,7 @@ describe('transport', () => {
     expect(answers).toBe(2);
   });
 
-  test('turns a refused connection, a timeout, an aborted call and failing credentials into errors of status 0', async () => {
+  it('turns a refused connection, a timeout, an aborted call and failing credentials into errors of status 0', async () => {
     const server = await serve(() => {});
     const status0 = { name: 'ClusterApiError', status: 0 };
     await expect(transport({ server: 'http://127.0.0.1:1' }).request('GET', '/x')).rejects.toMatchObject(status0);
@@ -141,7 +141,7 @@ describe('transport', () => {
     await expect(transport(() => Promise.reject(new Error('unknown cluster'))).request('GET', '/x')).rejects.toMatchObject(status0);
   });
 
-  test('streams by pulling: a reader that stops asking holds the server back', async () => {
+  it('streams by pulling: a reader that stops asking holds the server back', async () => {
     let sent = 0;
     const server = await serve((_req, res) => {
       const more = (): void => {
@@ -170,7 +170,7 @@ describe('transport', () => {
     ).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
   });
 
-  test('a stream ends with its answer, fails when the connection breaks, and stops when it is aborted', async () => {
+  it('a stream ends with its answer, fails when the connection breaks, and stops when it is aborted', async () => {
     const server = await serve((req, res) => {
       if (req.url === '/ok') return void res.end('all');
       res.write('some');
@@ -191,7 +191,7 @@ describe('transport', () => {
     });
   });
 
-  test('aborting in the instant in which kept connections finish breaks nothing', async () => {
+  it('aborting in the instant in which kept connections finish breaks nothing', async () => {
     const server = await serve((_req, res) => res.end('x'.repeat(100)));
     const client = transport({ server });
     for (let i = 0; i < 200; i++) {
@@ -204,7 +204,7 @@ describe('transport', () => {
     expect((await client.request('GET', '/')).status).toBe(200);
   });
 
-  test('takes new sockets when the connection changes, and keeps the old ones while it does not', async () => {
+  it('takes new sockets when the connection changes, and keeps the old ones while it does not', async () => {
     const sockets = new Set<unknown>();
     const server = await serve((req, res) => {
       sockets.add(req.socket);

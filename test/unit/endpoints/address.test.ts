@@ -47,7 +47,7 @@ describe('the address of a pod [UT-18 TestPodToEndpointAddressForService]', () =
     expect(address(v4, pod('p', { podIP: '1.2.3.4', ips: [] }))).toBeUndefined();
   });
 
-  it('has the node and the pod, and no version', () => {
+  it('the address of a pod has the node and the pod, and no version', () => {
     expect(address(v4, pod('p', { resourceVersion: '7' }))).toEqual({
       ip: '1.2.3.4',
       nodeName: 'node-1',
@@ -55,11 +55,11 @@ describe('the address of a pod [UT-18 TestPodToEndpointAddressForService]', () =
     });
   });
 
-  it('has no node name for a pod without node, where upstream writes one that the API refuses', () => {
+  it('the address of a pod has no node name for a pod without node, where upstream writes one that the API refuses', () => {
     expect(address(v4, pod('p', { spec: { nodeName: '', containers: [] } }))).not.toHaveProperty('nodeName');
   });
 
-  it('has the hostname that the pod asks for under this service', () => {
+  it('the address of a pod has the hostname that the pod asks for under this service', () => {
     const spec = { hostname: 'h', subdomain: 'svc', containers: [] };
     expect(address(v4, pod('p', { spec }))?.hostname).toBe('h');
     expect(address(v4, pod('p', { spec: { ...spec, subdomain: 'other' } }))).not.toHaveProperty('hostname');

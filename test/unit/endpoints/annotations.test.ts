@@ -14,7 +14,7 @@ function run(s: Service, pods: readonly Pod[], current: Endpoints, triggerTimes?
 }
 
 describe('the trigger time', () => {
-  it('is the creation of the service at first [UT-20 TestLastTriggerChangeTimeAnnotation]', () => {
+  it('the trigger time is the creation of the service at first [UT-20 TestLastTriggerChangeTimeAnnotation]', () => {
     const { annotations } = run(service(), [pod('p', { readySince: '2018-01-02T00:00:00Z' })], endpoints([]));
     expect(annotations).toEqual({ [annotationTriggerTime]: '2018-01-01T00:00:00Z' });
   });
@@ -37,7 +37,7 @@ describe('the trigger time', () => {
     expect(run(service(), [pod('p', { readySince: '2018-01-02T00:00:00Z' })], first.after, first.next).plan.outcome).toBe('unchanged');
   });
 
-  it('is consumed even if nothing is written', () => {
+  it('the trigger time is consumed even if nothing is written', () => {
     const first = run(service(), [pod('p')], endpoints([]));
     const later = [pod('p', { readySince: '2018-01-02T00:00:00Z' })];
     const second = run(service(), later, first.after, first.next);
@@ -46,7 +46,7 @@ describe('the trigger time', () => {
     expect(third.annotations).toEqual({});
   });
 
-  it('of pods that are not listed counts too', () => {
+  it('the trigger time of pods that are not listed counts too', () => {
     const first = run(service(), [], endpoints([]));
     const ended = pod('p', { phase: 'Succeeded', readySince: '2018-01-03T00:00:00Z' });
     expect(run(service({}, { new: 'label' }), [ended], first.after, first.next).annotations).toEqual({
@@ -80,7 +80,7 @@ describe('the capacity [UT-23 TestSyncServiceOverCapacity]', () => {
     expect(fits.annotations).toEqual({});
   });
 
-  it('is not exceeded again and again to no avail', () => {
+  it('the capacity is not exceeded again and again to no avail', () => {
     const first = run(service(), pods(1001, 0), endpoints([]));
     const second = run(service(), pods(1001, 0), first.after, first.next);
     expect(second.annotations).toEqual({ [annotationOverCapacity]: 'truncated' });

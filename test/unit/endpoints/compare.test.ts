@@ -47,7 +47,7 @@ describe('subsetsEqual [UT-30 TestEndpointSubsetsEqualIgnoreResourceVersion]', (
 });
 
 describe('sameContent', () => {
-  it('does not mind another order of what is there', () => {
+  it('sameContent does not mind another order of what is there', () => {
     const wanted: EndpointSubset[] = [{ addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [{ port: 80 }] }];
     const there: EndpointSubset[] = [
       { addresses: [{ ip: '1.1.1.2' }], ports: [{ port: 80 }] },

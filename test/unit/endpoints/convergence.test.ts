@@ -78,7 +78,7 @@ describe('decideEndpoints', () => {
     );
   });
 
-  it('does not depend on the order of the pods, and changes none of its inputs', () => {
+  it('decideEndpoints does not depend on the order of the pods, and changes none of its inputs', () => {
     const jumbled = anyPods.chain((pods) =>
       fc.tuple(fc.constant(pods), fc.shuffledSubarray(pods, { minLength: pods.length, maxLength: pods.length })),
     );

@@ -14,21 +14,21 @@ const update = { verb: 'update', object: endpoints([]) } as const;
 const remove = { verb: 'delete', namespace: 'ns', name: 'svc' } as const;
 
 describe('a failed delete', () => {
-  it('is done when there is nothing to delete', () => {
+  it('a failed delete is done when there is nothing to delete', () => {
     expect(endpointsFailure(remove, undefined, failure(404, 'NotFound'))).toEqual({ retry: false });
   });
 
-  it('is done when admission refuses it: hand-made Endpoints are not the writer’s to delete, however often it tries', () => {
+  it('a failed delete is done when admission refuses it: hand-made Endpoints are not the writer’s to delete, however often it tries', () => {
     expect(endpointsFailure(remove, undefined, failure(422, 'Invalid'))).toEqual({ retry: false });
   });
 
-  it('is tried again without an event', () => {
+  it('a failed delete is tried again without an event', () => {
     expect(endpointsFailure(remove, undefined, failure(500))).toEqual({ retry: true });
   });
 });
 
 describe('a failed create', () => {
-  it('is dropped without a word in a namespace that goes away', () => {
+  it('a failed create is dropped without a word in a namespace that goes away', () => {
     expect(endpointsFailure(create, service(), failure(403, 'Forbidden', 'NamespaceTerminating'))).toEqual({ retry: false });
   });
 
@@ -37,7 +37,7 @@ describe('a failed create', () => {
     ['there already', failure(409, 'AlreadyExists')],
     ['a terminating namespace under another status', failure(409, 'Conflict', 'NamespaceTerminating')],
     ['no connection', failure(0)],
-  ])('is tried again with an event: %s', (_, f) => {
+  ])('a failed create is tried again with an event: %s', (_, f) => {
     expect(endpointsFailure(create, service(), f)).toEqual({
       retry: true,
       event: {
@@ -56,7 +56,7 @@ describe('a failed update', () => {
     ['a conflict', failure(409, 'Conflict')],
     ['forbidden', failure(403, 'Forbidden', 'NamespaceTerminating')],
     ['invalid', failure(422, 'Invalid')],
-  ])('is tried again with an event: %s', (_, f) => {
+  ])('a failed update is tried again with an event: %s', (_, f) => {
     expect(endpointsFailure(update, service(), f)).toEqual({
       retry: true,
       event: {

@@ -32,11 +32,11 @@ describe('hashes', () => {
     [port(80, 'a'), '93f7910f45d8a99109c5b3f74144e582'],
     [port(443, 'b'), '36107e2e4dd7c6440d516c85ee9df36a'],
     [port(9090, 'c'), '116b7f338a7cc2f64514d38fe0a5ddb8'],
-  ])('of the port %j are upstream’s', (p, hash) => {
+  ])('hashes of the port %j are upstream’s', (p, hash) => {
     expect(fnv1a128(dumpPort(p))).toBe(hash);
   });
 
-  it('of subsets are upstream’s', () => {
+  it('hashes of subsets are upstream’s', () => {
     const target = (n: number) => ({ kind: 'Pod', namespace: 'ns', name: `pod${n}`, uid: `uid${n}` });
     const first = { ip: '1.2.3.4', nodeName: 'node-1', targetRef: target(0) };
     const second = { ip: '1.2.3.5', hostname: 'h"q\\é', nodeName: '', targetRef: target(1) };
@@ -156,7 +156,7 @@ describe('repackSubsets', () => {
   });
   const anySubsets = fc.array(anySubset, { maxLength: 5 });
 
-  it('does not depend on the order of its input', () => {
+  it('repackSubsets does not depend on the order of its input', () => {
     const jumbled = anySubsets.chain((subsets) => {
       const whole = <T>(items: readonly T[]) => fc.shuffledSubarray([...items], { minLength: items.length, maxLength: items.length });
       const inner = subsets.map((s) =>

@@ -78,19 +78,19 @@ describe('writes nothing', () => {
 });
 
 describe('a missing service', () => {
-  it('has its Endpoints deleted, known or not [UT-22 TestSyncEndpointsServiceNotFound]', () => {
+  it('a missing service has its Endpoints deleted, known or not [UT-22 TestSyncEndpointsServiceNotFound]', () => {
     const write = { verb: 'delete', namespace: 'ns', name: 'svc' };
     expect(decide(undefined, [], endpoints([]))).toEqual({ outcome: 'write', write, triggerTimes: undefined });
     expect(decide(undefined, []).write).toEqual(write);
   });
 
-  it('that comes back has its Endpoints created [UT-26 TestMultipleServiceChanges]', () => {
+  it('a missing service that comes back has its Endpoints created [UT-26 TestMultipleServiceChanges]', () => {
     expect(written('create', decide(service(), [pod('p')])).subsets).toEqual([{ addresses: [at('p')], ports: [tcp] }]);
   });
 });
 
 describe('a create', () => {
-  it('is made without pods too [UT-4 TestSyncEndpointsNewNoSubsets]', () => {
+  it('a create is made without pods too [UT-4 TestSyncEndpointsNewNoSubsets]', () => {
     expect(written('create', decide(service(), []))).toEqual({
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -103,7 +103,7 @@ describe('a create', () => {
     });
   });
 
-  it('has all pods and ports [UT-12 TestSyncEndpointsItems]', () => {
+  it('a create has all pods and ports [UT-12 TestSyncEndpointsItems]', () => {
     const ports = [
       { name: 'port0', port: 80, protocol: 'TCP', targetPort: 8080 },
       { name: 'port1', port: 88, protocol: 'TCP', targetPort: 8088 },
@@ -120,31 +120,31 @@ describe('a create', () => {
     ]);
   });
 
-  it('has the labels of the service [UT-13 TestSyncEndpointsItemsWithLabels]', () => {
+  it('a create has the labels of the service [UT-13 TestSyncEndpointsItemsWithLabels]', () => {
     expect(written('create', decide(service({}, { foo: 'bar' }), [])).metadata.labels).toEqual({ foo: 'bar', ...managedBy });
   });
 
-  it('of a headless service without ports has addresses and no ports [UT-17 TestSyncEndpointsHeadlessWithoutPort]', () => {
+  it('a create of a headless service without ports has addresses and no ports [UT-17 TestSyncEndpointsHeadlessWithoutPort]', () => {
     const object = written('create', decide(service({ clusterIP: 'None', ports: undefined }), [pod('p')]));
     expect(object.subsets).toEqual([{ addresses: [at('p')] }]);
     expect(object.metadata.labels).toEqual({ ...managedBy, ...headless });
   });
 
-  it('of another service without ports has nothing', () => {
+  it('a create of another service without ports has nothing', () => {
     expect(written('create', decide(service({ ports: [] }), [pod('p')])).subsets).toBeUndefined();
     expect(written('create', decide(service({ ports: [], clusterIP: '' }), [pod('p')])).subsets).toBeUndefined();
   });
 });
 
 describe('an update', () => {
-  it.each(['TCP', 'UDP', 'SCTP'])('has the pod under %s instead of what was there [UT-6 TestSyncEndpointsProtocol…]', (protocol) => {
+  it.each(['TCP', 'UDP', 'SCTP'])('an update has the pod under %s instead of what was there [UT-6 TestSyncEndpointsProtocol…]', (protocol) => {
     const current = endpoints([{ addresses: [{ ip: '6.7.8.9' }], ports: [{ port: 1000, protocol }] }], foreign);
     const object = written('update', decide(service({ ports: [{ port: 80, protocol, targetPort: 8080 }] }, { foo: 'bar' }), [pod('p')], current));
     expect(object.subsets).toEqual([{ addresses: [at('p')], ports: [{ port: 8080, protocol }] }]);
     expect(object.metadata.labels).toEqual({ foo: 'bar', ...managedBy });
   });
 
-  it('has one subset for two protocols, in the order of hashes [UT-7 TestSyncEndpointsProtocolMultiProtocolSamePort]', () => {
+  it('an update has one subset for two protocols, in the order of hashes [UT-7 TestSyncEndpointsProtocolMultiProtocolSamePort]', () => {
     const ports = ['TCP', 'UDP'].map((protocol) => ({ name: `${protocol.toLowerCase()}-example`, port: 80, protocol, targetPort: 8080 }));
     const object = written('create', decide(service({ ports }), [pod('p')]));
     expect(object.subsets).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('an update', () => {
     expect(plain.subsets?.[0]?.ports?.map((p) => p.protocol)).toEqual(['UDP', 'TCP']);
   });
 
-  it('has ready and other pods apart, whatever an empty selector selects [UT-10 TestSyncEndpointsItemsEmptySelectorSelectsAll…]', () => {
+  it('an update has ready and other pods apart, whatever an empty selector selects [UT-10 TestSyncEndpointsItemsEmptySelectorSelectsAll…]', () => {
     const all = service({ selector: {} });
     const [ready, other] = [pod('a'), pod('b', { ips: ['1.2.3.5'], ready: false })];
     const b = at('b', '1.2.3.5');
@@ -184,7 +184,7 @@ describe('an update', () => {
     ['a label is missing', managedBy],
     ['a label is too many', { ...managedBy, foo: 'bar', x: '' }],
     ['a label is another', { ...managedBy, foo: 'baz' }],
-  ])('is made when %s', (_, labels) => {
+  ])('an update is made when %s', (_, labels) => {
     written('update', decide(service({}, { foo: 'bar' }), [], endpoints([], { labels })));
   });
 
@@ -245,7 +245,7 @@ describe('ports', () => {
     expect(written('update', decide(service({ ports: [servicePort('bar', 81)] }), pods, two)).subsets).toEqual([bar]);
   });
 
-  it('that no pod has lead nowhere', () => {
+  it('ports that no pod has lead nowhere', () => {
     const ports = [{ port: 80, protocol: 'TCP', targetPort: 'nobody' }];
     expect(written('create', decide(service({ ports }), [pod('p')])).subsets).toBeUndefined();
   });

@@ -19,18 +19,18 @@ describe('why a pod is no address', () => {
     ['has the other family only', pod(1, { ips: ['fd00::1'] }), 'no IPv4 address, and Endpoints have one family only', 'no IPv4 address'],
     ['ends', pod(1, { deleted: true }), 'terminating since 2024-01-01T00:01:00Z', 'terminating since 2024-01-01T00:01:00Z, still serving'],
     ['is not ready', withReady('False'), `its Ready condition is False since ${since}`, `its Ready condition is False since ${since}`],
-  ])('that %s', (_, p, inEndpoints, inSlices) => {
+  ])('a pod is no address that %s', (_, p, inEndpoints, inSlices) => {
     const { endpoints, slices } = explainPod(p);
     expect([endpoints.why, slices[0]?.why]).toEqual([inEndpoints, inSlices]);
   });
 
-  it('whose container has no port of that name', () => {
+  it('a pod is no address whose container has no port of that name', () => {
     const { endpoints, slices } = explainPod(pod(1), service({ ports: [{ port: 80, targetPort: 'http', protocol: 'TCP' }] }));
     expect(endpoints).toEqual({ place: 'absent', why: 'left out of Endpoints: no container port named http/TCP', addresses: [] });
     expect(slices[0]).toMatchObject({ place: 'ready', why: 'its Ready condition is True; listed without ports: no container port named http/TCP' });
   });
 
-  it('whose labels match the selector in part', () => {
+  it('a pod is no address whose labels match the selector in part', () => {
     const p = pod(1);
     const other = { ...p, metadata: { ...p.metadata, labels: { app: 'a', tier: 'api' } } };
     const { relation, endpoints } = explainPod(other, service({ selector: { app: 'a', tier: 'web' } }));
@@ -41,7 +41,7 @@ describe('why a pod is no address', () => {
     expect(asked.endpoints.why).toBe('selector app=a: the pod has no label app');
   });
 
-  it('that was selected, or is gone and still listed', () => {
+  it('a pod is no address that was selected, or is gone and still listed', () => {
     const p = pod(1);
     const moved = { name: p.metadata.name, pod: { ...p, metadata: { ...p.metadata, labels: { app: 'b' } } }, past: [{ app: 'a' }] };
     const explanation = explainService({
@@ -61,21 +61,21 @@ describe('what is saved', () => {
     slices: [slice('foo-1', [endpoint(1, { conditions: { ready: false, serving: false, terminating: false } })])],
   };
 
-  it('is told where it differs from what is to be', () => {
+  it('what is saved is told where it differs from what is to be', () => {
     const { endpoints, slices } = explainPod(pod(1), service(), { saved: wrongly });
     expect([endpoints.pending, slices[0]?.pending]).toEqual(['as saved it is not listed yet', 'as saved it is still listed (not ready)']);
     const shadow = explainPod(pod(1), service(), { saved: wrongly, meta: meta({ mode: 'shadow' }) });
     expect(shadow.slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
   });
 
-  it('is not compared for a controller that is switched off', () => {
+  it('what is saved is not compared for a controller that is switched off', () => {
     const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true } });
     const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, gen: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
   });
 
-  it('is laid out by address', () => {
+  it('what is saved is laid out by address', () => {
     expect(explainService(input({ saved: wrongly })).saved).toEqual([
       { object: 'IPv4 slice foo-1', address: '10.1.0.2', pod: 'pod0001', state: 'not ready', ports: 'http 80/TCP' },
     ]);

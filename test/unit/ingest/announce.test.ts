@@ -29,7 +29,7 @@ async function withServices() {
 }
 
 describe('what a pod owes', () => {
-  it('is told to the service that it left and the one that it joined', async () => {
+  it('what a pod owes is told to the service that it left and the one that it joined', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     expect(woken(hub)).toEqual(['svc-a']);
@@ -38,7 +38,7 @@ describe('what a pod owes', () => {
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.unnotifiedLabels).toBeUndefined();
   });
 
-  it('is told whenever the message comes again: it may be because nobody has told it before', async () => {
+  it('what a pod owes is told whenever the message comes again: it may be because nobody has told it before', async () => {
     const hub = await withServices();
     const message = hub.live('Pod', 5, entry('Pod', 5, labelled('a')));
     const accept = refuseWakeUps(hub);
@@ -50,7 +50,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a']);
   });
 
-  it('is told when a list shows what somebody has listed and not told, and only then', async () => {
+  it('what a pod owes is told when a list shows what somebody has listed and not told, and only then', async () => {
     const hub = await withServices();
     const message = hub.list('Pod', 5, entry('Pod', 5, labelled('a')));
     const accept = refuseWakeUps(hub);
@@ -73,7 +73,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a', 'svc-b', 'svc-c']);
   });
 
-  it('is told by an older entry too, and logged by it for the workers that keep pods', async () => {
+  it('what a pod owes is told by an older entry too, and logged by it for the workers that keep pods', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
@@ -92,7 +92,7 @@ describe('what a pod owes', () => {
     expect((await readPodLog(hub.table, 'c', 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
   });
 
-  it('is what a newer version of its services selects, once it is written', async () => {
+  it('what a pod owes is what a newer version of its services selects, once it is written', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
@@ -104,7 +104,7 @@ describe('what a pod owes', () => {
 });
 
 describe('a service that selects anew while a pod is being written', () => {
-  it('is woken by the pod if it may have run before the pod was logged', async () => {
+  it('a service that selects anew while a pod is being written is woken by the pod if it may have run before the pod was logged', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
@@ -124,14 +124,14 @@ describe('a service that selects anew while a pod is being written', () => {
 });
 
 describe('a version', () => {
-  it('is written although nothing in it has changed, so that a late older one loses', async () => {
+  it('a version is written although nothing in it has changed, so that a late older one loses', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))), hub.live('Pod', 8, entry('Pod', 8, labelled('a'))));
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
   });
 
-  it('of a deletion is kept even of an object that was never seen', async () => {
+  it('a version of a deletion is kept even of an object that was never seen', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
@@ -139,7 +139,7 @@ describe('a version', () => {
     expect(woken(hub)).toEqual([]);
   });
 
-  it('of another pod of that name wakes the services of both', async () => {
+  it('a version of another pod of that name wakes the services of both', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();

@@ -66,14 +66,14 @@ describe('a list part of an input kind', () => {
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
   });
 
-  it('does not go back to an entry older than what was learned after the list', async () => {
+  it('a list part of an input kind does not go back to an entry older than what was learned after the list', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 15, entry('Pod', 15, pod('p', { labels: { app: 'new' } }))));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '15'));
   });
 
-  it('does not bring back what was deleted after it', async () => {
+  it('a list part of an input kind does not bring back what was deleted after it', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
@@ -95,7 +95,7 @@ describe('a list part of an input kind', () => {
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
   });
 
-  it('does not take away more than 20 objects and a fifth of them before sweep has looked', async () => {
+  it('a list part of an input kind does not take away more than 20 objects and a fifth of them before sweep has looked', async () => {
     const hub = await ingestHub();
     const pods = Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)));
     await hub.ingest(hub.list('Pod', 10, ...pods));
@@ -108,7 +108,7 @@ describe('a list part of an input kind', () => {
     expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
   });
 
-  it.each(['s', 'sweep-of-mine'])('is not confirmed by its own word, in session %s', async (session) => {
+  it.each(['s', 'sweep-of-mine'])('a list part of an input kind is not confirmed by its own word, in session %s', async (session) => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
     await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
@@ -195,7 +195,7 @@ describe('a list part of an output kind', () => {
     expect((await readWork(hub.table, svc)).live).toBeGreaterThan(0);
   });
 
-  it('has a slice looked at live at once that is older than what was saved before the list', async () => {
+  it('a list part of an output kind has a slice looked at live at once that is older than what was saved before the list', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 1_000, { ns: 'ns', name: 'svc-x', rv: '6', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);

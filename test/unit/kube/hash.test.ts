@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fnv1a128 } from '#shared/kube/hash.ts';
 
 describe('fnv1a128', () => {
-  it('is the offset basis for the empty text', () => {
+  it('fnv1a128 is the offset basis for the empty text', () => {
     expect(fnv1a128('')).toBe('6c62272e07bb014262b821756295c58d');
   });
 
@@ -27,7 +27,7 @@ describe('fnv1a128', () => {
     expect(fnv1a128(text)).toBe(hash);
   });
 
-  it('is FNV-1a over UTF-8 for any text [UT-56 TestDeepHashObject]', () => {
+  it('fnv1a128 is FNV-1a over UTF-8 for any text [UT-56 TestDeepHashObject]', () => {
     const slow = (text: string) => {
       let h = 0x6c62272e07bb014262b821756295c58dn;
       for (const byte of Buffer.from(text, 'utf8')) h = BigInt.asUintN(128, (h ^ BigInt(byte)) * 0x0000000001000000000000000000013bn);

@@ -4,7 +4,7 @@ import type { Pod, ServicePort } from '#shared/kube/types.ts';
 import { pod, service } from './objects.ts';
 
 describe('isPodReady', () => {
-  it('is what the first Ready condition says', () => {
+  it('isPodReady is what the first Ready condition says', () => {
     const conditions = (...statuses: string[]): Pod => ({
       ...pod('p'),
       status: { conditions: [{ type: 'PodScheduled', status: 'True' }, ...statuses.map((status) => ({ type: 'Ready', status }))] },

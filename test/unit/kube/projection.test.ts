@@ -21,7 +21,7 @@ const anyPod = fc
   .map((options) => pod('p', options));
 
 describe('a projection', () => {
-  it('of a pod is the same after another one', () => {
+  it('a projection of a pod is the same after another one', () => {
     fc.assert(
       fc.property(anyPod, (p) => {
         const once = project('Pod', p);
@@ -61,12 +61,12 @@ describe('a projection', () => {
     expect(JSON.stringify(seen)).not.toContain('SECRET');
   });
 
-  it('of a service keeps an empty selector apart from none', () => {
+  it('a projection of a service keeps an empty selector apart from none', () => {
     expect(project('Service', service({ selector: {} })).spec?.selector).toEqual({});
     expect(project('Service', service({ selector: undefined })).spec?.selector).toBeUndefined();
   });
 
-  it('of a service keeps each port', () => {
+  it('a projection of a service keeps each port', () => {
     const ports = [
       { name: 'a', port: 80, protocol: 'TCP', targetPort: 'http', appProtocol: '' },
       { name: 'b', port: 53, protocol: 'UDP', targetPort: 53 },
@@ -74,7 +74,7 @@ describe('a projection', () => {
     expect(project('Service', service({ ports })).spec?.ports).toEqual(ports);
   });
 
-  it('cannot be read from just any text', () => {
+  it('a projection cannot be read from just any text', () => {
     expect(() => decodeProjection('Pod', 'ns', 'p', '{}')).toThrow(SyntaxError);
     expect(() => decodeProjection('Pod', 'ns', 'p', 'x')).toThrow(SyntaxError);
   });

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import { startWorkload } from '#infra/local/workload.ts';
 import { httpTransport } from '#shared/cluster/transport.ts';
@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-test('the demonstration workload opens with ready pods, and then rolls and flaps without a complaint', async () => {
+it('the demonstration workload opens with ready pods, and then rolls and flaps without a complaint', async () => {
   const cluster = await startEmbeddedCluster();
   const transport = httpTransport({ server: cluster.url });
   const abort = new AbortController();

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { clusterId, embeddedClusters } from '#infra/local/cluster-source.ts';
 import { connectionFiles } from '#infra/local/connection-files.ts';
 
-test.each([
+it.each([
   ['dev', 'dev'],
   ['kubernetes-admin@Prod.Example', 'kubernetes-admin-prod-example'],
   ['arn:aws:eks:eu-west-1:123456789012:cluster/a-rather-long-name-for-a-cluster', 'arn-aws-eks-eu-west-1-123456789012-cluster-a-rather-long-name-f'],
@@ -15,11 +15,11 @@ test.each([
   expect(id).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
 });
 
-test('numbers embedded clusters', () => {
+it('numbers embedded clusters', () => {
   expect(embeddedClusters(2).ids).toEqual(['demo-1', 'demo-2']);
 });
 
-test('writes credentials so that only their owner can read them', async () => {
+it('writes credentials so that only their owner can read them', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'fleet-endpoints-test-'));
   const files = connectionFiles(dir);
   await files.write({ a: { server: 'https://a' }, b: { server: 'https://b', token: 'old' } });

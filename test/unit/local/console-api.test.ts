@@ -121,7 +121,7 @@ describe('the console’s API', () => {
 });
 
 describe('the console’s page', () => {
-  it('is served whole from this machine, under a policy that allows nothing else', async () => {
+  it('the console’s page is served whole from this machine, under a policy that allows nothing else', async () => {
     const page = await fetch(server.url);
     const html = await page.text();
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
@@ -132,7 +132,7 @@ describe('the console’s page', () => {
     expect(await (await fetch(`${server.url}/app.css`)).text()).toMatch(/prefers-color-scheme: ?dark/);
   });
 
-  it('is for this machine’s own names only', async () => {
+  it('the console’s page is for this machine’s own names only', async () => {
     const { request } = await import('node:http');
     const status = await new Promise((resolve) => {
       request(server.url, { headers: { host: 'evil.example' } }, (answer) => resolve(answer.resume().statusCode)).end();

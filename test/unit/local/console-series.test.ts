@@ -33,7 +33,7 @@ const points = (store: MetricsStore, metric: MetricName, statistic: Query['stati
   store.points({ namespace: 'FleetEndpoints', metric, statistic, from: start, period: 5, count: 3, ...more });
 
 describe('the points of a metric', () => {
-  it('are its statistic in each period, of all clusters or of one', () => {
+  it('the points of a metric are its statistic in each period, of all clusters or of one', () => {
     const { store, put } = clocked();
     put(0, 'SyncLatency', [10, 20]);
     put(4, 'SyncLatency', [400], 'b');
@@ -55,7 +55,7 @@ describe('the points of a metric', () => {
     expect(points(store, 'EventsIn', 'Sum', { period: 1, count: 8 })).toEqual([1, 1, 1, 1, undefined, undefined, undefined, 1]);
   });
 
-  it('are those of all values, whatever their order and periods', () => {
+  it('the points of a metric are those of all values, whatever their order and periods', () => {
     const observation = fc.tuple(fc.nat(120), fc.double({ min: 0, max: 1000, noNaN: true }));
     fc.assert(
       fc.property(fc.array(observation, { minLength: 1, maxLength: 200 }), fc.constantFrom(50, 90, 99), (observations, p) => {
@@ -89,7 +89,7 @@ function valuesOf(dashboard: Dashboard, answer: ReturnType<typeof seriesOf>, tit
 }
 
 describe('a dashboard', () => {
-  it('is drawn for the fleet and for one cluster', () => {
+  it('a dashboard is drawn for the fleet and for one cluster', () => {
     const { store, put, depth } = clocked();
     put(2, 'EventsIn', [3]);
     put(7, 'EventsIn', [4], 'b');
@@ -109,7 +109,7 @@ describe('a dashboard', () => {
     expect(valuesOf(clusterDashboard, one, 'Syncs queue', 'waiting')?.newest).toBe(5);
   });
 
-  it('has upstream’s metrics by their labels, its gauges by cluster too', () => {
+  it('a dashboard has upstream’s metrics by their labels, its gauges by cluster too', () => {
     const store = metricsStore();
     const metrics = emfMetrics(
       (line) => void store.add(JSON.parse(line)),

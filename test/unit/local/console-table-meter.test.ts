@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { region, tableName } from '#infra/local/child-specs.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { createTable } from '#infra/local/create-table.ts';
@@ -10,7 +10,7 @@ import { meterTable } from '#infra/local/table-meter.ts';
 import { unmeteredTable } from '#infra/local/unmetered-table.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
-test('the table tells the units that its users consume, and not those of the console', async () => {
+it('the table tells the units that its users consume, and not those of the console', async () => {
   const store = metricsStore();
   const server = dynalite({ createTableMs: 0 });
   const meter = meterTable(server, (line) => store.add(JSON.parse(line)));

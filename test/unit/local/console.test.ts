@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { startConsole } from '#infra/local/console/server.ts';
@@ -27,7 +27,7 @@ function filledStore() {
   return store;
 }
 
-test('adds counters up, keeps the last value of states, and quantiles of durations', () => {
+it('adds counters up, keeps the last value of states, and quantiles of durations', () => {
   const store = filledStore();
   expect(store.total('EventsIn')).toBe(7);
   expect(store.total('EventsIn', ({ cluster }) => cluster === 'a')).toBe(3);
@@ -36,7 +36,7 @@ test('adds counters up, keeps the last value of states, and quantiles of duratio
   expect(store.add({ level: 'info', message: 'x' })).toBe(false);
 });
 
-test('gives the metrics out as Prometheus text', () => {
+it('gives the metrics out as Prometheus text', () => {
   const text = filledStore().prometheus();
   expect(text.split('\n')).toEqual(
     expect.arrayContaining([
@@ -54,13 +54,13 @@ test('gives the metrics out as Prometheus text', () => {
   );
 });
 
-test('sums a run up in one line', () => {
+it('sums a run up in one line', () => {
   expect(summary(filledStore())).toBe(
     '7 events · 0 syncs wrote, 0 found nothing to write, 0 failed · 0 + 0 writes · latency p50 20 ms, p99 400 ms · 7 waiting · 2 dead letters',
   );
 });
 
-test('serves its routes on the loopback interface and says which there are', async () => {
+it('serves its routes on the loopback interface and says which there are', async () => {
   const server = await startConsole(0, { '/metrics': () => ({ type: 'text/plain', body: 'x 1\n' }) });
   const answer = await fetch(`${server.url}/metrics?x=1`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/plain', 'x 1\n']);
@@ -83,7 +83,7 @@ function shown(verbose = false) {
   return { lines, take, log, elapse: (ms: number) => (now += ms) };
 }
 
-test('shows warnings and errors of the processes as short lines, and differences', () => {
+it('shows warnings and errors of the processes as short lines, and differences', () => {
   const { lines, log, take } = shown();
   log.info('service synced', { cluster: 'a' });
   log.warn('circuit open', { cluster: 'a', waitMs: 300, error: new Error('connect', { cause: new Error('refused') }) });
@@ -97,7 +97,7 @@ test('shows warnings and errors of the processes as short lines, and differences
   ]);
 });
 
-test('shows a message that repeats a few times and then how often it came', () => {
+it('shows a message that repeats a few times and then how often it came', () => {
   const { lines, log, elapse } = shown(true);
   for (let i = 0; i < 10; i++) log.info('service synced', { n: i });
   elapse(11_000);
@@ -111,7 +111,7 @@ test('shows a message that repeats a few times and then how often it came', () =
   ]);
 });
 
-test('draws the live line below the lines that stay, and none where there is no terminal', () => {
+it('draws the live line below the lines that stay, and none where there is no terminal', () => {
   const draw = (isTTY: boolean) => {
     let text = '';
     const t = terminal({ isTTY, columns: 10, write: (more: string) => (text += more) });

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { buildApp } from 'fauxqs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { failedMessages } from '#infra/local/batch-response.ts';
 import { type EventSourceMapping, type SqsFunction, startEventSourceMapping } from '#infra/local/event-source-mapping.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
@@ -74,7 +74,7 @@ async function deadLetters(): Promise<string[]> {
   return Messages.map((m) => m.Body as string);
 }
 
-test('gives the handler a real event and context, and deletes what it has handled', async () => {
+it('gives the handler a real event and context, and deletes what it has handled', async () => {
   const events: SQSEvent[] = [];
   const contexts: Context[] = [];
   start(async (event, context) => {
@@ -98,7 +98,7 @@ test('gives the handler a real event and context, and deletes what it has handle
   expect(contexts[0]?.awsRequestId).not.toBe(contexts[1]?.awsRequestId);
 });
 
-test('a reported item comes back alone, and ends among the dead letters', async () => {
+it('a reported item comes back alone, and ends among the dead letters', async () => {
   const seen: string[] = [];
   let receipt: string | undefined;
   start(async (event) => {
@@ -118,7 +118,7 @@ test('a reported item comes back alone, and ends among the dead letters', async 
   expect(seen.sort()).toEqual(['m0 1', 'm1 1', 'm1 2', 'm2 1']);
 });
 
-test('a handler that throws fails its whole batch', async () => {
+it('a handler that throws fails its whole batch', async () => {
   await comeBackAfter(2);
   let calls = 0;
   start(async () => {
@@ -130,7 +130,7 @@ test('a handler that throws fails its whole batch', async () => {
   expect(logged.join()).toContain('function failed');
 });
 
-test('a handler that runs out of time fails its whole batch', async () => {
+it('a handler that runs out of time fails its whole batch', async () => {
   await comeBackAfter(2);
   let calls = 0;
   start(() => (++calls === 1 ? new Promise(() => {}) : Promise.resolve()), { timeoutMs: 100 });
@@ -140,7 +140,7 @@ test('a handler that runs out of time fails its whole batch', async () => {
   expect(logged.join()).toContain('function timed out');
 });
 
-test('never has more invocations under way than its maximum concurrency, and uses it', async () => {
+it('never has more invocations under way than its maximum concurrency, and uses it', async () => {
   const busy = { now: 0, most: 0 };
   const full = Promise.withResolvers<void>();
   start(
@@ -159,7 +159,7 @@ test('never has more invocations under way than its maximum concurrency, and use
   expect(busy.most).toBe(3);
 });
 
-test('stopping waits for the invocation under way, and its messages are deleted', async () => {
+it('stopping waits for the invocation under way, and its messages are deleted', async () => {
   let release: (value?: unknown) => void = () => {};
   let began = false;
   start(() => {
@@ -176,7 +176,7 @@ test('stopping waits for the invocation under way, and its messages are deleted'
   expect(await left()).toBe(0);
 });
 
-test.each([
+it.each([
   ['nothing', undefined, []],
   ['null', null, []],
   ['an empty object', {}, []],

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { kubeconfigCluster } from '#infra/local/kubeconfig.ts';
 
@@ -61,11 +61,11 @@ describe('kubeconfig', () => {
   }
   const connect = async (file: string, context?: string) => (await kubeconfigCluster(file, context)).connection();
 
-  test('gives server, CA, server name and token of the current context', async () => {
+  it('gives server, CA, server name and token of the current context', async () => {
     expect(await connect(await write('config'))).toEqual({ server: 'https://one:6443', ca: 'CA', serverName: 'api.one', token: 'secret' });
   });
 
-  test('gives client certificates, insecure-skip-tls-verify and files named beside it', async () => {
+  it('gives client certificates, insecure-skip-tls-verify and files named beside it', async () => {
     const file = await write('config');
     expect(await connect(file, 'certificate')).toEqual({
       server: 'https://two:6443',
@@ -76,7 +76,7 @@ describe('kubeconfig', () => {
     expect(await connect(file, 'exec')).toMatchObject({ server: 'https://three:6443', ca: 'CA FROM A FILE' });
   });
 
-  test('runs an exec plug-in once, and again when the token is refused', async () => {
+  it('runs an exec plug-in once, and again when the token is refused', async () => {
     const file = await write('config');
     await rm(join(dir, 'runs'), { force: true });
     const runs = async () => (await readFile(join(dir, 'runs'), 'utf8')).length / 2;
@@ -88,13 +88,13 @@ describe('kubeconfig', () => {
     expect(await connect(file, 'exec-certificate')).toMatchObject({ clientCertificate: 'PLUGIN CERT', clientKey: 'PLUGIN KEY' });
   });
 
-  test('sees a token that was renewed in the file', async () => {
+  it('sees a token that was renewed in the file', async () => {
     const cluster = await kubeconfigCluster(await write('renewed'));
     await write('renewed', { users: [{ name: 'token', user: { token: 'newer' } }] });
     expect(await cluster.token(true)).toBe('newer');
   });
 
-  test.each<[string, (file: string) => Promise<unknown>, string]>([
+  it.each<[string, (file: string) => Promise<unknown>, string]>([
     ['a missing file', () => connect(join(dir, 'missing')), 'cannot read kubeconfig DIR/missing: no such file'],
     ['a directory', () => connect(dir), 'cannot read kubeconfig DIR: it is a directory'],
     ['an unknown context', (f) => connect(f, 'prod'), 'kubeconfig DIR/config has no context prod; it has token, certificate, exec'],

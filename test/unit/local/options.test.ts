@@ -1,18 +1,18 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseOptions } from '#infra/local/options.ts';
 
 const options = (line: string, env = {}) => parseOptions(line.split(' ').filter(Boolean), env);
 
-test('without arguments there is one embedded cluster that is written to, on port 8080', () => {
+it('without arguments there is one embedded cluster that is written to, on port 8080', () => {
   expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', dataDir: undefined, settings: {}, port: 8080 });
 });
 
-test('with a kubeconfig nothing is written unless that is asked for', () => {
+it('with a kubeconfig nothing is written unless that is asked for', () => {
   expect(options('--kubeconfig k.yaml')).toMatchObject({ clusters: 0, kubeconfig: { file: 'k.yaml', context: undefined }, mode: 'shadow' });
   expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', context: 'a' }, mode: 'active' });
 });
 
-test('reads sizes, settings, the data folder and the port', () => {
+it('reads sizes, settings, the data folder and the port', () => {
   expect(options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50', { PORT: '0' })).toMatchObject({
     clusters: 3,
     dataDir: './d',
@@ -21,7 +21,7 @@ test('reads sizes, settings, the data folder and the port', () => {
   });
 });
 
-test.each([
+it.each([
   ['endpoints', { endpoints: true, slices: false }],
   ['slices', { endpoints: false, slices: true }],
   ['both', { endpoints: true, slices: true }],
@@ -29,7 +29,7 @@ test.each([
   expect(options(`--controllers ${chosen}`).settings).toEqual(settings);
 });
 
-test.each([
+it.each([
   ['--cluster 3', /^Unknown option '--cluster'\. Allowed: --clusters N, --data DIR,/],
   ['three', /^Unexpected argument 'three'.* Allowed: /],
   ['--data', /^Option '--data <value>' argument missing\. Allowed: /],
@@ -46,6 +46,6 @@ test.each([
   expect(() => options(line)).not.toThrow(/\n/);
 });
 
-test('refuses a port that is none', () => {
+it('refuses a port that is none', () => {
   expect(() => options('', { PORT: 'http' })).toThrow('PORT http: a whole number from 0 to 65535');
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { scheduleAsBatch } from '#infra/local/cpu-scheduling.ts';
 
 const batch = 3;
@@ -12,7 +12,7 @@ async function policyOf(pid: number | undefined): Promise<number> {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38]);
 }
 
-test.runIf(process.platform === 'linux')('a local run is for batches where there is a chrt that may, and as it was where there is none', async () => {
+it.runIf(process.platform === 'linux')('a local run is for batches where there is a chrt that may, and as it was where there is none', async () => {
   const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 60_000)']);
   onTestFinished(() => {
     child.kill('SIGKILL');

@@ -9,7 +9,7 @@ const update = (change: PodOptions, old: PodOptions = {}) =>
   podChange(pod('p', { ...before, ...old }), pod('p', { ...before, resourceVersion: '2', ...change }));
 
 describe('podChange', () => {
-  it('of a pod that came or went has its labels', () => {
+  it('podChange of a pod that came or went has its labels', () => {
     const p = pod('p');
     expect(podChange(undefined, p)).toEqual({ namespace: 'ns', labels, podChanged: false });
     expect(podChange(p, undefined)).toEqual({ namespace: 'ns', labels, podChanged: false });
@@ -24,15 +24,15 @@ describe('podChange', () => {
     ['its phase', { phase: 'Failed' }],
     ['status.podIP', { podIP: '5.6.7.8' }],
     ['the time of its Ready condition', { readySince: '2026-01-02T00:00:00Z' }],
-  ])('is none when %s changed [UT-54 Test_podChanged]', (_, change) => {
+  ])('podChange is none when %s changed [UT-54 Test_podChanged]', (_, change) => {
     expect(update(change)).toBeUndefined();
   });
 
-  it('is none for a version delivered again, whatever it says', () => {
+  it('podChange is none for a version delivered again, whatever it says', () => {
     expect(update({ resourceVersion: '1', ready: false })).toBeUndefined();
   });
 
-  it('is found by the content when there are no versions', () => {
+  it('podChange is found by the content when there are no versions', () => {
     expect(podChange(pod('p'), pod('p'))).toBeUndefined();
     expect(podChange(pod('p'), pod('p', { ready: false }))).toBeDefined();
   });
@@ -48,7 +48,7 @@ describe('podChange', () => {
     ['it became ready', {}, { ready: 'none' }],
     ['its deletion began', { deleted: true }],
     ['it is being deleted still', { deleted: true }, { deleted: true }],
-  ])('is one of the pod when %s [UT-54 Test_podChanged]', (_, change, old) => {
+  ])('podChange is one of the pod when %s [UT-54 Test_podChanged]', (_, change, old) => {
     expect(update(change, old)).toEqual({ namespace: 'ns', labels, podChanged: true });
   });
 
@@ -56,11 +56,11 @@ describe('podChange', () => {
     ['came', { labels: { app: 'web', tier: 'front' } }],
     ['is another', { labels: { app: 'db' } }],
     ['went', { labels: {} }],
-  ])('is one of the labels when one %s [UT-54 Test_podChanged]', (_, change) => {
+  ])('podChange is one of the labels when one %s [UT-54 Test_podChanged]', (_, change) => {
     expect(update(change)).toEqual({ namespace: 'ns', labels: change.labels, oldLabels: labels, podChanged: false });
   });
 
-  it('is one of both', () => {
+  it('podChange is one of both', () => {
     expect(update({ labels: {}, ready: false })).toEqual({ namespace: 'ns', labels: {}, oldLabels: labels, podChanged: true });
   });
 
@@ -69,7 +69,7 @@ describe('podChange', () => {
     expect(update({ spec: { subdomain: 'svc', containers: [] } })).toEqual({ namespace: 'ns', labels, oldLabels: labels, podChanged: false });
   });
 
-  it('has no old labels when there were none', () => {
+  it('podChange has no old labels when there were none', () => {
     const bare = pod('p', { ...before });
     const { labels: _, ...metadata } = bare.metadata;
     const change = podChange({ ...bare, metadata }, pod('p', { ...before, resourceVersion: '2' }));

@@ -84,12 +84,12 @@ describe('a service that has its selector back', () => {
     expect(decide({ writer: 'built-in', slices: [ours], waitedEnough: true })).toEqual({ ...nothing, withdrawn: [ours] });
   });
 
-  it('does not wait for addresses that its own selector does not make ready', () => {
+  it('a service that has its selector back does not wait for addresses that its own selector does not make ready', () => {
     const less = slice('theirs', slicesManagedBy, '10.0.0.1');
     expect(decide({ writer: 'built-in', slices: [ours, less], ready: new Set(['10.0.0.1']) }).withdrawn).toEqual([ours]);
   });
 
-  it('has nothing to wait for where we have no slices', () => {
+  it('a service that has its selector back has nothing to wait for where we have no slices', () => {
     expect(decide({ writer: 'built-in', slices: [byHand] })).toEqual(nothing);
   });
 });

@@ -36,7 +36,7 @@ describe('the annotation fleet-endpoints/selector', () => {
     ['app=a,app=b', 'the key "app" is there twice'],
     [Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), 'it has 17 pairs, and 16 are allowed'],
     [`app=${'x'.repeat(1021)}`, 'it has 1025 characters, and 1024 are allowed'],
-  ])('is refused with what is wrong with it: %s', (text, error) => {
+  ])('the annotation fleet-endpoints/selector is refused with what is wrong with it: %s', (text, error) => {
     expect(parseSelector(text).error).toContain(error);
   });
 });

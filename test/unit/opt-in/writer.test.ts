@@ -41,7 +41,7 @@ describe('the endpoints of a service', () => {
       annotated(undefined, { type: 'ExternalName', selector: { app: 'web' } }),
       { by: 'none' },
     ],
-  ])('are written by %s', (_, s, writer) => {
+  ])('the endpoints of a service are written by %s', (_, s, writer) => {
     expect(writerOf(s)).toMatchObject(writer);
   });
 
@@ -57,7 +57,7 @@ describe('the endpoints of a service', () => {
     ['an annotation that cannot be followed', annotated('app')],
     ['no annotation', annotated(undefined)],
     ['the type ExternalName', annotated('app=web', { type: 'ExternalName' })],
-  ])('are as they were with %s', (_, s) => {
+  ])('the endpoints of a service are as they were with %s', (_, s) => {
     expect(effective(s, 'active')).toBe(s);
   });
 });
@@ -68,7 +68,7 @@ describe('the projection of a service', () => {
     expect(writerOf(s)).toMatchObject({ by: 'opt-in', selector: { app: 'web' } });
   });
 
-  it('of the version before, which knew no such annotation, is read', () => {
+  it('the projection of a service of the version before, which knew no such annotation, is read', () => {
     const before = '["svc-uid",1514764800,{"a":"b"},{},0,{"clusterIP":"10.0.0.1","ipFamilies":["IPv4"],"ports":[{"port":80}]}]';
     expect(writerOf(decodeProjection('Service', 'ns', 'svc', before))).toMatchObject({ by: 'none' });
   });

@@ -1,15 +1,15 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { decodeMessage, encodeMessage, inflateLimitBytes, UnreadableMessage } from '#shared/queue/codec.ts';
 
 const packed = (bytes: Buffer) => `z:${deflateRawSync(bytes).toString('base64')}`;
 
-test('a small message is plain JSON', () => {
+it('a small message is plain JSON', () => {
   expect(encodeMessage({ v: 1, service: 'a' })).toBe('{"v":1,"service":"a"}');
 });
 
-test('a message above 4 KB is compressed and comes back the same', () => {
+it('a message above 4 KB is compressed and comes back the same', () => {
   const message = { v: 1, entries: Array.from({ length: 200 }, (_, i) => ({ ns: 'default', name: `web-${i}`, o: '["uid",{"app":"web"}]' })) };
   const body = encodeMessage(message);
   expect(body).toMatch(/^z:/);
@@ -17,7 +17,7 @@ test('a message above 4 KB is compressed and comes back the same', () => {
   expect(decodeMessage(body)).toEqual(message);
 });
 
-test('whatever JSON can hold comes back the same, in characters that SQS takes', () => {
+it('whatever JSON can hold comes back the same, in characters that SQS takes', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', 'x'.repeat(5000), '\uFFFF'), (value, padding) => {
       const body = encodeMessage({ value, padding });
@@ -27,7 +27,7 @@ test('whatever JSON can hold comes back the same, in characters that SQS takes',
   );
 });
 
-test.each([
+it.each([
   ['text', 'hello', /not JSON/],
   ['nothing', '', /not JSON/],
   ['half a message', '{"v":1', /not JSON/],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { encodeParts, type Listed } from '#functions/relay/list-parts.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
@@ -10,7 +10,7 @@ const listed = (key: string, o = '["u"]'): Listed => ({ key, entry: { ns: 'n', n
 const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage(body) as ListPartMessage);
 const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
 
-test('a page is one part', () => {
+it('a page is one part', () => {
   const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b' }, 3, 250_000);
   const [part, ...others] = decode(bodies);
   expect(others).toEqual([]);
@@ -18,7 +18,7 @@ test('a page is one part', () => {
   expect(part).not.toHaveProperty('last');
 });
 
-test('a page that is too large becomes consecutive key ranges', () => {
+it('a page that is too large becomes consecutive key ranges', () => {
   const page = Array.from({ length: 9 }, (_, i) => listed(`n/${i}`, random(1_000)));
   const { bodies } = encodeParts(list, page, { from: '', to: '' }, 0, 5_000);
   expect(bodies.length).toBeGreaterThan(2);
@@ -29,7 +29,7 @@ test('a page that is too large becomes consecutive key ranges', () => {
   expect(parts.map((p) => p.last ?? false)).toEqual(parts.map((_, i) => i === parts.length - 1));
 });
 
-test('objects that are alike compress to almost nothing, and yet no part inflates to more than its limit', () => {
+it('objects that are alike compress to almost nothing, and yet no part inflates to more than its limit', () => {
   const page = Array.from({ length: 285 }, (_, i) => listed(`n/${1000 + i}`, JSON.stringify(['u', 'x'.repeat(62_000)])));
   const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '' }, 0, 256 * 1024);
   const parts = decode(bodies);
@@ -38,7 +38,7 @@ test('objects that are alike compress to almost nothing, and yet no part inflate
   expect(tooLarge).toEqual([]);
 });
 
-test('an object that is too large even alone is left out together with its key', () => {
+it('an object that is too large even alone is left out together with its key', () => {
   const { bodies, tooLarge } = encodeParts(list, [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')], { from: '', to: '' }, 0, 250_000);
   expect(tooLarge).toEqual(['n/b']);
   expect(decode(bodies).map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([
@@ -47,7 +47,7 @@ test('an object that is too large even alone is left out together with its key',
   ]);
 });
 
-test('every object is in exactly one part, whose range covers it, and no unsendable one is covered', () => {
+it('every object is in exactly one part, whose range covers it, and no unsendable one is covered', () => {
   const keys = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 40 });
   fc.assert(
     fc.property(keys, fc.func(fc.boolean()), fc.boolean(), fc.integer({ min: 300, max: 3_000 }), (found, isBroken, isLast, maxBytes) => {

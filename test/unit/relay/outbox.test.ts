@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OutboxOptions } from '#functions/relay/delivery.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Outbox } from '#functions/relay/outbox.ts';
@@ -47,7 +47,7 @@ const slice = (rv: number, svc: string, oldSvc?: string): OutputEntry => ({
 });
 const names = (m: LiveMessage | undefined) => m?.entries.map((e) => `${e.name}@${e.rv}`);
 
-test('after a quiet time what comes is sent at once, and what came in one go is sent together', async () => {
+it('after a quiet time what comes is sent at once, and what came in one go is sent together', async () => {
   const { box, clock, calls } = outbox();
   for (const version of [2, 4]) {
     box.put('Pod', 'n/a', entry('a', version));
@@ -58,7 +58,7 @@ test('after a quiet time what comes is sent at once, and what came in one go is 
   }
 });
 
-test('the outbox gathers for 20 ms after a send where little comes, however quick the queue is', async () => {
+it('the outbox gathers for 20 ms after a send where little comes, however quick the queue is', async () => {
   const { box, clock, sent } = outbox({ sendMs: 1 });
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(1);
@@ -83,7 +83,7 @@ async function steady(changesASecond: number): Promise<{ readonly messages: numb
   return { messages: messages.length / 4, filled: messages.reduce((sum, m) => sum + m.entries.length, 0) / messages.length };
 }
 
-test('the window for which the outbox gathers grows with the rate of changes, so that messages are filled and do not become more', async () => {
+it('the window for which the outbox gathers grows with the rate of changes, so that messages are filled and do not become more', async () => {
   const [at20, at100, at500] = [await steady(20), await steady(100), await steady(500)];
   expect(at20.filled).toBe(1);
   expect(at100.messages).toBeLessThan(16);
@@ -92,7 +92,7 @@ test('the window for which the outbox gathers grows with the rate of changes, so
   expect(at500.filled).toBeGreaterThan(90);
 });
 
-test('what sync has written is gathered for longer, and holds back nothing else', async () => {
+it('what sync has written is gathered for longer, and holds back nothing else', async () => {
   const { box, clock, sent } = outbox();
   box.put('EndpointSlice', 'n/s', slice(2, 'b'));
   await clock.advance(20);
@@ -106,7 +106,7 @@ test('what sync has written is gathered for longer, and holds back nothing else'
   expect(sent.filter((m) => m.kind === 'EndpointSlice').map(names)).toEqual([['s@2'], ['s@11']]);
 });
 
-test('a kind that has whole messages again and again does not keep the others waiting', async () => {
+it('a kind that has whole messages again and again does not keep the others waiting', async () => {
   const { box, clock, sent } = outbox();
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 200; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + round * 200 + i));
@@ -117,7 +117,7 @@ test('a kind that has whole messages again and again does not keep the others wa
   expect(sent.slice(0, 3).map((m) => m.kind)).toContain('Service');
 });
 
-test('a clock that is set back holds up nothing', async () => {
+it('a clock that is set back holds up nothing', async () => {
   const { box, clock, sent } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(300);
@@ -128,7 +128,7 @@ test('a clock that is set back holds up nothing', async () => {
   expect(sent.map(names)).toEqual([['a@2'], ['a@3']]);
 });
 
-test('a slow send does not hold back what comes after it', async () => {
+it('a slow send does not hold back what comes after it', async () => {
   const { box, clock, calls } = outbox({ sendMs: 5_000 });
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(1);
@@ -139,7 +139,7 @@ test('a slow send does not hold back what comes after it', async () => {
   expect(calls).toHaveLength(2);
 });
 
-test('only the newest state of an object is sent, as of the newest version that had been read', async () => {
+it('only the newest state of an object is sent, as of the newest version that had been read', async () => {
   const { box, clock, sent } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
   box.put('Pod', 'n/b', entry('b', 3));
@@ -151,7 +151,7 @@ test('only the newest state of an object is sent, as of the newest version that 
   expect(sent[0]).toMatchObject({ ...header, type: 'live', kind: 'Pod', asOf: '7' });
 });
 
-test('a message holds at most 200 objects and about 32 KB', async () => {
+it('a message holds at most 200 objects and about 32 KB', async () => {
   const { box, clock, sent } = outbox();
   for (let i = 0; i < 450; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i));
   box.put('Service', 'n/large', entry('large', 2, JSON.stringify(['x'.repeat(40_000)])));
@@ -161,7 +161,7 @@ test('a message holds at most 200 objects and about 32 KB', async () => {
   expect(sent.filter((m) => m.kind === 'Service').map(names)).toEqual([['large@2'], ['other@3']]);
 });
 
-test('a live message is less than 1 MiB before compression, whatever is in its object', async () => {
+it('a live message is less than 1 MiB before compression, whatever is in its object', async () => {
   const { box, clock, sent } = outbox();
   // Each quotation mark of the projection's text is two characters in the message's.
   box.put('Service', 'n/quotes', entry('quotes', 2, '"'.repeat(256 * 1024)));
@@ -171,7 +171,7 @@ test('a live message is less than 1 MiB before compression, whatever is in its o
   for (const message of sent) expect(JSON.stringify(message).length).toBeLessThan(1024 * 1024);
 });
 
-test('a version counts as accepted when everything up to it is', async () => {
+it('a version counts as accepted when everything up to it is', async () => {
   const { box, clock, queue } = outbox();
   queue.refuse = true;
   box.readTo('Pod', '10');
@@ -188,7 +188,7 @@ test('a version counts as accepted when everything up to it is', async () => {
   expect(box.accepted('Pod')).toBe('13');
 });
 
-test('a newer state that is accepted does not cover an older one of another object that is not', async () => {
+it('a newer state that is accepted does not cover an older one of another object that is not', async () => {
   const { box, clock, queue } = outbox();
   queue.refuse = true;
   box.put('Pod', 'n/a', entry('a', 9));
@@ -203,7 +203,7 @@ test('a newer state that is accepted does not cover an older one of another obje
   expect(box.accepted('Pod')).toBe('10');
 });
 
-test('ten minutes without the queue: memory stays bounded, nothing is lost, and the newest states arrive', async () => {
+it('ten minutes without the queue: memory stays bounded, nothing is lost, and the newest states arrive', async () => {
   const { box, clock, queue, sent, calls } = outbox({ maxWaiting: 1_000 });
   queue.refuse = true;
   let version = 1;
@@ -235,13 +235,13 @@ test('ten minutes without the queue: memory stays bounded, nothing is lost, and 
   expect(box.accepted('Pod')).toBe(String(version));
 });
 
-test('what waits is bounded in bytes too', () => {
+it('what waits is bounded in bytes too', () => {
   const { box } = outbox({ maxWaitingBytes: 100_000 });
   for (let i = 0; i < 5; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i, 'x'.repeat(25_000)));
   expect(box.isFull).toBe(true);
 });
 
-test('a slice that moves twice before it is sent comes from where it first was', async () => {
+it('a slice that moves twice before it is sent comes from where it first was', async () => {
   const { box, clock, sent } = outbox();
   box.put('EndpointSlice', 'n/s', slice(2, 'b', 'a'));
   box.put('EndpointSlice', 'n/s', slice(3, 'c', 'b'));
@@ -252,7 +252,7 @@ test('a slice that moves twice before it is sent comes from where it first was',
   expect(sent.flatMap((m) => m.entries)).toEqual([slice(3, 'c', 'a'), slice(5, 'c')]);
 });
 
-test('is quiet when nothing of the kind waits any more, though a send may be under way', async () => {
+it('the outbox is quiet when nothing of the kind waits any more, though a send may be under way', async () => {
   const { box, clock } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
   let isQuiet = false;
@@ -265,7 +265,7 @@ test('is quiet when nothing of the kind waits any more, though a send may be und
   expect(isQuiet).toBe(true);
 });
 
-test('a message that the queue will never take is named and left out, and what comes after it is sent', async () => {
+it('a message that the queue will never take is named and left out, and what comes after it is sent', async () => {
   const { box, clock, meter, queue, sent } = outbox();
   logged.length = 0;
   queue.never = (m) => m.entries.some((e) => e.name.startsWith('bad'));
@@ -285,7 +285,7 @@ test('a message that the queue will never take is named and left out, and what c
   expect(box.accepted('Pod')).toBe('3');
 });
 
-test('a part of a list that the queue will never take does not hold up the list’s other parts', async () => {
+it('a part of a list that the queue will never take does not hold up the list’s other parts', async () => {
   const { box, clock, meter, queue, sent } = outbox();
   queue.never = (m) => m.entries.some((e) => e.name === 'bad');
   const part = (name: string) => JSON.stringify({ ...header, type: 'list', kind: 'Pod', asOf: '9', from: '', to: '', entries: [entry(name, 2)] });
@@ -296,7 +296,7 @@ test('a part of a list that the queue will never take does not hold up the list�
   expect(meter.value('relay_refused_total')).toBe(1);
 });
 
-test('closed, it sends nothing more and keeps nobody waiting', async () => {
+it('closed, it sends nothing more and keeps nobody waiting', async () => {
   const { box, clock, queue, calls } = outbox();
   queue.refuse = true;
   box.put('Pod', 'n/a', entry('a', 2));

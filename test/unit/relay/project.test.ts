@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeParts } from '#functions/relay/list-parts.ts';
 import { Memory } from '#functions/relay/memory.ts';
 import { Meter } from '#functions/relay/meter.ts';
@@ -21,12 +21,12 @@ function annotated(text: string) {
 const bytesOf = (text: string): number => Buffer.byteLength(inputEntry('Service', annotated(text) as never, '5').o ?? '');
 
 describe('an object is bounded in bytes, as the table counts', () => {
-  test('a Service of few characters and many bytes is refused, and says how many', () => {
+  it('a Service of few characters and many bytes is refused, and says how many', () => {
     const text = '語'.repeat(80_000);
     expect(() => bytesOf(text)).toThrow(/its projection has 3\d{5} bytes: at most 262144 are sent/);
   });
 
-  test('the largest Service that is sent fits its item, in a list as in a live message, and its neighbours are applied', async () => {
+  it('the largest Service that is sent fits its item, in a list as in a live message, and its neighbours are applied', async () => {
     const largest = '語'.repeat(Math.floor((256 * 1024 - bytesOf('')) / 3));
     expect(bytesOf(largest)).toBeGreaterThan(256 * 1024 - 3);
     expect(() => bytesOf(`${largest}語`)).toThrow(RangeError);
@@ -41,7 +41,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
     expect(meta && hasSynced(meta)).toBe(true);
   });
 
-  test('what cannot be read into an entry is counted once, by its kind', () => {
+  it('what cannot be read into an entry is counted once, by its kind', () => {
     const meter = new Meter();
     const memory = new Memory({
       clock: { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 },
@@ -58,12 +58,12 @@ describe('whole Endpoints, for shadow mode', () => {
   const annotatedEndpoints = (annotation: string) => endpoints([], { annotations: { a: annotation } });
   const whole = (annotation: string) => outputEntry('Endpoints', annotatedEndpoints(annotation), '7', 'full');
 
-  test('are refused above a megabyte of JSON, however well they compress, and go as metadata at any size', () => {
+  it('whole Endpoints, for shadow mode, are refused above a megabyte of JSON, however well they compress, and go as metadata at any size', () => {
     expect(() => whole('x'.repeat(1_100_000))).toThrow(/the whole object has 1\d{6} bytes: at most 1000000 are sent/);
     expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7', 'metadata')).toMatchObject({ ns: 'ns', name: 'svc' });
   });
 
-  test('are left out of a list when they do not compress to 256 KiB, which any queue takes', () => {
+  it('whole Endpoints, for shadow mode, are left out of a list when they do not compress to 256 KiB, which any queue takes', () => {
     const random = randomBytes(225_000).toString('base64');
     const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Endpoints', asOf: '9', listId: 'l' } as const;
     const page = [{ key: 'ns/svc', entry: whole(random) }];

@@ -20,7 +20,7 @@ describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
     expect(conditions(options, svc)).toEqual({ ready, serving, terminating });
   });
 
-  it('has the zone of the node, not of the pod', () => {
+  it('podToEndpoint has the zone of the node, not of the pod', () => {
     expect(podToEndpoint(pod(1), node('node-1', 'us-central1-a'), service(), 'IPv4')).toEqual({
       addresses: ['10.1.0.2'],
       conditions: { ready: true, serving: true, terminating: false },
@@ -31,7 +31,7 @@ describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
     expect(podToEndpoint(pod(1), node('node-1', ''), service(), 'IPv4')).not.toHaveProperty('zone');
   });
 
-  it('has every address of its family, canonical and sorted', () => {
+  it('podToEndpoint has every address of its family, canonical and sorted', () => {
     const ips = ['10.0.0.9', '010.0.0.10', 'FD00:0:0::2', 'fd00::1', '::ffff:1.2.3.4'];
     expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv4')?.addresses).toEqual(['1.2.3.4', '10.0.0.10', '10.0.0.9']);
     expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv6')?.addresses).toEqual(['fd00::1', 'fd00::2']);
@@ -51,12 +51,12 @@ describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
   it.each([
     ['the service', 'foo', 'host'],
     ['another service', 'bar', undefined],
-  ])('has the hostname of a pod whose subdomain is %s', (_, subdomain, hostname) => {
+  ])('podToEndpoint has the hostname of a pod whose subdomain is %s', (_, subdomain, hostname) => {
     const named = pod(1, { spec: { hostname: 'host', subdomain, containers: [] } });
     expect(podToEndpoint(named, undefined, service(), 'IPv4')?.hostname).toBe(hostname);
   });
 
-  it('has no node name if the pod has none', () => {
+  it('podToEndpoint has no node name if the pod has none', () => {
     expect(podToEndpoint(pod(1, { node: '' }), undefined, service(), 'IPv4')).not.toHaveProperty('nodeName');
   });
 });

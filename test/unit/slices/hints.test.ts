@@ -20,13 +20,13 @@ const ratios = (zones: { readonly [zone: string]: number }) => new Map(Object.en
 const zonesOf = (endpoints: readonly Endpoint[] | undefined) => endpoints?.map((e) => e.hints?.forZones?.[0]?.name);
 
 describe('addHints [UT-108 TestAddHints]', () => {
-  it('has none for nothing, and none without ratios', () => {
+  it('addHints has none for nothing, and none without ratios', () => {
     expect(addHints(set({}), undefined)).toEqual({ slices: set({}), result: expect.stringMatching(/^Insufficient Node information/) });
     const { slices, result } = addHints(set({ create: [planned(at('zone-a', { hints: forZone('zone-b') }))] }), undefined);
     expect([zonesOf(slices.create[0]?.endpoints), result]).toEqual([[undefined], expect.stringMatching(/^Insufficient Node information/)]);
   });
 
-  it('has none for two endpoints and three zones', () => {
+  it('addHints has none for two endpoints and three zones', () => {
     const { slices, result } = addHints(
       set({ create: [planned(at('zone-a'), at('zone-b'))] }),
       ratios({ 'zone-a': 0.3, 'zone-b': 0.4, 'zone-c': 0.3 }),
@@ -37,7 +37,7 @@ describe('addHints [UT-108 TestAddHints]', () => {
     ]);
   });
 
-  it('has one for each of two endpoints in two zones, and none for what is not ready', () => {
+  it('addHints has one for each of two endpoints in two zones, and none for what is not ready', () => {
     const endpoints = [at('zone-a'), at('zone-b'), at('zone-b', { conditions: { ready: false } }), at('zone-b', { conditions: {} })];
     const { slices, result } = addHints(set({ create: [planned(...endpoints)] }), ratios({ 'zone-a': 0.45, 'zone-b': 0.55 }));
     expect(zonesOf(slices.create[0]?.endpoints)).toEqual(['zone-a', 'zone-b', undefined, undefined]);
@@ -68,7 +68,7 @@ describe('addHints [UT-108 TestAddHints]', () => {
     );
   });
 
-  it('has none at all if a ready endpoint has no zone', () => {
+  it('addHints has none at all if a ready endpoint has no zone', () => {
     const hinted = slice('foo-a', [at('zone-a', { hints: forZone('zone-a') })]);
     const { slices, result } = addHints(
       set({ create: [planned(at(undefined), at('zone-b'), at('zone-b'))], unchanged: [hinted] }),
@@ -83,7 +83,7 @@ describe('redistributeHints [UT-110 Test_redistributeHints]', () => {
   const redistributed = (slices: Parameters<typeof redistributeHints>[0], giving: object, receiving: object) =>
     Object.fromEntries(redistributeHints(deepFreeze(slices), new Map(Object.entries(giving)), new Map(Object.entries(receiving))).redistributions);
 
-  it('does nothing with nothing', () => {
+  it('redistributeHints does nothing with nothing', () => {
     expect(redistributed([], {}, {})).toEqual({});
   });
 
@@ -167,11 +167,11 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     return { counts: Object.fromEntries(counts.map(([zone, list]) => [zone, list?.length])), cross, after };
   };
 
-  it('are not given without it', () => {
+  it('hints by annotation are not given without it', () => {
     expect(hintsOf(world({ service: service(), pods: spread(3, 3, 3) })).counts).toEqual({});
   });
 
-  it('are put on a slice that nothing else changes, once it is set', () => {
+  it('hints by annotation are put on a slice that nothing else changes, once it is set', () => {
     const { after } = hintsOf(world({ service: service(), pods: spread(0, 0, 3) }));
     const enabled = { ...after, service: auto };
     expect(hintsOf(enabled)).toMatchObject({ counts: { 'zone-a': 1, 'zone-b': 1, 'zone-c': 1 }, cross: 2 });
@@ -188,7 +188,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect(decide(carryOut(enabled, plan)).outcome).toBe('unchanged');
   });
 
-  it('are taken away when they cannot be kept within the threshold, with an event each time', () => {
+  it('hints by annotation are taken away when they cannot be kept within the threshold, with an event each time', () => {
     const { after } = hintsOf(world({ pods: spread(3, 3, 3) }));
     const before = { ...after, pods: spread(2, 0, 2) };
     const { counts, after: next } = hintsOf(before);
@@ -210,7 +210,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect(hintsOf(world({ pods: spread(a, b, c), maxEndpointsPerSlice: 5 }))).toMatchObject({ counts, cross });
   });
 
-  it('are taken away with the annotation, with one event', () => {
+  it('hints by annotation are taken away with the annotation, with one event', () => {
     const { after } = hintsOf(world({ pods: spread(3, 3, 3) }));
     const off = { ...after, service: service() };
     const plan = decide(off);
@@ -220,7 +220,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect([counts, next.hints, decide(next).outcome]).toEqual([{}, undefined, 'unchanged']);
   });
 
-  it('that come out the same are written once more, without trigger time, and then never', () => {
+  it('hints by annotation that come out the same are written once more, without trigger time, and then never', () => {
     const unready = nodes(node('node-a', 'zone-a'), node('node-b', 'zone-b'), node('node-c', 'zone-c', { ready: false }));
     const { after, counts } = hintsOf(world({ pods: spread(3, 3, 1), nodes: unready }));
     expect(counts).toEqual({ 'zone-a': 3, 'zone-b': 3, 'zone-c': 1 });
@@ -232,7 +232,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect(decide(carryOut(after, again)).outcome).toBe('unchanged');
   });
 
-  it('are announced once for both families', () => {
+  it('hints by annotation are announced once for both families', () => {
     const dual = { ...auto, spec: { ...auto.spec, ipFamilies: ['IPv4', 'IPv6'] } };
     const some = spread(3, 3, 3).map((p, i) => ({ ...p, status: { ...p.status, podIPs: [{ ip: `10.0.0.${i}` }, { ip: `fd00::${i}` }] } }));
     const plan = decide(world({ service: dual, pods: some }));

@@ -15,7 +15,7 @@ describe('labels of a slice', () => {
     ['without a cluster IP', { clusterIP: '' }, {}, { ...managed, ...headless }],
     ['headless, several labels', { clusterIP: 'None' }, { foo: 'bar', foo2: 'bar2' }, { ...managed, ...headless, foo: 'bar', foo2: 'bar2' }],
     ['reserved labels', {}, { ...evil, foo: 'bar' }, { ...managed, foo: 'bar' }],
-  ])('are those of the service and ours: %s [UT-100 TestNewEndpointSlice]', (_, spec, labels, expected) => {
+  ])('labels of a slice are those of the service and ours: %s [UT-100 TestNewEndpointSlice]', (_, spec, labels, expected) => {
     expect(sliceLabels(service(spec, { labels }))).toEqual(expected);
   });
 

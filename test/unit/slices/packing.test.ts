@@ -68,7 +68,7 @@ describe('packing', () => {
     expect(only(plan).update.map((s) => s.metadata.labels)).toEqual(Array(3).fill({ ...managed, foo: 'bar' }));
   });
 
-  it('does nothing about reserved labels on the service [UT-85 TestReconcileEndpointSlicesServicesReservedLabels]', () => {
+  it('packing does nothing about reserved labels on the service [UT-85 TestReconcileEndpointSlicesServicesReservedLabels]', () => {
     const before = settled({ pods: pods(250) });
     const labels = { [labelServiceName]: 'bad', [labelSliceManagedBy]: 'actor', [labelHeadless]: 'invalid' };
     expect(decide({ ...before, service: service({}, { labels }) }).outcome).toBe('unchanged');

@@ -40,7 +40,7 @@ describe('portsByPod [UT-102 TestGetEndpointPorts]', () => {
     expect(portsByPod(named)(withPorts([{ name: 'http', containerPort: 8080, protocol: 'UDP' }])).ports).toEqual([]);
   });
 
-  it('has none for a service without ports, headless or not', () => {
+  it('portsByPod has none for a service without ports, headless or not', () => {
     expect(portsByPod(service({ ports: undefined, clusterIP: 'None' }))(pod(1))).toEqual({ key: '', ports: [] });
     expect(portsByPod(service({ ports: [] }))(pod(1)).ports).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('portMapKey', () => {
     { name: 'b', port: 2, protocol: 'TCP' },
   ];
 
-  it('does not depend on the order, and takes null for none', () => {
+  it('portMapKey does not depend on the order, and takes null for none', () => {
     expect(portMapKey([a, b])).toBe(portMapKey([b, a]));
     expect(portMapKey(null)).toBe(portMapKey([]));
   });
@@ -78,7 +78,7 @@ describe('the order of ports', () => {
     expect(portHash({ name: '', port: 80, protocol: 'TCP' })).toBe('73b52e075e78e70787d5e6ffd2212eef');
   });
 
-  it('is that of the hashes', () => {
+  it('the order of ports is that of the hashes', () => {
     const ports = ['https', 'dns', 'http'].map((name, i) => ({ name, port: [8443, 53, 8080][i], protocol: i === 1 ? 'UDP' : 'TCP' }));
     const sorted = inHashOrder(ports).map(portHash);
     expect(sorted).toEqual([...sorted].sort());

@@ -10,7 +10,7 @@ describe('a service without pods', () => {
     expect(plan.create).toMatchObject([{ ports: [], endpoints: [], metadata: { labels: managed } }]);
   });
 
-  it('has its placeholder created, left alone or given new labels [UT-82 TestReconcile1EndpointSlice]', () => {
+  it('a service without pods has its placeholder created, left alone or given new labels [UT-82 TestReconcile1EndpointSlice]', () => {
     expect(writes(decide())).toEqual([1, 0, 0]);
     expect(writes(decide({ slices: [slice('foo-a', [], { ports: [] })] }))).toEqual([0, 0, 0]);
     expect(writes(decide({ slices: [slice('foo-a', [], { ports: [] })], service: service({}, { labels: { x: 'y' } }) }))).toEqual([0, 1, 0]);
@@ -61,7 +61,7 @@ describe('a service with one pod [UT-81 TestReconcile1Pod]', () => {
     ['IPv6 without a cluster IP', service({ clusterIP: undefined, ipFamilies: ['IPv6'] }), headless, [v6]],
     ['IPv6 with a cluster IP', service({ clusterIP: '1234::5678:0000:0000:9abc:def1', ipFamilies: ['IPv6'] }), managed, [v6]],
     ['both families', service({ ipFamilies: ['IPv6', 'IPv4'] }), managed, [v4, v6]],
-  ])('has one slice for each family: %s', (_, svc, labels, wanted) => {
+  ])('a service with one pod has one slice for each family: %s', (_, svc, labels, wanted) => {
     const plan = decide({ service: svc, pods: [one], nodes: nodes(node('node-1', 'us-central1-a')) });
     const created = plan.addressTypes.flatMap((type) => type.create);
     expect(created.map((s) => s.endpoints)).toEqual(wanted.map((e) => [e]));
@@ -108,19 +108,19 @@ describe('pods whose node is not known [UT-91 TestReconcilerPodMissingNode]', ()
   const publish = service({ publishNotReadyAddresses: true });
   const both = slice('foo-a', [endpoint(0), endpoint(1, { nodeName: 'node-2' })]);
 
-  it('are left out, with an error', () => {
+  it('pods whose node is not known are left out, with an error', () => {
     const plan = only(decide({ pods: some }));
     expect(plan.create.map((s) => s.endpoints)).toEqual([[endpoint(0)]]);
     expect(plan.errors).toEqual([missing]);
   });
 
-  it('are listed without a zone if not ready addresses are published', () => {
+  it('pods whose node is not known are listed without a zone if not ready addresses are published', () => {
     const plan = only(decide({ pods: some, service: publish, nodes: nodes(node('node-1', 'a')) }));
     expect(plan.create.map((s) => s.endpoints?.map((e) => e.zone))).toEqual([['a', undefined]]);
     expect(plan.errors).toEqual([]);
   });
 
-  it('are taken out of the slice they were in', () => {
+  it('pods whose node is not known are taken out of the slice they were in', () => {
     const plan = only(decide({ pods: some, slices: [both] }));
     expect(plan.update.map((s) => s.endpoints)).toEqual([[endpoint(0)]]);
     expect(plan.errors).toEqual([missing]);
@@ -146,7 +146,7 @@ describe('pods whose node is not known [UT-91 TestReconcilerPodMissingNode]', ()
   });
 });
 
-it('has ports in the order of their hashes', () => {
+it('a slice has ports in the order of their hashes', () => {
   const ports = [
     { name: 'https', port: 443, targetPort: 8443, protocol: 'TCP' },
     { name: 'dns', port: 53, targetPort: 53, protocol: 'UDP', appProtocol: 'foo' },

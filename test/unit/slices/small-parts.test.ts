@@ -70,12 +70,12 @@ describe('parseQuantity', () => {
 describe('names', () => {
   const [draft] = only(decide({ pods: pods(1) })).create;
 
-  it('have the shape that the API server gives', () => {
+  it('names have the shape that the API server gives', () => {
     expect(sliceName('foo', 'uid', 'IPv4', '', 0)).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     expect(sliceName('x'.repeat(63), 'uid', 'IPv4', '', 0)).toMatch(/^x{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it('are the same each time and differ in everything they depend on', () => {
+  it('names are the same each time and differ in everything they depend on', () => {
     const names = [
       sliceName('foo', 'uid', 'IPv4', '', 0),
       sliceName('foo', 'uid2', 'IPv4', '', 0),
@@ -111,7 +111,7 @@ describe('what a run says when something failed', () => {
     expect(joinErrors(['a', 'b', 'a'])).toBe('[a, b]');
   });
 
-  it('is an event on the service', () => {
+  it('what a run says when something failed is an event on the service', () => {
     expect(slicesFailureEvent(service({}, { resourceVersion: '7' }), 'ERR')).toEqual({
       type: 'Warning',
       reason: 'FailedToUpdateEndpointSlices',
@@ -128,7 +128,7 @@ describe('what a run says when something failed', () => {
     expect(writeFailure.deleteUnsupported(service(), 'foo-a', 'ERR')).toBe('error deleting foo-a EndpointSlice for Service ns/foo: ERR');
   });
 
-  it('is silent about a namespace that is going away, whatever the status', () => {
+  it('what a run says when something failed is silent about a namespace that is going away, whatever the status', () => {
     expect(isNamespaceTerminating({ status: 403, causes: ['NamespaceTerminating'], message: '' })).toBe(true);
     expect(isNamespaceTerminating({ status: 403, reason: 'Forbidden', causes: [], message: '' })).toBe(false);
   });

@@ -56,7 +56,7 @@ describe('decideSlices', () => {
     expect(created.map((s) => s.endpoints)).toEqual([[endpoint(1)]]);
   });
 
-  it('does not count a slice that is pending deletion [UT-62 TestSyncServiceEndpointSlicePendingDeletion]', () => {
+  it('decideSlices does not count a slice that is pending deletion [UT-62 TestSyncServiceEndpointSlicePendingDeletion]', () => {
     const going = slice('foo-a', [endpoint(1)], { metadata: { deletionTimestamp: '2024-01-01T00:00:00Z' } });
     expect(writes(decide({ pods: [pod(1)], slices: [going] }))).toEqual([1, 0, 0]);
   });
@@ -94,7 +94,7 @@ describe('decideSlices', () => {
       expect(created?.endpoints).toMatchObject([{ conditions }]);
     });
 
-    it('does not list a completed pod beside a ready one with its address', () => {
+    it('a service does not list a completed pod beside a ready one with its address', () => {
       const [created] = only(decide({ pods: [pod(1, { ips: ['10.0.0.1'] }), pod(2, { ips: ['10.0.0.1'], phase: 'Succeeded' })] })).create;
       expect(created?.endpoints?.map((e) => e.targetRef?.name)).toEqual(['pod0001']);
     });

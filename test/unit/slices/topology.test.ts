@@ -43,7 +43,7 @@ describe('zoneRatios [UT-109 TestSetNodes]', () => {
     ['a control plane', ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m control-plane'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
     ['a master without a zone', ['zone-a 1', 'zone-b 3', '- - master'], { 'zone-a': 0.25, 'zone-b': 0.75 }],
     ['three zones', ['zone-a 500m', 'zone-a 500m', 'zone-b 500m', 'zone-b 400m', 'zone-c 100m'], { 'zone-a': 0.5, 'zone-b': 0.45, 'zone-c': 0.05 }],
-  ])('is the share of all CPUs, with %s', (_, specs, expected) => {
+  ])('zoneRatios is the share of all CPUs, with %s', (_, specs, expected) => {
     expect(ratios(...specs)).toEqual(expected);
     expect(ratios(...[...specs].reverse())).toEqual(expected);
   });
@@ -68,7 +68,7 @@ describe('isOverloaded [UT-68 Test_checkNodeTopologyDistribution]', () => {
     expect(overloaded(counts, ...specs)).toBe(expected);
   });
 
-  it('is told by any address type', () => {
+  it('isOverloaded is told by any address type', () => {
     const zones = { IPv4: { 'zone-a': 5, 'zone-b': 5 }, IPv6: { 'zone-a': 9, 'zone-b': 1 } };
     expect(isOverloaded({ populated: false, zones }, zoneRatios(cluster('zone-a 1', 'zone-b 1')))).toBe(true);
   });
@@ -151,7 +151,7 @@ describe('a cluster whose nodes change [UT-69 TestUpdateNode]', () => {
     return only(decide({ service: auto, pods: some, nodes, nodesSeen }));
   };
 
-  it('has no hints before zones are known, and hints after', () => {
+  it('a cluster whose nodes change has no hints before zones are known, and hints after', () => {
     const before = run(['- 1', '- 1']);
     expect(before.events.map((e) => e.message)).toEqual([
       'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv4',

@@ -52,7 +52,7 @@ describe('hintByTrafficDistribution [UT-111 TestReconcileHints]', () => {
     expect(unchanged).toEqual([right]);
   });
 
-  it('has no hints without zones, but node hints with PreferSameNode', () => {
+  it('hintByTrafficDistribution has no hints without zones, but node hints with PreferSameNode', () => {
     const zoneless = set({ create: [newSlice(managed, [], [at(undefined, 'node-1'), at(undefined, undefined)])] });
     expect(hints(hintByTrafficDistribution(zoneless, 'PreferSameZone').create)).toEqual([[undefined, undefined]]);
     expect(hints(hintByTrafficDistribution(zoneless, 'PreferSameNode').create)).toEqual([[{ forNodes: [{ name: 'node-1' }] }, undefined]]);

@@ -35,7 +35,7 @@ function store() {
 }
 
 describe('trigger times', () => {
-  it('of a few pods ride on the work item', async () => {
+  it('trigger times of a few pods ride on the work item', async () => {
     const { table, save } = store();
     const { read, wrote, text } = await save({ ep: times(20), sl: times(20) });
     expect(read).toEqual({ ep: times(20), sl: times(20) });
@@ -43,7 +43,7 @@ describe('trigger times', () => {
     expect(text?.length).toBeLessThanOrEqual(1200);
   });
 
-  it('of many pods are kept in buckets, of which a change writes only its own', async () => {
+  it('trigger times of many pods are kept in buckets, of which a change writes only its own', async () => {
     const { save } = store();
     const first = await save({ ep: times(500), sl: times(500) });
     expect(first.read).toEqual({ ep: times(500), sl: times(500) });
@@ -64,7 +64,7 @@ describe('trigger times', () => {
     expect((await save({ ep: undefined, sl: undefined })).text).toBeNull();
   });
 
-  it('of the two controllers may differ, or one may have none', async () => {
+  it('trigger times of the two controllers may differ, or one may have none', async () => {
     const { save } = store();
     for (const next of [
       { ep: times(2), sl: times(3) },

@@ -15,7 +15,7 @@ function statesOf(item: object): { readonly [metric: string]: number } {
 }
 
 describe('the state of a cluster', () => {
-  it('of an active one that is well is published whole, and counts for no share', () => {
+  it('the state of an active cluster that is well is published whole, and counts for no share', () => {
     expect(statesOf({ mode: 'active', heartbeatAt: now - 2_000, ...lists })).toEqual({
       RelayHeartbeatAge: 2,
       SilentRelays: 0,
@@ -32,18 +32,18 @@ describe('the state of a cluster', () => {
     ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1, ClosedGates: 1 }],
     ['it can’t be written to', circuit('unreachable'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 0 }],
     ['it has two writers', circuit('two-writers'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 1 }],
-  ])('of an active one counts when %s', (_, item, states) => {
+  ])('the state of an active cluster counts when %s', (_, item, states) => {
     expect(statesOf({ mode: 'active', heartbeatAt: now, ...lists, ...item })).toMatchObject(states);
   });
 
-  it('of an active one whose relay was never heard of has a closed gate, and no age to tell', () => {
+  it('the state of an active cluster whose relay was never heard of has a closed gate, and no age to tell', () => {
     const states = statesOf({ mode: 'active' });
     expect(states).toMatchObject({ GateClosed: 1 });
     expect(states).not.toHaveProperty('RelayHeartbeatAge');
     expect(states).not.toHaveProperty('SilentRelays');
   });
 
-  it('of a shadow one tells of its relay and lists, and nothing of a circuit that was left open', () => {
+  it('the state of a cluster in shadow mode tells of its relay and lists, and nothing of a circuit that was left open', () => {
     expect(statesOf({ mode: 'shadow', heartbeatAt: now - 1_000, ...lists, ...circuit('unreachable') })).toEqual({
       RelayHeartbeatAge: 1,
       SilentRelays: 0,
@@ -55,7 +55,7 @@ describe('the state of a cluster', () => {
   it.each([
     ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, ...circuit('two-writers') }],
     ['is in shadow mode and was never heard of', { mode: 'shadow' }],
-  ])('is not published while it %s', (_, item) => {
+  ])('the state of a cluster is not published while it %s', (_, item) => {
     expect(statesOf(item)).toEqual({});
   });
 });

@@ -24,7 +24,7 @@ async function expectNothingLeft(world: World): Promise<void> {
   expect(world.queues.syncs.waiting()).toEqual([]);
 }
 
-it('of the wake-ups that meet a live lease one waits for its end, and then does whatever is owed', async () => {
+it('one of the wake-ups that meet a live lease waits for its end, and then does whatever is owed', async () => {
   const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   calls.length = 0;

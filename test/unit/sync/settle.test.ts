@@ -53,7 +53,7 @@ async function giveUp(part: WorkPart) {
 }
 
 describe('a part that never succeeds', () => {
-  it('of the endpoints controller is tried 16 times at its intervals, then parked', async () => {
+  it('a part of the endpoints controller that never succeeds is tried 16 times at its intervals, then parked', async () => {
     const { tries, delays, state, parked, copies } = await giveUp('ep');
     expect([tries, delays]).toEqual([16, [1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]]);
     expect(state).toEqual({ ...cleanPart, done: 1, seq: 15, rg: 1, at: expect.any(Number) });
@@ -61,12 +61,12 @@ describe('a part that never succeeds', () => {
     expect(copies).toEqual([{ cluster: 'c', ns: 'ns', service: 'svc', part: 'ep', gen: 1, error: 'denied', parkedAt: expect.any(Number) }]);
   });
 
-  it('of the EndpointSlice controller waits longer and longer, above what SQS can delay', async () => {
+  it('a part of the EndpointSlice controller that never succeeds waits longer and longer, above what SQS can delay', async () => {
     const { tries, delays } = await giveUp('sl');
     expect([tries, delays]).toEqual([16, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]]);
   });
 
-  it('does not hold back the other', async () => {
+  it('a part that never succeeds does not hold back the other', async () => {
     const { settle, sent } = hub();
     const { parts } = await settle(message({ ep: 0, sl: 0 }, 4), { ep: { ...cleanPart, tries: 3, seq: 7 } }, { ep: fails, sl: ok }, 5);
     expect(parts.sl).toEqual({ ...cleanPart, done: 5 });
@@ -78,35 +78,35 @@ describe('a part that never succeeds', () => {
 describe('a part that fails for another change while its retry waits', () => {
   const waiting = { ...cleanPart, tries: 4, seq: 4, rg: 1, at: start + 7_000 };
 
-  it('is not tried later for it: the earlier time stands [Q-6]', async () => {
+  it('a part that fails for another change while its retry waits is not tried later for it: the earlier time stands [Q-6]', async () => {
     const { settle, sent } = hub();
     const { parts } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: waiting }, { sl: fails }, 2);
     expect(parts.sl).toEqual({ ...waiting, tries: 5, rg: 2 });
     expect(sent()).toEqual([]);
   });
 
-  it('has no earlier time left where the change waited for its batch period, for then that was the earlier of the two', async () => {
+  it('a part that fails for another change while its retry waits has no earlier time left where the change waited for its batch period, for then that was the earlier of the two', async () => {
     const { settle, sent } = hub();
     const { parts } = await settle({ ...message({ ep: 0, sl: 0 }, 2), batched: true }, { sl: waiting }, { sl: fails }, 2);
     expect(parts.sl).toEqual({ done: 0, tries: 5, seq: 5, rg: 2, at: start + 16_000 });
     expect(sent().map((s) => s.message)).toEqual([{ ...message({ sl: 5 }, 2), due: start + 16_000, hops: 1 }]);
   });
 
-  it('is tried at its own time if that is earlier', async () => {
+  it('a part that fails for another change while its retry waits is tried at its own time if that is earlier', async () => {
     const { settle, sent } = hub();
     const { parts } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: { ...waiting, at: start + 17_000 } }, { sl: fails }, 2);
     expect(parts.sl).toEqual({ done: 0, tries: 5, seq: 5, rg: 2, at: start + 16_000 });
     expect(sent()).toHaveLength(1);
   });
 
-  it('is not parked by it: what waits starts afresh [Q-13]', async () => {
+  it('a part that fails for another change while its retry waits is not parked by it: what waits starts afresh [Q-13]', async () => {
     const { settle, sent, queues } = hub();
     const { parts, parked } = await settle(message({ ep: 0, sl: 0 }, 2), { sl: { ...waiting, tries: 15, at: start + 990_000 } }, { sl: fails }, 2);
     expect([parts.sl, parked]).toEqual([{ ...waiting, tries: 0, rg: 2, at: start + 990_000 }, []]);
     expect([sent(), queues.parked.waiting()]).toEqual([[], []]);
   });
 
-  it('of the retry itself sends the next one', async () => {
+  it('a part whose retry itself fails sends the next one', async () => {
     const { settle, sent } = hub();
     await settle(message({ sl: 4 }, 1), { sl: waiting }, { sl: fails });
     expect(sent()).toHaveLength(1);

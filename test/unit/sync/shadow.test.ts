@@ -7,7 +7,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/conformance/world.ts';
 import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 
-it('of a service that differs in everything a hundred differences are kept, and how many there are', async () => {
+it('a hundred differences are kept of a service that differs in everything, and how many there are', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(200)], { mode: 'shadow' });
   await pass(60);
   const difference = await readDifference(world.table, { cluster, namespace: 'default', name: 'svc' });
@@ -18,7 +18,7 @@ it('of a service that differs in everything a hundred differences are kept, and 
   expect(shown.at(-1)).toBe('and 300 more');
 });
 
-it('of a service with 300 ports and 100 pods that differ is kept what an item holds, and it counts', async () => {
+it('as many differences as an item holds are kept of a service with 300 ports and 100 pods, and it counts', async () => {
   const ports = Array.from({ length: 300 }, (_, i) => ({ name: `rtp-${i}`, port: 10_000 + i, targetPort: 10_000 + i, protocol: 'UDP' }));
   const { world, pass } = await smallCluster([aService({ ports }), ...pods(100)], { mode: 'shadow' });
   await pass(120);
@@ -30,7 +30,7 @@ it('of a service with 300 ports and 100 pods that differ is kept what an item ho
   expect(isClean(await readWork(world.table, key))).toBe(true);
 });
 
-it('of a service that cannot be compared is a difference as well', async () => {
+it('a service that cannot be compared is a difference as well', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)], { mode: 'shadow' });
   await pass(8);
   const key = { cluster, namespace: 'default', name: 'svc' };

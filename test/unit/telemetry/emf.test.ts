@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 
@@ -15,7 +15,7 @@ function recorded(clusterMetrics?: ClusterMetrics) {
   };
 }
 
-test('writes one line a cluster, for the fleet and for the cluster, with every value', () => {
+it('writes one line a cluster, for the fleet and for the cluster, with every value', () => {
   const { lines, metrics } = recorded();
   metrics.put('SyncLatency', 12, { cluster: 'a' });
   metrics.put('SyncLatency', 30, { cluster: 'a' });
@@ -45,14 +45,14 @@ test('writes one line a cluster, for the fleet and for the cluster, with every v
   ]);
 });
 
-test('an observation without a cluster has the empty dimension set alone', () => {
+it('an observation without a cluster has the empty dimension set alone', () => {
   const { lines, metrics } = recorded();
   metrics.put('WakeUps', 1);
   metrics.flush();
   expect(lines).toMatchObject([{ _aws: { CloudWatchMetrics: [{ Dimensions: [[]] }] }, WakeUps: 1 }]);
 });
 
-test('more than a hundred values of a metric go on in further lines, none lost', () => {
+it('more than a hundred values of a metric go on in further lines, none lost', () => {
   const { lines, metrics } = recorded();
   for (let i = 0; i < 250; i++) metrics.put('ApiLatency', i, { cluster: 'a' });
   metrics.put('EventsIn', 1, { cluster: 'a' });
@@ -62,7 +62,7 @@ test('more than a hundred values of a metric go on in further lines, none lost',
   expect(lines.filter((l) => 'EventsIn' in l)).toHaveLength(1);
 });
 
-test('a flush writes nothing twice, and no value that is not a number', () => {
+it('a flush writes nothing twice, and no value that is not a number', () => {
   const { lines, metrics } = recorded();
   metrics.put('EventsIn', Number.NaN);
   metrics.flush();
@@ -73,7 +73,7 @@ test('a flush writes nothing twice, and no value that is not a number', () => {
   expect(lines).toHaveLength(1);
 });
 
-test('with few metrics of clusters, the others count for the fleet alone', () => {
+it('with few metrics of clusters, the others count for the fleet alone', () => {
   const { lines, metrics } = recorded('few');
   metrics.put('SyncLatency', 12, { cluster: 'a' });
   metrics.put('EventsIn', 3, { cluster: 'a' });
@@ -92,7 +92,7 @@ test('with few metrics of clusters, the others count for the fleet alone', () =>
   ]);
 });
 
-test('with few metrics of clusters, a state of trouble is kept for the cluster only while it is not 0', () => {
+it('with few metrics of clusters, a state of trouble is kept for the cluster only while it is not 0', () => {
   const { lines, metrics } = recorded('few');
   metrics.put('CircuitOpen', 0, { cluster: 'a' });
   metrics.put('CircuitOpen', 1, { cluster: 'b' });

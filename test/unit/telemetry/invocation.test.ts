@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 
@@ -15,7 +15,7 @@ function recorded() {
   return { lines, invocation, log };
 }
 
-test('each line names the invocation that it was written in, though several run in one process, and the first is its cold start', async () => {
+it('each line names the invocation that it was written in, though several run in one process, and the first is its cold start', async () => {
   const { lines, invocation, log } = recorded();
   const work = (awsRequestId: string) =>
     invocation.run({ awsRequestId }, async () => {
@@ -33,7 +33,7 @@ test('each line names the invocation that it was written in, though several run 
   expect(lines.at(-1)).toMatchObject({ stage: 'sync', cluster: 'c' });
 });
 
-test('a line outside of any invocation has neither', () => {
+it('a line outside of any invocation has neither', () => {
   const { lines, log } = recorded();
   log.info('module loaded');
   expect(lines).toEqual([{ time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'module loaded', stage: 'sync' }]);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { jsonLog } from '#shared/telemetry/log.ts';
 
 function recorded() {
@@ -13,13 +13,13 @@ function recorded() {
   };
 }
 
-test('writes a line of JSON with time, level, message and fields', () => {
+it('writes a line of JSON with time, level, message and fields', () => {
   const { lines, log } = recorded();
   log.info('service synced', { service: 'web', writes: 2 });
   expect(lines).toEqual([{ time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'service synced', part: 'sync', service: 'web', writes: 2 }]);
 });
 
-test('a child adds its fields to those of its parent and leaves the parent as it was', () => {
+it('a child adds its fields to those of its parent and leaves the parent as it was', () => {
   const { lines, log } = recorded();
   log.with({ cluster: 'a' }).with({ ns: 'x' }).warn('circuit open');
   log.error('failed');
@@ -30,7 +30,7 @@ test('a child adds its fields to those of its parent and leaves the parent as it
   expect(lines[1]).not.toHaveProperty('cluster');
 });
 
-test('writes errors with their causes, and numbers of any size', () => {
+it('writes errors with their causes, and numbers of any size', () => {
   const { lines, log } = recorded();
   const cause = Object.assign(new TypeError('inner'), { status: 503 });
   log.error('failed', { error: new Error('outer', { cause }), size: 2n ** 64n });

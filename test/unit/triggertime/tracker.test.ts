@@ -111,7 +111,7 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(s.sees('1970-01-01T00:00:00Z', { p1: '1970-01-01T00:00:00.005Z' })).toBe('1970-01-01T00:00:00.005Z');
   });
 
-  it('is written in UTC without trailing zeros', () => {
+  it('a trigger time is written in UTC without trailing zeros', () => {
     expect(story().sees('2018-01-01T02:30:00+02:00')).toBe('2018-01-01T00:30:00Z');
     expect(story().sees('2018-01-01T00:00:00.500Z')).toBe('2018-01-01T00:00:00.5Z');
     expect(story().sees('2018-01-01T00:00:00.100000Z')).toBe('2018-01-01T00:00:00.1Z');

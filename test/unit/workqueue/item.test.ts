@@ -29,11 +29,11 @@ describe('what of a message there is still reason to run', () => {
     expect(partsToRun({ gen: 1, seq: { ep: 0, sl: 0 } }, work(1))).toEqual(['ep', 'sl']);
   });
 
-  it('not what is done', () => {
+  it('a controller that is done is not run', () => {
     expect(partsToRun({ gen: 3, seq: { ep: 0, sl: 0 } }, work(4, { done: 3 }, { done: 2 }))).toEqual(['sl']);
   });
 
-  it('not what a newer chain message stands for', () => {
+  it('a controller for which a newer chain message stands is not run', () => {
     const record = work(3, { rg: 3, seq: 2 });
     expect(partsToRun({ gen: 3, seq: { ep: 0 } }, record)).toEqual([]);
     expect(partsToRun({ gen: 3, seq: { ep: 1 } }, record)).toEqual([]);
@@ -71,7 +71,7 @@ describe('a chain', () => {
     expect(parked(part({ tries: 15, seq: 15 }), 6)).toEqual(part({ done: 6, seq: 15 }));
   });
 
-  it('is forgotten by a success, but for its numbers', () => {
+  it('a chain is forgotten by a success, but for its numbers', () => {
     expect(succeeded(part({ tries: 3, seq: 3, rg: 4, at: 9 }), 5)).toEqual(part({ done: 5, seq: 3, rg: 4, at: 9 }));
   });
 });
@@ -84,11 +84,11 @@ describe('a wait rests on the message that is out', () => {
     expect(absorbed(out, 7)).toEqual({ ...out, rg: 7 });
   });
 
-  it('not when the message in hand is that one', () => {
+  it('a wait does not rest on the message in hand', () => {
     expect(canAbsorb(out, 5, 5000, 6000)).toBe(false);
   });
 
-  it('not when it is overdue or about to come, too far away, or stands for what is done', () => {
+  it('a wait does not rest on a message that is overdue or about to come, too far away, or stands for what is done', () => {
     expect(canAbsorb(out, 0, 10_000, 6000)).toBe(false);
     expect(canAbsorb(out, 0, 9_600, 6000)).toBe(false);
     expect(canAbsorb(out, 0, 5000, 4000)).toBe(false);
