@@ -4,7 +4,7 @@ import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
-import type { IngestKept } from './kept.ts';
+import type { WarmCaches } from './warm-caches.ts';
 
 /** What ingest needs of the world. Everything that varies comes in here. */
 export interface IngestDeps {
@@ -14,7 +14,7 @@ export interface IngestDeps {
   readonly log: Log;
   /** ms since the epoch. */
   readonly now: () => number;
-  readonly kept: IngestKept;
+  readonly caches: WarmCaches;
   /** Kept by a warm worker, safe to lose. */
   readonly leaseEnds?: LeaseEnds;
   /** The defaults where left out. */

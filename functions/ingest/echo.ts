@@ -4,6 +4,40 @@ import type { OutputState } from '#shared/queue/events.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { Version } from '#shared/store/version.ts';
 
+/** An entry of an output kind, beside what sync has saved of that output for one service. */
+export interface Observation {
+  readonly kind: OutputKind;
+  readonly seen: OutputState;
+  readonly version: Version;
+  /** The version of the list that the entry is of. */
+  readonly listedAt: Version | undefined;
+  readonly saved: OutputRecord | undefined;
+  /** The Endpoints are ours, and their Service does not exist. */
+  readonly isOrphaned: boolean;
+}
+
+/**
+ * - `ours`: sync wrote it, or it concerns no sync.
+ * - `ours-or-unsaved`: as `ours` if the service owes no run. Otherwise that run may have made it.
+ * - `look-again`: sync may have written it and not saved it yet. The entry comes back for a second look.
+ * - `foreign`: another client wrote it, or a worker that had lost its lease.
+ * - `rewound`: it is older than what sync had saved before the list: the cluster's history has gone back (etcd was restored, its revision raised).
+ */
+export type Verdict = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
+
+export function classify({ kind, saved, seen, version, listedAt, isOrphaned }: Observation): Verdict {
+  if (saved && listedAt !== undefined && version < saved.version && saved.version <= listedAt) return 'rewound';
+  if (isOrphaned || !isOwnEcho(kind, saved, seen, version)) return seen.secondLook ? 'foreign' : 'look-again';
+  return saved && !seen.secondLook ? 'ours' : 'ours-or-unsaved';
+}
+
+/**
+ * Endpoints of ours that sync has not saved, at the second look. If their Service is gone, then a worker that had lost its lease made them after the
+ * Service's end, when nothing is saved any more.
+ */
+export const mayBeOrphaned = ({ kind, saved, seen }: Pick<Observation, 'kind' | 'saved' | 'seen'>): boolean =>
+  kind === 'Endpoints' && !saved && seen.secondLook === true && !seen.deleted && !seen.leader && seen.managedBy === endpointsManagedBy;
+
 /**
  * Did sync's own write cause what the relay saw of an output (docs/architecture.md, "Echo")? If not, another client wrote it, or a worker that had
  * lost its lease, and the service's next run reads its outputs from the cluster. This replaces upstream's slice tracker and stale checks.

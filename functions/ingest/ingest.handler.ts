@@ -12,7 +12,7 @@ import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { ingestBatch } from './batch.ts';
-import { freshKept } from './kept.ts';
+import { freshCaches } from './warm-caches.ts';
 
 const settings = readHubSettings(process.env);
 const table = dynamoTable(new DynamoDBClient(hotClient), settings.tableName);
@@ -28,7 +28,7 @@ const deps = {
   metrics,
   log,
   now: Date.now,
-  kept: freshKept(),
+  caches: freshCaches(),
   leaseEnds: new LeaseEnds(),
 };
 

@@ -1,26 +1,20 @@
 import type { Service } from '#shared/kube/types.ts';
 import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
-import type { Table } from '#shared/store/table.ts';
-import type { Cache, CachedSelectors } from './kept.ts';
+import type { BatchContext } from './batch-context.ts';
 
 /**
- * The namespace's services. `versionNow`: the version, where it was just learnt in another way. Called after the pod was written: the version is
- * read (strong) first, then the services if it has moved, and they are kept under the version read before, so that a service written in between is
- * not missed. For that the version is raised after a service is written, and before its wake-up is sent.
+ * The namespace's services, as new as the call. To be called after the Pod was written: the version of the set is read (strongly consistent) first, then
+ * the services if it has moved, and they are kept under that version, so that a Service written in between is not missed. For that the version is
+ * raised after a Service is written, and before its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
  */
-export async function servicesOf(
-  table: Table,
-  cache: Cache<CachedSelectors>,
-  cluster: string,
-  namespace: string,
-  versionNow?: number,
-): Promise<readonly Service[]> {
-  const key = `${cluster}/${namespace}`;
-  const version = versionNow ?? (await selectorsVersion({ table, cluster }, namespace));
+export async function servicesOf({ deps, cluster, store }: BatchContext, namespace: string, versionNow?: number): Promise<readonly Service[]> {
+  const cache = deps.caches.selectors;
+  const key = `${cluster.id}/${namespace}`;
+  const version = versionNow ?? (await selectorsVersion(store, namespace));
   const cached = cache.get(key);
   if (cached?.version === version) return cached.services;
-  const records = await readObjects({ table, cluster }, 'Service', namespace);
+  const records = await readObjects(store, 'Service', namespace);
   const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []);
   cache.set(key, { version, services });
   return services;

@@ -1,57 +1,61 @@
-import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { Events, Heartbeat } from '#shared/queue/events.ts';
-import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import type { Cache, KnownSession } from './kept.ts';
+import type { BatchContext } from './batch-context.ts';
+
+type Context = Pick<BatchContext, 'deps' | 'cluster'>;
 
 const rereadMs = 24 * 3_600_000;
 
 /**
- * The incarnation that a message's versions belong to, fixed at the first sight of its session. Undefined: the session does not fit what is
- * known of the cluster (another identity, or lists that went back in time, as after a restore), so its messages wait until sweep has
- * looked at the cluster itself. Throws UnreadableMessage for one that was found to speak for another cluster.
+ * The incarnation that a message's versions belong to. A session is bound to the cluster's incarnation with its first message, if it fits the cluster;
+ * otherwise it is recorded for sweep to verify. Undefined: the session is not bound yet, and its messages wait. Throws UnreadableMessage for a session
+ * of another cluster.
  */
-export async function incarnationOfSession(
-  table: Table,
-  meta: ClusterRecord,
-  message: Events,
-  now: number,
-  kept?: Cache<KnownSession>,
-): Promise<number | undefined> {
-  const key = `${meta.id} ${message.session}`;
-  const cached = kept?.get(key);
-  // One of a former incarnation may have been moved to this one; and its record has to be read now and then, or it would expire.
-  const isCurrent = cached?.incarnation === meta.incarnation && now - cached.readAt < rereadMs;
-  const known = isCurrent ? cached.incarnation : await readSession(table, meta.id, message.session, now);
-  if (known === foreignCluster) {
-    throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${meta.id} is ${meta.uid}`);
+export async function incarnationOfSession(context: Context, message: Events): Promise<number | undefined> {
+  const { cluster } = context;
+  const bound = await boundIncarnation(context, message.session);
+  if (bound === foreignCluster) {
+    throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${cluster.id} is ${cluster.uid}`);
   }
-  if (known !== undefined) {
-    if (!isCurrent) kept?.set(key, { incarnation: known, readAt: now });
-    if (known < meta.incarnation && message.type === 'heartbeat' && message.sentAtMs > meta.incarnationSince)
-      await recordOutdated(table, meta, message);
-    return known;
-  }
-  const uid = meta.uid || (await adoptIdentity(table, meta.id, message.uid));
-  const wentBack = message.historyRewoundAtMs !== undefined && message.historyRewoundAtMs > meta.incarnationSince;
-  if (uid === message.uid && !wentBack && versionOf(meta.incarnation, message.firstListVersion) >= meta.high.Service) {
-    return bindSession(table, meta, message.session, now);
-  }
-  if (meta.unverified?.session !== message.session) {
-    const { session, historyRewoundAtMs } = message;
+  if (bound === undefined) return bindOrRecord(context, message);
+  const isOutdated = bound < cluster.incarnation;
+  if (isOutdated && message.type === 'heartbeat' && message.sentAtMs > cluster.incarnationSince) await recordOutdated(context, message);
+  return bound;
+}
+
+/** As the record says; undefined for a session that is not bound. */
+async function boundIncarnation({ deps, cluster }: Context, session: string): Promise<number | undefined> {
+  const cache = deps.caches.sessions;
+  const key = `${cluster.id} ${session}`;
+  const cached = cache.get(key);
+  // Sweep may have bound a session of a former incarnation to this one. And a record expires that is not read now and then.
+  if (cached?.incarnation === cluster.incarnation && deps.now() - cached.readAt < rereadMs) return cached.incarnation;
+  const now = deps.now();
+  const incarnation = await readSession(deps.table, cluster.id, session, now);
+  if (incarnation !== undefined && incarnation !== foreignCluster) cache.set(key, { incarnation, readAt: now });
+  return incarnation;
+}
+
+/** Binds the session if it has the cluster's identity, and its first list is no older than the history that was read before. */
+async function bindOrRecord({ deps, cluster }: Context, message: Events): Promise<number | undefined> {
+  const { session, uid, firstListVersion, historyRewoundAtMs } = message;
+  const knownUid = cluster.uid || (await adoptIdentity(deps.table, cluster.id, uid));
+  const wasRewound = historyRewoundAtMs !== undefined && historyRewoundAtMs > cluster.incarnationSince;
+  const isOlder = versionOf(cluster.incarnation, firstListVersion) < cluster.high.Service;
+  if (knownUid === uid && !wasRewound && !isOlder) return bindSession(deps.table, cluster, session, deps.now());
+  if (cluster.unverified?.session !== session) {
     const rewound = historyRewoundAtMs !== undefined && { rewoundAtMs: historyRewoundAtMs };
-    await recordUnverified(table, meta, { state: 'unbound', session, uid: message.uid, sinceMs: now, ...rewound });
+    await recordUnverified(deps.table, cluster, { state: 'unbound', session, uid, sinceMs: deps.now(), ...rewound });
   }
   return undefined;
 }
 
 /**
- * A relay that lives on after the history went back, and did not notice because it began in between or had read less: what it says counts as of the
- * former history until sweep has looked, and so is lost.
+ * The relay of a session of a former incarnation is still there: it did not notice that the history went back, because it began in between or had read
+ * less. Its messages count as of the former history, and so are lost, until sweep has verified the session.
  */
-async function recordOutdated(table: Table, meta: ClusterRecord, { session, uid, readUpTo }: Heartbeat): Promise<void> {
-  if (uid !== meta.uid) return;
-  await recordUnverified(table, meta, { state: 'outdated', session, readUpTo });
+async function recordOutdated({ deps, cluster }: Context, { session, uid, readUpTo }: Heartbeat): Promise<void> {
+  if (uid === cluster.uid) await recordUnverified(deps.table, cluster, { state: 'outdated', session, readUpTo });
 }

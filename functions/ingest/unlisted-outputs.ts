@@ -1,62 +1,66 @@
-import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
-import type { Table } from '#shared/store/table.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
+import type { MessageContext } from './batch-context.ts';
 import { inRange, rangeWithin } from './key-range.ts';
 
 /** What a part says of the outputs of some services. */
 export interface Step {
   readonly entries: readonly OutputState[];
-  /** The last of these services, "namespace/name": the part has been compared with everything up to it. */
+  /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */
   readonly upTo: string;
 }
 
 /**
- * What a part says of outputs that we know to be there, and its entries do not say by themselves: that one is gone, or that it belongs to
- * another service now (the relay remembers the former one only as long as it lives). In steps of so many services, in the order of their keys, after
- * `after`: a namespace may have more of them than one run has time for.
+ * What a part says of saved outputs without having an entry that says it: that one is gone, or that it belongs to another service now (the relay
+ * remembers the former service only as long as it lives). The services come in the order of their keys, some at a time, because a namespace may have
+ * more of them than one run has time for; a later run begins behind `part.progress.services`.
  */
-export async function* unlistedOutputs(
-  table: Table,
-  { id: cluster, mode }: ClusterRecord,
-  part: OutputListPart,
-  version: Version,
-  after: string,
-  servicesPerStep: number,
-): AsyncGenerator<Step> {
-  const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const shelf = mode === 'shadow' ? 'SEEN' : 'OUT';
-  const entriesOf = async (ns: string, service: string): Promise<readonly OutputState[]> => {
-    const outputs = await readOutputHeads(table, { cluster, namespace: ns, name: service }, part.kind, shelf, rangeWithin(ns, part.from, part.to));
-    return outputs
-      .filter((o) => o.isThere && o.version < version && inRange(`${ns}/${o.name}`, part))
-      .flatMap(({ name, uid }): OutputState[] => {
-        const entry = listed.get(`${ns}/${name}`);
-        if (!entry) return [{ namespace: ns, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
-        return entry.service === service || shelf === 'SEEN' ? [] : [{ ...entry, formerService: service }];
-      });
-  };
-  for (const { name: ns } of await namespacesInRange({ table, cluster }, 'Service', part)) {
-    const done = after.startsWith(`${ns}/`) ? after.slice(ns.length + 1) : '';
-    if (done === '' && `${ns}/` < after) continue;
-    const services = (await mayOwn(table, cluster, ns, part, done)).filter((name) => name > done);
+export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
+  const { deps, store } = context;
+  const { servicesPerStep } = limitsOf(deps).ingest;
+  const after = part.progress?.services ?? '';
+  const saidBy = saidOf(context, part, version);
+  for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
+    const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
+    if (done === '' && `${namespace}/` < after) continue;
+    const services = (await mayOwn(store, namespace, part, done)).filter((name) => name > done);
     for (let i = 0; i < services.length; i += servicesPerStep) {
       const some = services.slice(i, i + servicesPerStep);
-      const entries = await concurrently(16, some, (service) => entriesOf(ns, service));
-      yield { entries: entries.flat(), upTo: `${ns}/${some.at(-1)}` };
+      const entries = await concurrently(16, some, (service) => saidBy(namespace, service));
+      yield { entries: entries.flat(), upTo: `${namespace}/${some.at(-1)}` };
     }
   }
 }
 
+/** What the part says of a service's saved outputs in its key range. */
+function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version) {
+  const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
+  const isShadow = cluster.mode === 'shadow';
+  return async (namespace: string, service: string): Promise<readonly OutputState[]> => {
+    const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
+    const key = { cluster: cluster.id, namespace, name: service };
+    const saved = await readOutputHeads(store.table, key, which, isShadow ? 'observed' : 'written');
+    return saved
+      .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part))
+      .flatMap(({ name, uid }): OutputState[] => {
+        const entry = listed.get(`${namespace}/${name}`);
+        if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
+        return entry.service === service || isShadow ? [] : [{ ...entry, formerService: service }];
+      });
+  };
+}
+
 /**
  * The names of services of which an output may lie in the part, in order. Endpoints have their service's name. A slice's begins with it, by generateName;
- * services with a slice that was named otherwise are remembered (`readOddServices`). So a page of a namespace with 20,000 services looks at some hundred.
+ * services with a slice of another name are remembered (`readOddServices`). So a page of a namespace with 20,000 services reads some hundred of them.
  */
-async function mayOwn(table: Table, cluster: string, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
+async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
   const { from = '', to } = rangeWithin(namespace, part.from, part.to);
   const isSlice = part.kind === 'EndpointSlice';
   const first = isSlice ? from.slice(0, longestNamePrefix) : from;
@@ -67,10 +71,10 @@ async function mayOwn(table: Table, cluster: string, namespace: string, part: Ou
     ...(!first && done && { from: done }),
     ...(last !== undefined && { to: last }),
   };
-  const held = (await readObjects({ table, cluster }, 'Service', namespace, range)).map((r) => r.name);
+  const held = (await readObjects(store, 'Service', namespace, range)).map((r) => r.name);
   if (!isSlice) return held;
   // "a" and "a-b" come before the slice "a-b-xyz", and may have slices behind it.
   const before = [...from.matchAll(/-/g)].map((dash) => from.slice(0, dash.index)).concat(first);
-  const names = new Set([...held, ...before, ...(await readOddServices(table, cluster, namespace))]);
+  const names = new Set([...held, ...before, ...(await readOddServices(store, namespace))]);
   return [...names].filter((name) => name !== '').sort();
 }

@@ -9,7 +9,7 @@ import { type Counts, readCounts } from '#shared/store/counts.ts';
 import { type Hints, readHints } from '#shared/store/hints.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
-import { type OutputRecord, readOutputs, type Shelf } from '#shared/store/outputs.ts';
+import { type OutputRecord, type OutputSource, readOutputs } from '#shared/store/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
@@ -55,14 +55,14 @@ export async function load(
   key: ServiceKey,
   work: WorkItem,
   facts: Facts,
-  shelf: Shelf,
+  source: OutputSource,
   known?: readonly OutputRecord[],
 ): Promise<Inputs> {
   const { serviceRecord, hints } = facts;
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const [outputs, triggers, pods, nodes] = await Promise.all([
-    known ?? outputsOn(deps, key, shelf),
+    known ?? outputsOn(deps, key, source),
     readTriggers(deps.table, key, work.triggers),
     selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
@@ -71,9 +71,9 @@ export async function load(
 }
 
 /** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
-async function outputsOn(deps: SyncDeps, key: ServiceKey, shelf: Shelf): Promise<readonly OutputRecord[]> {
-  const outputs = await readOutputs(deps.table, key, shelf);
-  return outputs.length === 0 && shelf === 'SEEN' ? readOutputs(deps.table, key, 'OUT') : outputs;
+async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<readonly OutputRecord[]> {
+  const outputs = await readOutputs(deps.table, key, source);
+  return outputs.length === 0 && source === 'observed' ? readOutputs(deps.table, key, 'written') : outputs;
 }
 
 async function podsOf(

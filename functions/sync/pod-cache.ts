@@ -2,7 +2,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
-import { beginPodLog, endPodLog, type PodLogEntry, podLogHead, readPodLog } from '#shared/store/pod-log.ts';
+import { type PodLogEntry, readLogEntries, readLogHead, takeLogNumber, writeLogEntry } from '#shared/store/pod-log.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
 
@@ -72,7 +72,7 @@ export class PodCache implements Pods {
   async #refresh(kept: Kept, table: Table, cluster: string, namespace: string, now: number): Promise<void> {
     const { maxAgeMs, mostChanged } = this.#limits;
     if (kept.watermark >= 0 && now - kept.readAt < maxAgeMs) {
-      const entries = await readPodLog(table, cluster, namespace, kept.watermark);
+      const entries = await readLogEntries({ table, cluster }, namespace, kept.watermark);
       const names = new Set(entries.flatMap((e) => e.names ?? []));
       if (entries.every((e) => e.names) && names.size <= mostChanged && entries.length <= mostChanged) {
         const records = await concurrently(16, [...names], (name) => readObject({ table, cluster }, 'Pod', namespace, name));
@@ -83,8 +83,8 @@ export class PodCache implements Pods {
       }
     }
     // Before the pods: every entry that is in it tells of pods that are read here.
-    const head = await podLogHead(table, cluster, namespace, now, this.#limits);
-    const entries = await readPodLog(table, cluster, namespace, head.settled);
+    const head = await readLogHead({ table, cluster }, namespace, now, this.#limits);
+    const entries = await readLogEntries({ table, cluster }, namespace, head.settled);
     const records = await readObjects({ table, cluster }, 'Pod', namespace);
     kept.pods.clear();
     for (const record of records) apply(kept.pods, record.name, record);
@@ -142,9 +142,9 @@ async function logUnlogged(
   const seen = records.filter((r) => r?.logNumber !== undefined && r.logNumber > from && !there.has(r.logNumber)) as readonly ObjectRecord[];
   const unlogged = seen.filter((r) => kept.logged.get(r.name) !== r.version);
   if (unlogged.length > 0) {
-    const number = await beginPodLog(table, cluster, namespace, now);
+    const taken = await takeLogNumber({ table, cluster }, namespace, now);
     // Its pods were read before it was taken: whoever gives the number up reads them as well.
-    await endPodLog(table, cluster, namespace, number, new Set(unlogged.map((r) => r.name)), limits);
+    await writeLogEntry({ table, cluster }, namespace, { taken, names: new Set(unlogged.map((r) => r.name)) }, limits);
   }
   kept.logged.clear();
   for (const r of seen) kept.logged.set(r.name, r.version);

@@ -142,7 +142,7 @@ async function runOnce(
     if (waits) throw new NotNow('paused', circuitSeconds(rounds, deps.random()), longestCircuitSeconds);
     if (!hasSynced(meta)) throw new NotNow('first lists not complete', gateSeconds(Math.min(rounds, 10)), longestGateSeconds);
     if (meta.mode === 'shadow') {
-      await compare(deps, meta, key, await load(deps, meta, key, held.work, facts, 'SEEN'));
+      await compare(deps, meta, key, await load(deps, meta, key, held.work, facts, 'observed'));
       return { ...nothing, meta, outcomes: same(ok) };
     }
     await passCircuit(deps, meta, held.leaseId);
@@ -153,7 +153,7 @@ async function runOnce(
       await api.identity();
       await closeCircuit(deps, meta);
     }
-    const inputs = await load(deps, meta, key, held.work, facts, 'OUT', held.known?.outputs);
+    const inputs = await load(deps, meta, key, held.work, facts, 'written', held.known?.outputs);
     const { counts } = facts;
     // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
     if (!inputs.serviceRecord && (await api.get('Service', key.namespace, key.name))) return { ...nothing, meta, outcomes: same(ok) };

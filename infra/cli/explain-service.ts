@@ -61,7 +61,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
-    readOutputs(table, key, meta.mode === 'shadow' ? 'SEEN' : 'OUT'),
+    readOutputs(table, key, meta.mode === 'shadow' ? 'observed' : 'written'),
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),

@@ -1,5 +1,6 @@
 /** List parts and fences (docs/architecture.md, "List"): what keeps a late message from bringing back what a newer list no longer knows. */
 import type { Kind } from '#shared/kube/types.ts';
+import type { ClusterStore } from './cluster-store.ts';
 import { fenceKey, listKey } from './keys.ts';
 import type { Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
@@ -19,19 +20,16 @@ export async function raiseFence(table: Table, cluster: string, kind: Kind, vers
 }
 
 /**
- * Notes that a part has been applied; true when every part of the list now has. The parts are a set, because a duplicate
- * must not count twice.
+ * Marks a part as applied; true when all parts of the list are. The parts are a set, because a duplicate must not count twice.
  */
-export async function notePart(
-  table: Table,
-  cluster: string,
-  kind: Kind,
-  listId: string,
-  part: { readonly i: number; readonly last: boolean; readonly expiresAtSeconds: number },
+export async function markPartApplied(
+  { table, cluster }: ClusterStore,
+  { kind, listId, partNumber, isLast }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast: boolean },
+  expiresAtSeconds: number,
 ): Promise<boolean> {
   const item = await table.update(listKey(cluster, kind, listId), {
-    add: { parts: new Set([part.i]) },
-    set: { ttl: part.expiresAtSeconds, ...(part.last && { n: part.i + 1 }) },
+    add: { parts: new Set([partNumber]) },
+    set: { ttl: expiresAtSeconds, ...(isLast && { n: partNumber + 1 }) },
   });
   const applied = item?.['parts'] as ReadonlySet<number> | undefined;
   return item?.['n'] !== undefined && applied?.size === item['n'];

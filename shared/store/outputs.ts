@@ -4,11 +4,17 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { ClusterStore } from './cluster-store.ts';
 import { endpointsOutput, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput } from './keys.ts';
 import type { Item, Key, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
 export type OutputObject = Endpoints | EndpointSlice;
+
+export interface OutputName {
+  readonly kind: OutputKind;
+  readonly name: string;
+}
 
 export interface OutputRecord {
   readonly kind: OutputKind;
@@ -21,24 +27,24 @@ export interface OutputRecord {
   readonly object: OutputObject | undefined;
 }
 
-export type Shelf = 'OUT' | 'SEEN';
+/** Written: by sync, and proved to be on the API server. Observed: by the cluster's own controllers, as the relay saw it (shadow mode). */
+export type OutputSource = 'written' | 'observed';
 
-const partition = (shelf: Shelf, s: ServiceKey): string => (shelf === 'OUT' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
+const partition = (source: OutputSource, s: ServiceKey): string => (source === 'written' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
 const sortKey = (kind: OutputKind, name: string): string => (kind === 'Endpoints' ? endpointsOutput : sliceOutput(name));
-const keyOf = (shelf: Shelf, s: ServiceKey, kind: OutputKind, name: string): Key => ({ pk: partition(shelf, s), sk: sortKey(kind, name) });
+const keyOf = (source: OutputSource, s: ServiceKey, { kind, name }: OutputName): Key => ({ pk: partition(source, s), sk: sortKey(kind, name) });
 
-export async function readOutputs(table: Table, service: ServiceKey, shelf: Shelf = 'OUT'): Promise<readonly OutputRecord[]> {
-  return (await table.query(partition(shelf, service))).map(decodeOutput);
+export async function readOutputs(table: Table, service: ServiceKey, source: OutputSource = 'written'): Promise<readonly OutputRecord[]> {
+  return (await table.query(partition(source, service))).map(decodeOutput);
 }
 
 export async function readOutput(
   table: Table,
   service: ServiceKey,
-  kind: OutputKind,
-  name: string,
-  shelf: Shelf = 'OUT',
+  name: OutputName,
+  source: OutputSource = 'written',
 ): Promise<OutputRecord | undefined> {
-  const item = await table.get(keyOf(shelf, service, kind, name));
+  const item = await table.get(keyOf(source, service, name));
   return item && decodeOutput(item);
 }
 
@@ -51,14 +57,13 @@ export interface OutputHead extends Pick<OutputRecord, 'name' | 'uid' | 'version
 export async function readOutputHeads(
   table: Table,
   service: ServiceKey,
-  kind: OutputKind,
-  shelf: Shelf,
-  { from = '', to }: KeyRange,
+  { kind, range: { from = '', to } }: { readonly kind: OutputKind; readonly range: KeyRange },
+  source: OutputSource,
 ): Promise<readonly OutputHead[]> {
   const found =
     kind === 'Endpoints'
-      ? [await table.get(keyOf(shelf, service, kind, service.name))]
-      : await table.query(partition(shelf, service), { from: sliceOutput(from), ...(to !== undefined && { to: sliceOutput(to) }) });
+      ? [await table.get(keyOf(source, service, { kind, name: service.name }))]
+      : await table.query(partition(source, service), { from: sliceOutput(from), ...(to !== undefined && { to: sliceOutput(to) }) });
   return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: item['b'] !== undefined }));
 }
 
@@ -73,15 +78,15 @@ export async function noteIfOdd(table: Table, { cluster, namespace, name }: Serv
   if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: name });
 }
 
-export async function readOddServices(table: Table, cluster: string, namespace: string): Promise<readonly string[]> {
+export async function readOddServices({ table, cluster }: ClusterStore, namespace: string): Promise<readonly string[]> {
   return (await table.query(oddServicesOf(cluster, namespace))).map((item) => item.sk);
 }
 
 /** Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. */
-export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, shelf: Shelf = 'OUT'): Promise<boolean> {
+export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, source: OutputSource = 'written'): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await noteIfOdd(table, service, record.name);
   const item: Item = {
-    ...keyOf(shelf, service, record.kind, record.name),
+    ...keyOf(source, service, record),
     v: record.version,
     uid: record.uid,
     name: record.name,
@@ -92,7 +97,7 @@ export async function saveOutput(table: Table, service: ServiceKey, record: Outp
 }
 
 export async function forgetOutputs(table: Table, service: ServiceKey, kinds: readonly OutputKind[]): Promise<void> {
-  const items = (await table.query(partition('OUT', service))).filter((item) => kinds.includes(decodeOutput(item).kind));
+  const items = (await table.query(partition('written', service))).filter((item) => kinds.includes(decodeOutput(item).kind));
   await Promise.all(items.map((item) => table.delete({ pk: item.pk, sk: item.sk }, { attribute: 'v', is: '=', value: item['v'] as string })));
 }
 

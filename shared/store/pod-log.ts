@@ -11,8 +11,9 @@
  * newest number before, so the new one is ahead of it.
  */
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
+import type { ClusterStore } from './cluster-store.ts';
 import { namespaceKey, podLogOf } from './keys.ts';
-import type { Condition, Table } from './table.ts';
+import type { Condition } from './table.ts';
 
 export interface PodLogEntry {
   readonly number: number;
@@ -29,9 +30,16 @@ export interface TakenNumber {
 }
 
 /** Takes the number under which pods are about to be written. */
-export async function beginPodLog(table: Table, cluster: string, namespace: string, now: number): Promise<TakenNumber> {
+export async function takeLogNumber({ table, cluster }: ClusterStore, namespace: string, now: number): Promise<TakenNumber> {
   const item = await table.update(namespaceKey(cluster, namespace), { add: { p: 1 }, set: { pa: now }, setFormer: { pb: 'pa' } });
   return { number: item?.['p'] as number, at: now, formerAt: item?.['pb'] as number };
+}
+
+/** Pods that a writer has written under a number. */
+export interface WrittenPods {
+  readonly taken: TakenNumber;
+  /** Undefined: any of the namespace's. */
+  readonly names: ReadonlySet<string> | undefined;
 }
 
 /** The namespace's record as of after an entry was written. */
@@ -46,12 +54,10 @@ export interface LoggedAt {
 }
 
 /** Notes that these pods (undefined: any number of them) were written under the number. */
-export async function endPodLog(
-  table: Table,
-  cluster: string,
+export async function writeLogEntry(
+  { table, cluster }: ClusterStore,
   namespace: string,
-  { number, at, formerAt }: TakenNumber,
-  names: ReadonlySet<string> | undefined,
+  { taken: { number, at, formerAt }, names }: WrittenPods,
   { entryTtlSeconds, mostNames, maxAgeMs }: PodLogLimits = podLogDefaults,
 ): Promise<LoggedAt> {
   await table.put({
@@ -69,24 +75,21 @@ export async function endPodLog(
 const notSettledTo = (number: number): Condition => ({ any: [{ absent: 'pq' }, { attribute: 'pq', is: '<', value: number - 1 }] });
 
 /**
- * A writer's `endPodLog`, after the pods were written under `taken`: once more under a new number where readers may have given the first one up. The
+ * A writer's `writeLogEntry`, after the pods were written under `taken`: once more under a new number where readers may have given the first one up. The
  * version of the namespace's set of services. `now`: the clock.
  */
 export async function logPods(
-  table: Table,
-  cluster: string,
+  store: ClusterStore,
   namespace: string,
-  taken: TakenNumber,
-  names: ReadonlySet<string> | undefined,
-  now: () => number,
-  limits: PodLogLimits = podLogDefaults,
+  { taken, names }: WrittenPods,
+  { now, limits = podLogDefaults }: { readonly now: () => number; readonly limits?: PodLogLimits },
 ): Promise<number> {
-  const { selectors, head } = await endPodLog(table, cluster, namespace, taken, names, limits);
+  const { selectors, head } = await writeLogEntry(store, namespace, { taken, names }, limits);
   // By half the time: the writer's clock and a reader's are not the same.
   const isGivenUp = head - taken.number >= limits.mostUnderWay || now() - taken.at > limits.maxAgeMs / 2;
   if (!isGivenUp || names?.size === 0) return selectors;
-  const second = await beginPodLog(table, cluster, namespace, now());
-  return (await endPodLog(table, cluster, namespace, second, names, limits)).selectors;
+  const second = await takeLogNumber(store, namespace, now());
+  return (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors;
 }
 
 /** Of the numbers that were taken. */
@@ -98,9 +101,8 @@ export interface PodLogHead {
   readonly settled: number;
 }
 
-export async function podLogHead(
-  table: Table,
-  cluster: string,
+export async function readLogHead(
+  { table, cluster }: ClusterStore,
   namespace: string,
   now: number,
   { maxAgeMs, mostUnderWay }: PodLogLimits = podLogDefaults,
@@ -111,7 +113,7 @@ export async function podLogHead(
 }
 
 /** Entries after `after`, in order. Some may be missing. */
-export async function readPodLog(table: Table, cluster: string, namespace: string, after: number): Promise<readonly PodLogEntry[]> {
+export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly PodLogEntry[]> {
   const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
   return items.map((item) => {
     const names = item['names'] as string | undefined;

@@ -4,7 +4,7 @@
  */
 
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshKept } from '#functions/ingest/kept.ts';
+import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { encodeParts } from '#functions/relay/list-parts.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -99,7 +99,7 @@ export class World {
       leaseEnds: new LeaseEnds(),
       pods: new PodCache(),
       nodes: new Map(),
-      kept: freshKept(),
+      caches: freshCaches(),
     };
   }
 

@@ -1,6 +1,6 @@
 /** Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch. */
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshKept, type IngestKept } from '#functions/ingest/kept.ts';
+import { freshCaches, type WarmCaches } from '#functions/ingest/warm-caches.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import type { SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
@@ -16,7 +16,7 @@ import type { WorldState } from './world-state.ts';
 
 interface Container {
   busy: boolean;
-  readonly kept: IngestKept;
+  readonly caches: WarmCaches;
   nodes: SyncDeps['nodes'];
   readonly leaseEnds: LeaseEnds;
   readonly pods: PodCache;
@@ -97,20 +97,20 @@ export class Lambdas {
     return {
       busy: false,
       leaseEnds: new LeaseEnds(sync),
-      kept: freshKept(ingest),
+      caches: freshCaches(ingest),
       nodes: new Map(),
       pods: new PodCache(podLog),
     };
   }
 
-  #ingest(actor: Actor, { leaseEnds, kept }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #ingest(actor: Actor, { leaseEnds, caches }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
       metrics: this.#processes.metricsPort,
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
-      kept,
+      caches,
       leaseEnds,
       limits: this.#world.profile.limits,
     };

@@ -29,7 +29,7 @@ it('what was written of a message that failed half-way is told, whatever becomes
   const message = hub.live('Pod', 6, entry('Pod', 6, pod('taken')), entry('Pod', 6, pod('refused')));
   const record = { messageId: 'm', body: encodeMessage(message) };
   expect(await ingestBatch({ ...hub.deps, table: { ...hub.table, put } }, 'c', [record])).toEqual(['m']);
-  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'taken'))?.projection).toBeDefined();
+  expect((await readObject(hub.store, 'Pod', 'ns', 'taken'))?.projection).toBeDefined();
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });
 

@@ -3,7 +3,7 @@
  * whose calls take what they take on AWS. Nothing of this machine's speed is in the result.
  */
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshKept } from '#functions/ingest/kept.ts';
+import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Outbox } from '#functions/relay/outbox.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
@@ -53,7 +53,7 @@ interface Container {
 }
 
 const freshMemory = () => ({
-  kept: freshKept(),
+  caches: freshCaches(),
   leaseEnds: new LeaseEnds(),
   pods: new PodCache(),
   nodes: new Map(),

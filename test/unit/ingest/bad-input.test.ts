@@ -25,8 +25,8 @@ it('hostile names, labels and addresses are taken in like any other, and nothing
       );
       expect(failed).toEqual([]);
       expect(hub.queues.quarantine.waiting()).toEqual([]);
-      expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', ns, name))?.projection).toBeDefined();
-      expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
+      expect((await readObject(hub.store, 'Pod', ns, name))?.projection).toBeDefined();
+      expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
       expect(hub.woken().map((m) => `${m.ns}/${m.service}`)).toEqual(expect.arrayContaining(['ns/svc', `${ns}/${name}`]));
     }),
     { numRuns: 60 },

@@ -47,7 +47,7 @@ async function queriesDuring(hub: IngestHub, act: (deps: IngestHub['deps']) => P
 
 it('a list reads the namespaces that hold something, and not those that were found empty', async () => {
   const hub = await hubWithDeadNamespaces();
-  expect(await readObjects({ table: hub.table, cluster: 'c' }, 'Pod', 'preview-7')).toEqual([]);
+  expect(await readObjects(hub.store, 'Pod', 'preview-7')).toEqual([]);
   const parts = [hub.list('Service', 40, entry('Service', 5, service())), hub.list('Pod', 40, entry('Pod', 6, pod('p'))), hub.list('Endpoints', 40)];
   const records = parts.map((part, i) => ({ messageId: `m${i}`, body: encodeMessage(part) }));
   expect(await queriesDuring(hub, (deps) => ingestBatch(deps, 'c', records))).toBeLessThan(20);
@@ -59,8 +59,8 @@ it('one that comes back is read again: what a list does not know goes', async ()
   const served = { ...entry('Service', 41, service()), ns: 'preview-8' };
   await hub.ingest(hub.live('Pod', 41, back), hub.live('Service', 41, served));
   await lists(hub, 50);
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'preview-7', 'again')).toMatchObject({ projection: undefined });
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Service', 'preview-8', 'svc')).toMatchObject({ projection: undefined });
+  expect(await readObject(hub.store, 'Pod', 'preview-7', 'again')).toMatchObject({ projection: undefined });
+  expect(await readObject(hub.store, 'Service', 'preview-8', 'svc')).toMatchObject({ projection: undefined });
 });
 
 it('pods that are being written while a list reads are not taken for none', async () => {
@@ -80,7 +80,7 @@ it('pods that are being written while a list reads are not taken for none', asyn
   const late = { ...entry('Pod', 61, pod('late')), ns: 'preview-9' };
   await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(hub.live('Pod', 61, late)) }]);
   expect(held).toBe(false);
-  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'preview-9', 'late'))?.projection).toBeDefined();
+  expect((await readObject(hub.store, 'Pod', 'preview-9', 'late'))?.projection).toBeDefined();
   await lists(hub, 70);
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'preview-9', 'late')).toMatchObject({ projection: undefined });
+  expect(await readObject(hub.store, 'Pod', 'preview-9', 'late')).toMatchObject({ projection: undefined });
 });

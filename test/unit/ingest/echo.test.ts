@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isOwnEcho } from '#functions/ingest/echo.ts';
-import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { classify, isOwnEcho, mayBeOrphaned, type Observation } from '#functions/ingest/echo.ts';
+import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
@@ -55,4 +55,46 @@ describe('isOwnEcho does not hold for', () => {
     ['any newer version of Endpoints: it may be a late worker’s', endpoints(saved('10'), seen('12'))],
     ['Endpoints that were deleted', endpoints(saved('10'), seen('12', { deleted: true })) || endpoints(undefined, seen('12', { deleted: true }))],
   ])('%s', (_what, explained) => expect(explained).toBe(false));
+});
+
+describe('classify', () => {
+  const observation = (more: Partial<Observation> = {}, entry: Partial<OutputState> = {}): Observation => ({
+    kind: 'EndpointSlice',
+    saved: saved('10'),
+    seen: seen('12', entry),
+    version: versionOf(1, '12'),
+    listedAt: undefined,
+    isOrphaned: false,
+    ...more,
+  });
+  const second = { secondLook: true } as const;
+
+  it.each<[string, Observation, string]>([
+    ['an echo of what is saved', observation(), 'ours'],
+    ['an echo of what is saved by the second look', observation({}, second), 'ours-or-unsaved'],
+    ['an object of others, of which nothing is saved', observation({ saved: undefined }, { managedBy: 'somebody' }), 'ours-or-unsaved'],
+    ['a slice of ours that is not saved', observation({ saved: undefined }), 'look-again'],
+    ['a slice of ours that is not saved by the second look', observation({ saved: undefined }, second), 'foreign'],
+    ['a change of content', observation({}, { generation: 3 }), 'look-again'],
+    ['a change of content that is still not saved by the second look', observation({}, { generation: 3, ...second }), 'foreign'],
+    ['Endpoints of ours whose Service is gone', observation({ kind: 'Endpoints', saved: undefined, isOrphaned: true }, second), 'foreign'],
+    [
+      'an object that a list shows as older than what was saved before that list',
+      observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '20') }),
+      'rewound',
+    ],
+    ['an object that was saved after the list was made', observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '9') }), 'ours'],
+  ])('%s is decided as expected', (_what, seen, verdict) => expect(classify(seen)).toBe(verdict));
+
+  it('asks for the Service only of Endpoints with our label that nobody has saved by the second look', () => {
+    const mayBe = (entry: Partial<OutputState>, record?: OutputRecord): boolean =>
+      mayBeOrphaned({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
+    expect(mayBe({})).toBe(true);
+    expect([mayBe({ deleted: true }), mayBe({ leader: true }), mayBe({ managedBy: 'somebody' }), mayBe({}, saved('10'))]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
 });

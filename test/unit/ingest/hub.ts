@@ -1,8 +1,8 @@
 /** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import type { IngestDeps } from '#functions/ingest/deps.ts';
-import { freshKept } from '#functions/ingest/kept.ts';
 import type { EventsRecord } from '#functions/ingest/put-off.ts';
+import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
@@ -26,7 +26,7 @@ export async function ingestHub() {
     metrics: { put: (name, value) => void metrics.set(name, (metrics.get(name) ?? 0) + value) },
     log: silent,
     now: () => clock.now,
-    kept: freshKept(),
+    caches: freshCaches(),
   };
   await registerCluster(table, { id: 'c', mode: 'active' });
   const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', base: '1' };
@@ -36,6 +36,7 @@ export async function ingestHub() {
   return {
     clock,
     table,
+    store: { table, cluster: 'c' },
     queues,
     metrics,
     deps,

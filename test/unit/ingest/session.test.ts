@@ -33,7 +33,7 @@ it('the next session of the same cluster belongs to the same incarnation', async
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', base: '100' })));
-  expect(await incarnationOfSession(hub.table, await meta(hub), next, 0)).toBe(1);
+  expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next)).toBe(1);
 });
 
 it.each([
@@ -45,7 +45,7 @@ it.each([
   await hub.ingest(heartbeat(hub));
   const message = { ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), ...other };
   expect(await hub.ingest(message)).toEqual([]);
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeUndefined();
+  expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeUndefined();
   expect((await meta(hub)).unverified).toMatchObject({ session: 's2' });
   expect(hub.queues.events.waiting().map((m) => m.visibleAt - hub.clock.now)).toEqual([30_000]);
 
@@ -53,7 +53,7 @@ it.each([
   await hub.table.update(metaKey('c'), { set: { inc: 2, uid: 'another' } });
   await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
   await hub.ingest(...hub.queues.events.waiting().map((m) => m.body));
-  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
+  expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
 });
 
 it('a session keeps its incarnation when the cluster gets a new one: its late messages lose', async () => {
@@ -63,7 +63,7 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
   await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
   await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
   await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
-  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
+  expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));
 });
 
 it('a message of a session in doubt waits twice as long each time, up to a quarter of an hour', async () => {

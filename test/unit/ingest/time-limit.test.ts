@@ -43,7 +43,7 @@ it('a first list that takes longer than a worker lives is applied in several run
   const { runs, longestMs } = await drain(hub, deps);
   expect(runs).toBeGreaterThan(4);
   expect(longestMs).toBeLessThan(timeoutMs * 0.75);
-  const held = await readObjects({ table: hub.table, cluster: 'c' }, 'Pod', 'ns');
+  const held = await readObjects(hub.store, 'Pod', 'ns');
   expect(held).toHaveLength(pods.length);
   expect(held.filter((r) => r.unnotifiedLabels)).toEqual([]);
   expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);

@@ -30,8 +30,8 @@ it('an object that does not fit an item of the table is left out, counted and na
   for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
   const part = hub.list('Service', 10, entry('Service', 4, service()), entry('Service', 5, large));
   expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', body: JSON.stringify(part) }])).toEqual([]);
-  expect(isAlive(await readObject({ table: hub.table, cluster: 'c' }, 'Service', 'ns', 'svc'))).toBe(true);
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Service', 'ns', 'large')).toBeUndefined();
+  expect(isAlive(await readObject(hub.store, 'Service', 'ns', 'svc'))).toBe(true);
+  expect(await readObject(hub.store, 'Service', 'ns', 'large')).toBeUndefined();
   expect(hub.metrics.get('ObjectsTooLarge')).toBe(1);
   expect(errors).toMatchObject([{ cluster: 'c', kind: 'Service', namespace: 'ns', name: 'large', bytes: expect.any(Number) }]);
   const meta = await readCluster(hub.table, 'c');
@@ -43,7 +43,7 @@ it('what was known of an object that has become too large stays, and no list tak
   const small = { ...large, metadata: { ...large.metadata, annotations: {} } };
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, small)));
   await hub.ingest(hub.live('Service', 6, entry('Service', 6, large)), hub.list('Service', 10, entry('Service', 6, large)));
-  const known = await readObject({ table: hub.table, cluster: 'c' }, 'Service', 'ns', 'large');
+  const known = await readObject(hub.store, 'Service', 'ns', 'large');
   expect(known).toMatchObject({ projection: entry('Service', 5, small).o });
 });
 
@@ -62,7 +62,7 @@ it('a pod keeps as many of its former label sets as fit its item', async () => {
     const body = JSON.stringify(hub.live('Pod', 10 + i, entry('Pod', 10 + i, labelled(i))));
     await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
   }
-  const record = await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p');
+  const record = await readObject(hub.store, 'Pod', 'ns', 'p');
   expect(record?.projection).toContain('"app":"11"');
   expect(record?.unnotifiedLabels?.at(-1)).toMatchObject({ app: '10' });
 });
@@ -89,7 +89,7 @@ it('messages that inflate to much are worked on one after the other', async () =
   const ingest = { ...defaultLimits.ingest, memoryAtOnce: 500_000 };
   expect(await ingestBatch({ ...hub.deps, table, limits: { ...defaultLimits, ingest } }, 'c', records)).toEqual([]);
   expect(most).toBe(1);
-  for (let i = 0; i < 5; i++) expect(isAlive(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', `p${i}`))).toBe(true);
+  for (let i = 0; i < 5; i++) expect(isAlive(await readObject(hub.store, 'Pod', 'ns', `p${i}`))).toBe(true);
 });
 
 it('a message whose turn does not come in a run is sent again, and that is no run of it', async () => {

@@ -21,7 +21,7 @@ it('what is newer replaces what is older, in whatever order they are saved', asy
   expect(await saveOutput(table, service, endpoints('10'))).toBe(true);
   expect(await saveOutput(table, service, endpoints('9'))).toBe(false);
   expect(await saveOutput(table, service, endpoints('10', { uid: 'other' }))).toBe(false);
-  expect(await readOutput(table, service, 'Endpoints', 'svc')).toEqual(endpoints('10'));
+  expect(await readOutput(table, service, { kind: 'Endpoints', name: 'svc' })).toEqual(endpoints('10'));
 });
 
 it('"gone" replaces the version that went, and no newer one', async () => {
@@ -29,7 +29,7 @@ it('"gone" replaces the version that went, and no newer one', async () => {
   await saveOutput(table, service, endpoints('10'));
   expect(await saveOutput(table, service, endpoints('9', { object: undefined }))).toBe(false);
   expect(await saveOutput(table, service, endpoints('10', { object: undefined }))).toBe(true);
-  expect((await readOutput(table, service, 'Endpoints', 'svc'))?.object).toBeUndefined();
+  expect((await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }))?.object).toBeUndefined();
   expect(await saveOutput(table, service, endpoints('11'))).toBe(true);
 });
 
@@ -38,10 +38,10 @@ it('forgetting takes away the kinds it is told to, and what is kept on the other
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
   await saveOutput(table, service, endpoints('10'));
   await saveOutput(table, service, slice);
-  await saveOutput(table, service, endpoints('10'), 'SEEN');
+  await saveOutput(table, service, endpoints('10'), 'observed');
   await forgetOutputs(table, service, ['EndpointSlice']);
   expect((await readOutputs(table, service)).map((o) => o.kind)).toEqual(['Endpoints']);
   await forgetOutputs(table, service, ['Endpoints', 'EndpointSlice']);
   expect(await readOutputs(table, service)).toEqual([]);
-  expect(await readOutputs(table, service, 'SEEN')).toHaveLength(1);
+  expect(await readOutputs(table, service, 'observed')).toHaveLength(1);
 });

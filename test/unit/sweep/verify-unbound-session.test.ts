@@ -78,7 +78,7 @@ it('a session of another cluster belongs to no incarnation while the cluster tha
   const beats = { ...foreign, type: 'heartbeat', high: { Service: '900' }, at: 1, waiting: 0 };
   for (const _ of ['now', 'later']) expect(await hub.ingest(tells, lists, beats)).toEqual([]);
   expect(hub.queues.quarantine.waiting()).toHaveLength(6);
-  expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'ghost')).toBeUndefined();
+  expect(await readObject(hub.store, 'Pod', 'ns', 'ghost')).toBeUndefined();
   expect(await readFence(hub.table, 'c', 'Service')).toBe(versionOf(1, '100'));
   expect(await readCluster(hub.table, 'c')).toMatchObject({ unverified: undefined, heartbeatAt: after.heartbeatAt });
 });

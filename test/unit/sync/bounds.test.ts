@@ -37,6 +37,6 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
-  await load(deps as never, meta, key, { triggers: undefined } as never, { ...facts, serviceRecord } as never, 'OUT');
+  await load(deps as never, meta, key, { triggers: undefined } as never, { ...facts, serviceRecord } as never, 'written');
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

@@ -3,7 +3,7 @@ import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
-import { beginPodLog, endPodLog, type TakenNumber } from '#shared/store/pod-log.ts';
+import { type TakenNumber, takeLogNumber, writeLogEntry } from '#shared/store/pod-log.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
@@ -12,11 +12,12 @@ const now = 1_000_000;
 
 function namespace() {
   const table = memoryTable();
+  const store = { table, cluster: 'c' };
   /** Leaves what a writer leaves that dies before it logs. */
   const write = async (rv: string, ready: boolean): Promise<TakenNumber> => {
-    const taken = await beginPodLog(table, 'c', 'ns', now);
+    const taken = await takeLogNumber(store, 'ns', now);
     const logged = taken.number;
-    const before = await readObject({ table, cluster: 'c' }, 'Pod', 'ns', 'p');
+    const before = await readObject(store, 'Pod', 'ns', 'p');
     const projection = encodeProjection('Pod', pod('p', { ready }));
     const record = {
       namespace: 'ns',
@@ -27,16 +28,16 @@ function namespace() {
       logNumber: logged,
       deletedAtMs: now,
     };
-    await putObject({ table, cluster: 'c' }, 'Pod', record, before);
+    await putObject(store, 'Pod', record, before);
     return taken;
   };
   const isReady = async (cache: PodCache, at = now): Promise<boolean | undefined> => {
     const seen = (await cache.podsOf(table, 'c', 'ns', at)).get('p');
     return seen && isPodReady(seen);
   };
-  const log = (taken: TakenNumber) => endPodLog(table, 'c', 'ns', taken, new Set(['p']));
+  const log = (taken: TakenNumber) => writeLogEntry(store, 'ns', { taken, names: new Set(['p']) });
   const entries = () => table.dump().filter((i) => i.pk.includes('PODLOG'));
-  return { table, write, isReady, log, entries };
+  return { table, store, write, isReady, log, entries };
 }
 
 it('pods are brought up to date by their log', async () => {
@@ -49,12 +50,12 @@ it('pods are brought up to date by their log', async () => {
 });
 
 it('a writer that is overtaken in the log is waited for', async () => {
-  const { table, write, isReady, log } = namespace();
+  const { store, write, isReady, log } = namespace();
   await log(await write('5', false));
   const cache = new PodCache();
   await isReady(cache);
-  const slow = await beginPodLog(table, 'c', 'ns', now);
-  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now), new Set(['other']));
+  const slow = await takeLogNumber(store, 'ns', now);
+  await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now), names: new Set(['other']) });
   expect(await isReady(cache)).toBe(false);
   await write('6', true);
   await log(slow);
@@ -91,12 +92,12 @@ it('what nobody has logged is logged once by a worker, not with each look', asyn
 });
 
 it('what was logged so long ago that its entry has expired is not logged again', async () => {
-  const { table, write, isReady, log, entries } = namespace();
+  const { table, store, write, isReady, log, entries } = namespace();
   await log(await write('5', true));
   for (const entry of entries()) await table.delete(entry);
   await isReady(new PodCache(), now + 3_600_000);
   // Others have written since, and theirs are there.
-  await endPodLog(table, 'c', 'ns', await beginPodLog(table, 'c', 'ns', now + 3_600_000), new Set(['other']));
+  await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now + 3_600_000), names: new Set(['other']) });
   await isReady(new PodCache(), now + 3_600_000);
   expect(entries()).toHaveLength(1);
 });

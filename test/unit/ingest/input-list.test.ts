@@ -21,11 +21,11 @@ describe('a list part of an input kind', () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())), hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
     await hub.ingest(hub.list('Pod', 10));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
     hub.woken();
 
     await hub.ingest(hub.list('Pod', 20, entry('Pod', 6, pod('p'))));
-    expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toMatchObject({
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toMatchObject({
       version: versionOf(1, '20'),
       projection: expect.any(String),
     });
@@ -40,15 +40,15 @@ describe('a list part of an input kind', () => {
     );
     hub.woken();
     await hub.ingest(hub.list('Pod', 1_000, entry('Pod', 6, pod('p'))));
-    const put = await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p');
+    const put = await readObject(hub.store, 'Pod', 'ns', 'p');
     expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 
     // Once is enough, and what comes after the list wins.
     await hub.ingest(hub.list('Pod', 1_010, entry('Pod', 6, pod('p'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
     await hub.ingest(hub.live('Pod', 1_020, entry('Pod', 1_020, undefined, 'p')));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
   });
 
   it('believes the list where it shows the version that was known in another way: a former relay has lied, or projected otherwise', async () => {
@@ -59,32 +59,32 @@ describe('a list part of an input kind', () => {
     );
     hub.woken();
     await hub.ingest(hub.list('Pod', 20, entry('Pod', 9, pod('p'))));
-    const put = await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p');
+    const put = await readObject(hub.store, 'Pod', 'ns', 'p');
     expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
     await hub.ingest(hub.list('Pod', 30, entry('Pod', 9, pod('p'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
   });
 
   it('a list part of an input kind does not go back to an entry older than what was learned after the list', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 15, entry('Pod', 15, pod('p', { labels: { app: 'new' } }))));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '15'));
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '15'));
   });
 
   it('a list part of an input kind does not bring back what was deleted after it', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
   });
 
   it('drops what comes late from before it and is not in it', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10));
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
-    expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeUndefined();
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeUndefined();
     expect(hub.metrics.get('EventsSuspect')).toBe(1);
   });
 
@@ -92,7 +92,7 @@ describe('a list part of an input kind', () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 12, entry('Pod', 12, pod('p'))));
     await hub.ingest(hub.list('Pod', 10));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
   });
 
   it('a list part of an input kind does not take away more than 20 objects and a fifth of them before sweep has looked', async () => {
@@ -101,18 +101,18 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 10, ...pods));
     const shrunken = hub.list('Pod', 20);
     await hub.ingest(shrunken);
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
     expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
 
     await hub.ingest(await hub.confirmed({ ...shrunken, listId: 'ours' }));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
   });
 
   it.each(['s', 'sweep-of-mine'])('a list part of an input kind is not confirmed by its own word, in session %s', async (session) => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
     await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
     expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
   });
 
@@ -133,10 +133,10 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
     hub.clock.now += 14 * minutes;
     await hub.ingest(hub.list('Pod', 20));
-    expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeDefined();
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
     hub.clock.now += 2 * minutes;
     await hub.ingest(hub.list('Pod', 30));
-    expect(await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p')).toBeUndefined();
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeUndefined();
   });
 
   it('keeps the tombstones of services while nothing is written, for the switch back to wake', async () => {
@@ -146,7 +146,7 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.clock.now += 60 * minutes;
     await hub.ingest(hub.list('Service', 20));
-    expect(await readObject({ table: hub.table, cluster: 'c' }, 'Service', 'ns', 'svc')).toBeDefined();
+    expect(await readObject(hub.store, 'Service', 'ns', 'svc')).toBeDefined();
   });
 });
 

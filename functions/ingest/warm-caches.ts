@@ -2,7 +2,7 @@ import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limit
 import type { Service } from '#shared/kube/types.ts';
 
 /** What a warm worker keeps of one sort, for all clusters: up to a weight in all, of which what was used longest ago goes first. */
-export class Kept<V> {
+export class LruCache<V> {
   readonly #values = new Map<string, V>();
   readonly #most: number;
   readonly #weigh: (value: V) => number;
@@ -62,8 +62,8 @@ export interface Cache<V> {
   set(key: string, value: V): void;
 }
 
-/** Kept between batches by a warm worker; safe to lose. */
-export interface IngestKept {
+/** LruCache between batches by a warm worker; safe to lose. */
+export interface WarmCaches {
   /** By "cluster/namespace". */
   readonly selectors: Cache<CachedSelectors>;
   /** Those that are in the index of namespaces, by "cluster/namespace". */
@@ -72,18 +72,18 @@ export interface IngestKept {
   readonly sessions: Cache<KnownSession>;
 }
 
-export const freshKept = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
+export const freshCaches = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
   // A namespace without services takes room too.
-  selectors: new Kept<CachedSelectors>(mostServicesKept, ({ services }) => 1 + services.length),
-  namespaces: new Kept<true>(mostNamespacesKept),
-  sessions: new Kept<KnownSession>(mostSessionsKept),
+  selectors: new LruCache<CachedSelectors>(mostServicesKept, ({ services }) => 1 + services.length),
+  namespaces: new LruCache<true>(mostNamespacesKept),
+  sessions: new LruCache<KnownSession>(mostSessionsKept),
 });
 
 /**
  * What is kept of namespaces goes by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and
  * when the cluster is registered again the numbers begin at one. So each entry is kept under the scope it was read in, and no later scope finds it.
  */
-export function keptInScope({ selectors, namespaces, sessions }: IngestKept, scope: string): IngestKept {
+export function cachesInScope({ selectors, namespaces, sessions }: WarmCaches, scope: string): WarmCaches {
   return { selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope), sessions };
 }
 

@@ -25,12 +25,12 @@ async function hubWith(services: readonly string[], namespace = 'ns'): Promise<I
 }
 
 async function addServices(hub: IngestHub, services: readonly string[], namespace: string): Promise<void> {
-  await indexNamespace({ table: hub.table, cluster: 'c' }, namespace);
-  await raiseSelectorsVersion({ table: hub.table, cluster: 'c' }, namespace);
+  await indexNamespace(hub.store, namespace);
+  await raiseSelectorsVersion(hub.store, namespace);
   const projection = encodeProjection('Service', service());
   for (const name of services) {
     await putObject(
-      { table: hub.table, cluster: 'c' },
+      hub.store,
       'Service',
       { namespace, name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 },
       undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readObject } from '#shared/store/objects.ts';
-import { podLogHead, readPodLog } from '#shared/store/pod-log.ts';
+import { readLogEntries, readLogHead } from '#shared/store/pod-log.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -35,7 +35,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a']);
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.unnotifiedLabels).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.unnotifiedLabels).toBeUndefined();
   });
 
   it('what a pod owes is told whenever the message comes again: it may be because nobody has told it before', async () => {
@@ -85,11 +85,11 @@ describe('what a pod owes', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const { number: head } = await podLogHead(hub.table, 'c', 'ns', hub.clock.now);
+    const { number: head } = await readLogHead(hub.store, 'ns', hub.clock.now);
 
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
-    expect((await readPodLog(hub.table, 'c', 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
+    expect((await readLogEntries(hub.store, 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
   });
 
   it('what a pod owes is what a newer version of its services selects, once it is written', async () => {
@@ -128,14 +128,14 @@ describe('a version', () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))), hub.live('Pod', 8, entry('Pod', 8, labelled('a'))));
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
   });
 
   it('a version of a deletion is kept even of an object that was never seen', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
-    expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
+    expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
     expect(woken(hub)).toEqual([]);
   });
 
@@ -195,5 +195,5 @@ it('a pod that is labelled anew again and again, with nobody told, stays within 
   for (let n = 1; n <= 12; n++) await hub.ingest(hub.live('Pod', 4 + n, entry('Pod', 4 + n, pod('p', { labels: { ...many(n), app: 'a' } }))));
   tellAgain();
   expect(await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('p'))))).toEqual([]);
-  expect((await readObject({ table: hub.table, cluster: 'c' }, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
+  expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshKept, Kept } from '#functions/ingest/kept.ts';
+import { freshCaches, LruCache } from '#functions/ingest/warm-caches.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 it('what was used longest ago goes first, by weight', () => {
-  const kept = new Kept<number>(10, (n) => n);
+  const kept = new LruCache<number>(10, (n) => n);
   kept.set('a', 4);
   kept.set('b', 4);
   kept.get('a');
@@ -18,7 +18,7 @@ it('what was used longest ago goes first, by weight', () => {
 });
 
 it('what is heavier than all that may be kept is kept until the next', () => {
-  const kept = new Kept<number>(10, (n) => n);
+  const kept = new LruCache<number>(10, (n) => n);
   kept.set('a', 4);
   kept.set('large', 99);
   expect(kept.keys()).toEqual(['large']);
@@ -29,16 +29,16 @@ it('what is heavier than all that may be kept is kept until the next', () => {
 it('a warm worker of a fleet keeps a bounded number of services, namespaces and sessions, and still wakes whom it should', async () => {
   const hub = await ingestHub();
   const ingest = { ...defaultLimits.ingest, mostServicesKept: 10, mostNamespacesKept: 10, mostSessionsKept: 3 };
-  const deps = { ...hub.deps, kept: freshKept(ingest) };
+  const deps = { ...hub.deps, caches: freshCaches(ingest) };
   const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', body: JSON.stringify(message) }]);
   for (let i = 0; i < 50; i++) {
     const inNamespace = { ...service(), metadata: { ...service().metadata, namespace: `ns-${i}` } };
     await apply({ ...hub.live('Service', 5, entry('Service', 5, inNamespace)), session: `s${i}` });
     await apply({ ...hub.live('Pod', 6, entry('Pod', 6, pod('p', { namespace: `ns-${i}` }))), session: `s${i}` });
   }
-  expect(deps.kept.selectors.keys().length).toBeLessThanOrEqual(5);
-  expect(deps.kept.namespaces.keys().length).toBeLessThanOrEqual(10);
-  expect(deps.kept.sessions.keys().length).toBeLessThanOrEqual(3);
+  expect(deps.caches.selectors.keys().length).toBeLessThanOrEqual(5);
+  expect(deps.caches.namespaces.keys().length).toBeLessThanOrEqual(10);
+  expect(deps.caches.sessions.keys().length).toBeLessThanOrEqual(3);
   hub.woken();
   await apply(hub.live('Pod', 7, entry('Pod', 7, pod('p', { namespace: 'ns-0', ready: false }))));
   expect(hub.woken().map((m) => m.ns)).toEqual(['ns-0']);

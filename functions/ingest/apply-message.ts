@@ -1,0 +1,51 @@
+/** The first phase of a batch, for one message: its entries are written, and `effects` say what follows from that. */
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { UnreadableMessage } from '#shared/queue/codec.ts';
+import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
+import { versionOf } from '#shared/store/version.ts';
+import type { MarkApplied } from './applied-part.ts';
+import { applyObject } from './apply-object.ts';
+import type { BatchContext, MessageContext } from './batch-context.ts';
+import { applyHeartbeat } from './heartbeat.ts';
+import { applyInputPart } from './input-list.ts';
+import { applyObserved } from './observed-outputs.ts';
+import { applyOutputPart } from './output-list.ts';
+import { type EventsRecord, type Progress, waitForSweep } from './put-off.ts';
+import { byOurClock } from './relay-clock.ts';
+import { incarnationOfSession } from './session.ts';
+
+/** Throws UnreadableMessage for a body that no later try can read, or that speaks for another cluster. */
+export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: Progress): Promise<MarkApplied | undefined> {
+  const { deps, cluster } = batch;
+  const message = readEvents(record.body, limitsOf(deps).queue);
+  if (message.cluster !== cluster.id) {
+    throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${cluster.id}`);
+  }
+  const incarnation = await incarnationOfSession(batch, message);
+  if (incarnation === undefined) {
+    if (message.type !== 'heartbeat') await waitForSweep(deps, cluster, record);
+    return undefined;
+  }
+  const context: MessageContext = { ...batch, incarnation };
+  if (message.type === 'heartbeat') {
+    await applyHeartbeat(context, message, record.sentAt);
+    return undefined;
+  }
+  deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });
+  if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
+  await (isOfInputs(message) ? applyLiveInputs(context, message) : applyObserved(context, message));
+  return undefined;
+}
+
+async function applyLiveInputs(context: MessageContext, message: LiveInputs): Promise<void> {
+  const { cluster, incarnation } = context;
+  const asOf = versionOf(incarnation, message.asOf);
+  await concurrently(16, message.entries, async ({ namespace, name, resourceVersion, projection, observedAtMs: relayTime }) => {
+    const version = versionOf(incarnation, resourceVersion);
+    await applyObject(context, message.kind, { namespace, name, version, asOf, projection, observedAtMs: byOurClock(cluster, relayTime) });
+  });
+}
+
+const isOfInputs = <M extends Exclude<Events, Heartbeat>>(m: M): m is Extract<M, LiveInputs | InputListPart> =>
+  m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';

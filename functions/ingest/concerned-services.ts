@@ -1,0 +1,54 @@
+/** Which services have to run because of the objects that a batch wrote. */
+import { concurrently } from '#shared/concurrently.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
+import { listHints } from '#shared/store/hints.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import type { BatchContext, PendingNotification } from './batch-context.ts';
+import { servicesOf } from './selectors.ts';
+
+/** `selectorVersions`: by namespace, read after the Pods were written. */
+export async function wakeConcerned(batch: BatchContext, selectorVersions: ReadonlyMap<string, number>): Promise<void> {
+  const { effects } = batch;
+  for (const { kind, record, observedAtMs } of effects.pending) {
+    if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
+  }
+  await wakeForPods(batch, selectorVersions);
+  if (effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+}
+
+async function wakeForPods(batch: BatchContext, selectorVersions: ReadonlyMap<string, number>): Promise<void> {
+  const pods = batch.effects.pending.filter((p) => p.kind === 'Pod');
+  const namespaces = [...new Set(pods.map((p) => p.record.namespace))];
+  const delaySeconds = Math.min(900, batch.cluster.settings.batchPeriodSeconds);
+  await concurrently(8, namespaces, async (namespace) => {
+    const services = await servicesOf(batch, namespace, selectorVersions.get(namespace));
+    for (const pod of pods) {
+      if (pod.record.namespace !== namespace) continue;
+      const { observedAtMs } = pod;
+      for (const service of concernedByPod(pod, services)) batch.effects.wake(namespace, service, { delaySeconds, observedAtMs });
+    }
+  });
+}
+
+/** Upstream's own set (PK-9) if the change is known exactly; otherwise each service that selects any label set which the Pod may have had. */
+export function concernedByPod(
+  { podChange, record }: Pick<PendingNotification, 'podChange' | 'record'>,
+  services: readonly Service[],
+): readonly string[] {
+  if (podChange) return servicesForPod(podChange, services);
+  const labelSets = [...(record.unnotifiedLabels ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];
+  return services.filter((s) => labelSets.some((labels) => selectorMatches(s.spec?.selector, labels))).map((s) => s.metadata.name);
+}
+
+/** Services whose topology hints no longer fit the Nodes (EV-21). */
+async function wakeOverloaded({ deps, cluster, store, effects }: BatchContext): Promise<void> {
+  const hinted = await listHints(deps.table, cluster.id);
+  if (hinted.length === 0) return;
+  const nodes = (await readObjects(store, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
+  const ratios = zoneRatios(nodes);
+  for (const { namespace, name, hints } of hinted) if (isOverloaded(hints, ratios)) effects.wake(namespace, name);
+}

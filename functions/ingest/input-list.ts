@@ -1,0 +1,94 @@
+/**
+ * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
+ * and periodic inventory are one thing, and the entries are the repair.
+ */
+import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import { isOwnSession } from '#shared/clusters/sessions.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { InputListPart } from '#shared/queue/events.ts';
+import { raiseFence } from '#shared/store/lists.ts';
+import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
+import { type MarkApplied, markApplied } from './applied-part.ts';
+import { applyObject } from './apply-object.ts';
+import type { MessageContext } from './batch-context.ts';
+import { rangeWithin } from './key-range.ts';
+import { isSuspicious, keyOf, type PagePlan, planPage } from './list-plan.ts';
+import type { VersionedEntry } from './object-plan.ts';
+
+/** Undefined: the part is not applied whole, and is not to be marked as applied. */
+export async function applyInputPart(context: MessageContext, part: InputListPart): Promise<MarkApplied | undefined> {
+  const { store, effects, incarnation } = context;
+  const version = versionOf(incarnation, part.asOf);
+  await raiseFence(store.table, store.cluster, part.kind, version);
+  const stored = await readRange(context, part);
+  const page = planPage(stored, entriesOf(part, incarnation, version), version);
+  if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.podLog.recordAll(namespace);
+
+  await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
+  if (await awaitsOwnList(context, part, page)) return undefined;
+  await concurrently(16, page.tombstone, (record) => {
+    const deletion = { namespace: record.namespace, name: record.name, version, projection: undefined, asOf: version, listed: true };
+    return applyObject(context, part.kind, deletion, { record });
+  });
+  for (const record of page.pending) {
+    effects.recordWrite(part.kind, record.namespace, record.name);
+    effects.pending.push({ kind: part.kind, record, podChange: undefined, observedAtMs: undefined });
+  }
+  await purge(context, part, page);
+  return () => markApplied(context, part, version);
+}
+
+const entriesOf = (part: InputListPart, incarnation: number, asOf: Version): readonly VersionedEntry[] =>
+  part.entries.map(({ namespace, name, resourceVersion, projection }) => ({
+    namespace,
+    name,
+    version: versionOf(incarnation, resourceVersion),
+    projection,
+    asOf,
+    listed: true,
+  }));
+
+/** The records of the part's key range, by "namespace/name". */
+async function readRange({ deps, store }: MessageContext, { kind, from, to }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
+  if (kind === 'Node') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
+  const namespaces = await namespacesInRange(store, kind, { from, to });
+  const records = await concurrently(8, namespaces, async (ns) => {
+    const range = rangeWithin(ns.name, from, to);
+    const found = await readObjects(store, kind, ns.name, range);
+    const isWholeNamespace = range.from === undefined && range.to === undefined;
+    if (found.length === 0 && isWholeNamespace)
+      await markNamespaceEmpty(store, kind, ns, { now: deps.now(), afterMs: limitsOf(deps).ingest.emptyAfterMs });
+    return found;
+  });
+  return byKey(records.flat());
+}
+
+const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));
+
+/** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
+async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
+  if (cluster.mode === 'shadow' || !isSuspicious(page, limitsOf(deps).ingest)) return false;
+  // The message alone is no proof: a relay that was taken over could say that its list is confirmed.
+  if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
+  const missing = page.tombstone.length;
+  // Counted once for each request: while sweep cannot list (the cluster is paused, or its API does not answer), each list of the relay comes here.
+  if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
+  deps.log.warn('list would take away too much: not applied until it is confirmed', {
+    cluster: cluster.id,
+    kind: part.kind,
+    missing,
+    of: page.alive,
+  });
+  return true;
+}
+
+async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
+  // The switch back to active wakes every Service record: Services that were deleted while nothing is written still need theirs.
+  if (kind === 'Service' && (cluster.wakeAll || (cluster.mode !== 'active' && cluster.mode !== 'shadow'))) return;
+  const { tombstoneMs } = limitsOf(deps).ingest;
+  const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
+  await concurrently(16, old, (r) => purgeTombstone(store, kind, r));
+}

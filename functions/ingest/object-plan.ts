@@ -1,0 +1,119 @@
+/** What an entry of an input kind changes in the record of its object. Pure. */
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import { nodeChange } from '#shared/membership/node-change.ts';
+import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
+import { decodeObjectOf, isAlive, type Labels, type ObjectRecord, objectSize } from '#shared/store/objects.ts';
+import type { Version } from '#shared/store/version.ts';
+
+/** An entry whose versions name the incarnation. */
+export interface VersionedEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: Version;
+  /** The version as of which the entry holds: at least `version`. */
+  readonly asOf: Version;
+  /** Undefined: the object does not exist. */
+  readonly projection: string | undefined;
+  readonly observedAtMs?: number | undefined;
+  /** The entry comes from a list: as of `asOf` the object is in this state, whatever else was stored of it. */
+  readonly listed?: boolean;
+}
+
+export type ObjectPlan =
+  /** The stored record is as new as the entry. */
+  | { readonly kind: 'stale'; readonly stored: ObjectRecord }
+  | {
+      readonly kind: 'write';
+      readonly version: Version;
+      readonly unnotifiedLabels: readonly Labels[] | undefined;
+      /** Services have to be notified. */
+      readonly isPending: boolean;
+      /** The Pod's change, unless an earlier one is still to be notified too. */
+      readonly podChange: PodChange | undefined;
+    };
+
+export function planObject(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): ObjectPlan {
+  const version = versionAgainst(before, entry);
+  if (before && version <= before.version) return { kind: 'stale', stored: before };
+  const change = changeOf(kind, before, entry);
+  const isPending = change !== 'none' || before?.unnotifiedLabels !== undefined;
+  const unnotified = isPending ? unnotifiedAfter(kind, before, entry) : undefined;
+  return {
+    kind: 'write',
+    version,
+    // A live message comes again until its services are notified. A part of a list does not, once it is marked applied: so its record has to say that
+    // services are pending, even where they are no others than the present labels select ([]).
+    unnotifiedLabels: unnotified?.length === 0 && !entry.listed ? undefined : unnotified,
+    isPending,
+    podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
+  };
+}
+
+/**
+ * The version to write the entry with. Normally its own: an object that was deleted at one version and exists at a later one was created in between.
+ * But a list may contradict the stored record, which is then wrong:
+ *
+ * - The record is a tombstone as new as the entry: an earlier list left the object out.
+ * - The record is newer than the object that the list shows: the cluster's history has gone back (etcd was restored, and its revision raised).
+ * - The record has the entry's version and another projection: its relay lied, or projects otherwise (a former version).
+ *
+ * Such an entry counts from the list's version on. With its own version it would lose until the object next changes.
+ */
+function versionAgainst(before: ObjectRecord | undefined, { version, asOf, projection, listed }: VersionedEntry): Version {
+  if (!listed || projection === undefined || before === undefined || asOf <= before.version) return version;
+  const contradicts = version <= before.version && (!isAlive(before) || projection !== before.projection);
+  return contradicts ? asOf : version;
+}
+
+/** By upstream's rules, not "is the projection equal?" (docs/behaviour.md 1). 'none': no service has to run. */
+function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): PodChange | 'none' | 'changed' {
+  const exists = entry.projection !== undefined;
+  if (!exists && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'none';
+  // Each update of a Service wakes it (EV-2): that repairs drift.
+  if (kind === 'Service') return 'changed';
+  const next: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
+  if (kind === 'Node') return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'none';
+  const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
+  if (old && pod && old.metadata.uid !== pod.metadata.uid) {
+    // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one change.
+    return { namespace: entry.namespace, labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
+  }
+  return podChange(old, pod) ?? 'none';
+}
+
+/** The label sets that were unnotified before, and the one that this write replaces. */
+function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
+  const unnotified = before?.unnotifiedLabels ?? [];
+  if (kind !== 'Pod' || !isAlive(before)) return unnotified;
+  const labels = labelsOfProjectedPod(before.projection);
+  const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
+  if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return unnotified;
+  return unnotified.some(same) ? unnotified : [...unnotified, labels];
+}
+
+export interface ItemLimits {
+  /** Characters of all unnotified label sets. */
+  readonly mostPast: number;
+  readonly mostItemBytes: number;
+}
+
+/**
+ * The record without as many of its oldest unnotified label sets as it takes to fit into an item; their services find out with their next run. The table
+ * would refuse a larger one each time, and with it the message. `bytes`: the size without any; the object cannot be stored if that is too large.
+ */
+export function fitItem(cluster: string, kind: InputKind, record: ObjectRecord, { mostPast, mostItemBytes }: ItemLimits): FittedItem {
+  let fitted = record;
+  const size = (): number => objectSize(cluster, kind, fitted);
+  const isTooLarge = (labels: readonly Labels[]): boolean => JSON.stringify(labels).length > mostPast || size() > mostItemBytes;
+  while (fitted.unnotifiedLabels && fitted.unnotifiedLabels.length > 0 && isTooLarge(fitted.unnotifiedLabels)) {
+    fitted = { ...fitted, unnotifiedLabels: fitted.unnotifiedLabels.slice(1) };
+  }
+  const bytes = size();
+  return { record: bytes <= mostItemBytes ? fitted : undefined, bytes };
+}
+
+export interface FittedItem {
+  readonly record: ObjectRecord | undefined;
+  readonly bytes: number;
+}
