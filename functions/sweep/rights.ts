@@ -26,7 +26,7 @@ export async function askRights(deps: SweepDeps, meta: ClusterRecord): Promise<v
   await deps.table.update(
     metaKey(meta.id),
     { set: { rights: JSON.stringify({ at, ...rights }) } },
-    { attribute: 'epoch', is: '=', value: meta.epoch },
+    { attribute: 'epoch', is: '=', value: meta.switchCount },
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import type { SweepDeps } from './deps.ts';
 
 /** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three that did not come it is silent. */
@@ -25,8 +26,8 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: Cl
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
   // Only an active cluster is written to.
   if (!isActive) return;
-  const isCircuitOpen = meta.circuit ? 1 : 0;
+  const isCircuitOpen = blockedBy(meta) ? 1 : 0;
   deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);
   deps.metrics.put('OpenCircuits', isCircuitOpen, dimensions);
-  deps.metrics.put('WriterConflict', meta.circuit?.reason === 'two-writers' ? 1 : 0, dimensions);
+  deps.metrics.put('WriterConflict', meta.writerConflict ? 1 : 0, dimensions);
 }

@@ -2,6 +2,7 @@
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import type { WakeUp } from '#shared/workqueue/add.ts';
 import type { SweepDeps } from './deps.ts';
@@ -21,7 +22,7 @@ export async function tell(deps: SweepDeps, meta: ClusterRecord): Promise<Told> 
     deps.metrics.put('ShadowDifferences', meta.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });
     const { overdue, oldestSeconds } = await lookForOverdue(deps, meta);
     // A cluster that can't be asked is behind by definition, and has an alarm of its own.
-    deps.metrics.put('OldestDirtyAge', meta.circuit || !hasSynced(meta) ? 0 : oldestSeconds, { cluster });
+    deps.metrics.put('OldestDirtyAge', blockedBy(meta) || !hasSynced(meta) ? 0 : oldestSeconds, { cluster });
     return { id: cluster, meta, overdue };
   } finally {
     publishStates(deps, meta);

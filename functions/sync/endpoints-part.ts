@@ -5,11 +5,11 @@ import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { faultOf } from './circuit.ts';
+import { faultOf } from './cluster-failures.ts';
+import { noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
 import { confirmedPods, doneWith } from './mass-removal-guard.ts';
 import type { Run } from './run.ts';
-import { noteIfForeign } from './two-writers.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs, work } = run;

@@ -7,12 +7,12 @@ import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/pla
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { faultOf } from './circuit.ts';
+import { faultOf } from './cluster-failures.ts';
+import { noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
 import { confirmedPods, doneWith } from './mass-removal-guard.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
 import type { Run } from './run.ts';
-import { noteIfForeign } from './two-writers.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
 const nameTries = 5;

@@ -3,6 +3,7 @@
  * "Invariants"). A message is gone only when what it stands for is done or another message stands for it.
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { circuitSeconds, longestCircuitSeconds } from '#shared/clusters/circuit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -17,13 +18,14 @@ import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
 import { freshWakeUp } from '#shared/workqueue/add.ts';
 import { claim, prove, readWork, settle, settleAndRenew, settleClean } from '#shared/workqueue/item-store.ts';
-import { circuitSeconds, gateSeconds, longestCircuitSeconds, longestGateSeconds } from '#shared/workqueue/rules/backoff.ts';
+import { gateSeconds, longestGateSeconds } from '#shared/workqueue/rules/backoff.ts';
 import { isLeased, partsToRun, type WorkItem, type WorkPart, workParts } from '#shared/workqueue/rules/item.ts';
 import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { bounce } from './bounce.ts';
-import { closeCircuit, faultOf, openCircuit, passCircuit, withoutCredentials } from './circuit.ts';
+import { closedCircuit, faultOf, openedCircuit, passCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { SyncDeps, SyncLimits } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
+import { countForeign } from './foreign-writes.ts';
 import { type Known, load, readFacts } from './load.ts';
 import { observeSync } from './metrics.ts';
 import { type RunResult, report, tellParked } from './report.ts';
@@ -33,7 +35,6 @@ import { delayed, settleParts } from './settle.ts';
 import { compare } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
 import { timeLeft } from './time-left.ts';
-import { countForeignWrites } from './two-writers.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function syncMessage(deps: SyncDeps, limits: SyncLimits, message: SyncMessage, deadline: number): Promise<boolean> {
@@ -135,7 +136,7 @@ async function runOnce(
   const [meta, facts] = await Promise.all([readCluster(deps.table, key.cluster), readFacts(deps, key, held.known)]);
   const rounds = Math.max(0, ...parts.map((p) => message.seq[p] ?? 0));
   // The switch back wakes every service, but nobody who has left only Endpoints behind (EP-70).
-  const paused = meta?.mode === 'paused' || meta?.circuit?.reason === 'two-writers';
+  const paused = meta?.mode === 'paused' || meta?.writerConflict;
   const waits = paused && !facts.serviceRecord;
   if (!meta || (!waits && (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')))) return { ...nothing, meta, outcomes: same(ok) };
   try {
@@ -151,7 +152,7 @@ async function runOnce(
     const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];
     if (meta.circuit) {
       await api.identity();
-      await closeCircuit(deps, meta);
+      await closedCircuit(deps, meta);
     }
     const inputs = await load(deps, meta, key, held.work, facts, 'written', held.known?.outputs);
     const { counts } = facts;
@@ -205,7 +206,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): P
     return { kind: 'not-now', reason: error.message, waitSeconds: error.waitSeconds, longestSeconds: error.longestSeconds };
   if (error instanceof ClusterApiError) {
     if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
-    return isClusterFault(error) || error.status === 403 ? openCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+    return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
   }
   throw error;
 }
@@ -222,7 +223,7 @@ async function save(run: Run, held: Held, outcomes: ReadonlyMap<WorkPart, Outcom
     // Each part by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([part]) => outputKindOf[part]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
-    await countForeignWrites(run);
+    await countForeign(run);
   }
   const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);

@@ -16,6 +16,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ChosenMode, hasLeft, mayWrite } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { noteReady, switchMode } from '#shared/clusters/switch-mode.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import { countDifferences } from '#shared/store/differences.ts';
@@ -216,7 +217,7 @@ async function list(hub: Hub): Promise<void> {
       meta.mode,
       heard,
       hasSynced(meta) ? 'applied' : 'waiting',
-      meta.circuit ? `open: ${meta.circuit.reason}` : 'closed',
+      blockedBy(meta) ? `open: ${blockedBy(meta)}` : 'closed',
       meta.mode === 'shadow' ? String(differences) : '-',
     ]);
   }

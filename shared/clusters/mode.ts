@@ -18,6 +18,6 @@ export const isHere: Condition = { all: [isNot('draining'), isNot('removed')] };
 /** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
 export const hasLeft = ({ mode }: { readonly mode: Mode }): boolean => mode === 'draining' || mode === 'removed';
 
-/** May what is computed be written? Once a second writer was met it may not, until somebody switches the mode. */
-export const mayWrite = ({ mode, circuit }: { readonly mode: Mode; readonly circuit: { readonly reason: string } | undefined }): boolean =>
-  mode === 'active' && circuit?.reason !== 'two-writers';
+/** May what is computed be written? Not once a second controller was met, until an operator has switched the mode. */
+export const mayWrite = ({ mode, writerConflict }: { readonly mode: Mode; readonly writerConflict: boolean }): boolean =>
+  mode === 'active' && !writerConflict;

@@ -3,9 +3,11 @@ import { type Kind, kinds } from '#shared/kube/types.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
+import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
 import { isHere, type Mode } from './mode.ts';
 import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
+import { decodeWriterConflict } from './writer-conflict.ts';
 
 export interface QueueUrls {
   readonly events: string;
@@ -24,24 +26,13 @@ export interface ApiAccess {
     | { readonly type: 'secret'; readonly secretArn: string };
 }
 
-/** Why the circuit to a cluster is open. */
-export type CircuitReason = 'unreachable' | 'server-error' | 'throttled' | 'unauthorized' | 'forbidden' | 'two-writers';
-
-export interface Circuit {
-  readonly reason: CircuitReason;
-  /** ms since the epoch: before it nobody asks the cluster, after it one probe at a time. */
-  readonly until: number;
-  /** Failures in a row, for the back-off. */
-  readonly failures: number;
-}
-
-export interface ClusterRecord {
+export interface ClusterRecord extends CircuitState {
   readonly id: string;
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
   readonly writer: string | undefined;
   readonly mode: Mode;
   /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
-  readonly epoch: number;
+  readonly switchCount: number;
   readonly wakeAll: boolean;
   /** How far a waking has come, which may be a former one (shared/workqueue/add-all.ts). */
   readonly wokenTo: string | undefined;
@@ -58,9 +49,8 @@ export interface ClusterRecord {
   readonly settings: ClusterSettings;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
-  readonly circuit: Circuit | undefined;
-  /** When the circuit was closed last, ms since the epoch: load is ramped up from there. */
-  readonly recoveredAt: number;
+  /** A second controller keeps writing our objects: no run writes until an operator has switched the mode. */
+  readonly writerConflict: boolean;
   readonly lists: ListsState;
   readonly high: { readonly [K in Kind]: Version };
   /** Version of the set of nodes. */
@@ -85,14 +75,8 @@ export interface ClusterRecord {
 /** When the record was made, ms since the epoch. */
 export const madeAt = 'madeAt';
 
-/** Attributes in which sync counts what others write (sync/two-writers.ts); a switch of mode forgets it all. */
-export const foreignWrites = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
-
 /** Attributes in which ingest keeps how far the relay's clock is behind ours. */
 export const relayClock = { behind: 'relayBehind', last: 'relayBehindLast' } as const;
-
-/** Attributes of the circuit (sync/circuit.ts); a switch of mode forgets them too. */
-export const circuitAttributes = ['circuit', 'probe', 'probeUntil'] as const;
 
 export async function readCluster(table: Table, cluster: string): Promise<ClusterRecord | undefined> {
   const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
@@ -115,7 +99,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     id,
     writer: item['writer'] as string | undefined,
     mode,
-    epoch: number('epoch'),
+    switchCount: number('epoch'),
     wakeAll: number('wakeAll') === 1,
     wokenTo: item['wokenTo'] as string | undefined,
     incarnation: number('inc'),
@@ -125,9 +109,8 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),
-    // In the other modes no run asks the API, so a circuit would stay as it was for ever.
-    circuit: json(foreignWrites.conflict) ?? (mode === 'active' ? json('circuit') : undefined),
-    recoveredAt: number('recoveredAt'),
+    ...decodeCircuit(item, mode),
+    writerConflict: decodeWriterConflict(item),
     lists: decodeLists(item),
     high: perKind('high_', noVersion),
     nodesVersion: number('nodes'),

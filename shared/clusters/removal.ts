@@ -41,8 +41,8 @@ export async function clearedTo(table: Table, cluster: string): Promise<Key | un
   return typeof text === 'string' ? (JSON.parse(text) as Key) : undefined;
 }
 
-export async function finishRemoval(table: Table, { id, incarnation, epoch, nodesVersion }: ClusterRecord, now: number): Promise<boolean> {
-  const item = { ...metaKey(id), mode: 'removed', modeSince: now, inc: incarnation, epoch, nodes: nodesVersion };
+export async function finishRemoval(table: Table, { id, incarnation, switchCount, nodesVersion }: ClusterRecord, now: number): Promise<boolean> {
+  const item = { ...metaKey(id), mode: 'removed', modeSince: now, inc: incarnation, epoch: switchCount, nodes: nodesVersion };
   return table.put(item, {
     all: [
       { attribute: 'mode', is: '=', value: 'draining' },

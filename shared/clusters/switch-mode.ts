@@ -1,8 +1,9 @@
 /** What changes a cluster's mode. */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
+import { circuitAttributes } from './circuit.ts';
 import { type ChosenMode, isHere, isMode } from './mode.ts';
-import { circuitAttributes, foreignWrites } from './record.ts';
+import { writerConflictAttributes } from './writer-conflict.ts';
 
 /**
  * Switches the mode and owes a wake-up to every service: settings first, or a run could use up the wake-up in the former mode; then the waking,
@@ -14,7 +15,7 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
   const change = {
     set,
     add: { epoch: 1 },
-    remove: [...Object.values(foreignWrites), ...circuitAttributes, ...(mode === 'paused' ? [] : ['wasActive'])],
+    remove: [...writerConflictAttributes, ...circuitAttributes, ...(mode === 'paused' ? [] : ['wasActive'])],
   };
   const pause = { ...change, set: { ...set, wasActive: 1 } };
   if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;

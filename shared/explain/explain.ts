@@ -159,7 +159,7 @@ function stateOf({ work, meta, difference, now }: Pick<ExplainInput, 'work' | 'm
     return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
   }
   if (meta.mode !== 'active') return `nothing is written: the cluster is ${meta.mode}`;
-  if (meta.circuit?.reason === 'two-writers') return 'nothing is written: somebody else writes what is ours, until the mode is switched';
+  if (meta.writerConflict) return 'nothing is written: somebody else writes what is ours, until the mode is switched';
   if (isClean(work)) return 'everything is written';
   if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;
   const failing = Math.max(work.parts.ep.tries, work.parts.sl.tries);

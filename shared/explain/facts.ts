@@ -102,8 +102,7 @@ export function timeText(ms: number, now: number): string {
   return `${new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
 }
 
-function circuitText({ circuit }: ClusterRecord, now: number): string {
-  if (!circuit) return 'closed';
-  if (circuit.reason === 'two-writers') return 'open (two-writers): nothing is written until somebody switches the mode';
-  return `open (${circuit.reason}), next probe ${timeText(circuit.until, now)}`;
+function circuitText({ circuit, writerConflict }: ClusterRecord, now: number): string {
+  if (writerConflict) return 'open (two-writers): nothing is written until somebody switches the mode';
+  return circuit ? `open (${circuit.reason}), next probe ${timeText(circuit.untilMs, now)}` : 'closed';
 }

@@ -25,9 +25,9 @@ export interface Woken {
 }
 
 /** Where the waking goes on that the last switch owes; undefined: at the beginning. */
-export function placeOf({ wokenTo, epoch }: ClusterRecord): Place | undefined {
+export function placeOf({ wokenTo, switchCount }: ClusterRecord): Place | undefined {
   const kept = wokenTo === undefined ? undefined : (JSON.parse(wokenTo) as { readonly epoch: number; readonly place: Place });
-  return kept?.epoch === epoch ? kept.place : undefined;
+  return kept?.epoch === switchCount ? kept.place : undefined;
 }
 
 /** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
@@ -35,8 +35,10 @@ export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Pla
   const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
   await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
-  const change: Change = place ? { set: { wokenTo: JSON.stringify({ epoch: meta.epoch, place }) } } : { set: { wakeAll: 0 }, remove: ['wokenTo'] };
-  const noted = await deps.table.update(metaKey(meta.id), change, { attribute: 'epoch', is: '=', value: meta.epoch });
+  const change: Change = place
+    ? { set: { wokenTo: JSON.stringify({ epoch: meta.switchCount, place }) } }
+    : { set: { wakeAll: 0 }, remove: ['wokenTo'] };
+  const noted = await deps.table.update(metaKey(meta.id), change, { attribute: 'epoch', is: '=', value: meta.switchCount });
   return { services: wakeUps.length, place: noted && place };
 }
 

@@ -2,6 +2,7 @@
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { countDifferences } from '#shared/store/differences.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -42,7 +43,8 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
 }
 
 function circuitText(meta: ClusterRecord): string {
-  if (meta.circuit) return meta.circuit.reason;
+  const reason = blockedBy(meta);
+  if (reason) return reason;
   const missing = missingFirstLists(meta);
   return missing.length > 0 ? `first lists of ${missing.join(', ')} missing` : 'closed';
 }

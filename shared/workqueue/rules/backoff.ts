@@ -14,27 +14,10 @@ export function backoffSeconds(part: WorkPart, failures: number): number {
   return Math.max(1, Math.ceil(Math.min(baseMs[part] * 2 ** failures, capMs) / 1000));
 }
 
-/**
- * Wait while the cluster cannot be asked: 30 s, doubled with each round up to 300 s, spread over its second half so that what
- * waited for the same cluster does not come back at once. `random` is in [0, 1).
- */
-export function circuitSeconds(rounds: number, random: number): number {
-  const seconds = Math.min(30 * 2 ** rounds, longestCircuitSeconds);
-  return Math.ceil(seconds / 2 + (seconds / 2) * random);
-}
-
 /** Wait of a message that is for the end of a lease. */
 export const leaseEndSeconds = (msOfLease: number): number => Math.min(900, Math.ceil(msOfLease / 1000));
-
-export const longestCircuitSeconds = 300;
 
 /** Wait for the first lists: 1 s, doubled up to 30 s. */
 export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, longestGateSeconds);
 
 export const longestGateSeconds = 30;
-
-/**
- * Share of the work that runs after a recovery: 1/64 at once, doubled every 5 s, all of it after 30 s.
- * The rest waits a little longer.
- */
-export const rampShare = (msSinceRecovery: number): number => Math.min(1, 2 ** (msSinceRecovery / 5000) / 64);

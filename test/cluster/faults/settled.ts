@@ -1,9 +1,11 @@
 /** Is nothing left to do, and is everything as it must be? */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';
@@ -38,7 +40,7 @@ async function owed({ hub, cluster }: Scene): Promise<readonly string[]> {
       .filter((d) => d.visible || d.inFlight)
       .map((d) => `in queue ${d.name}: ${d.visible} + ${d.inFlight} in flight`),
     ...dirty.map(({ pk }) => `still to be done: ${pk}`),
-    ...(meta.circuit ? [`circuit open: ${meta.circuit.reason}`] : []),
+    ...(blockedBy(meta) ? [`circuit open: ${blockedBy(meta)}`] : []),
   ];
 }
 

@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { foreignWrites, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
-import { accessKey, metaKey } from '#shared/store/keys.ts';
+import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
+import { accessKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { localHub } from './local-hub.ts';
@@ -96,15 +97,14 @@ it.concurrent('a pause says until when a late worker may write and wakes nothing
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', { timeout: 60_000 }, async () => {
   await hub.register('contested');
-  const conflict = JSON.stringify({ reason: 'two-writers', failures: 1, until: Date.now() + 1e9 });
-  await hub.table.update(metaKey('contested'), { set: { [foreignWrites.conflict]: conflict } });
+  await recordWriterConflict(hub.table, (await readCluster(hub.table, 'contested')) as ClusterRecord, Date.now());
   expect((await cluster('list')).output).toMatch(/contested +active .*open: two-writers/);
   const { code, output } = await cluster('active', 'contested');
   expect(code).toBe(2);
   expect(output).toContain('NOT  reachable');
-  expect((await readCluster(hub.table, 'contested'))?.circuit?.reason).toBe('two-writers');
+  expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(true);
   expect((await cluster('active', 'contested', '--override')).code).toBe(0);
-  expect((await readCluster(hub.table, 'contested'))?.circuit).toBeUndefined();
+  expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(false);
 });
 
 it.concurrent('a cluster whose own controllers cannot be switched off is never active, whatever is said', { timeout: 60_000 }, async () => {

@@ -9,7 +9,7 @@ import { memoryTable } from '#test/support/table-memory.ts';
 it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSince: 5000, incarnation: 1, epoch: 0 });
+  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSince: 5000, incarnation: 1, switchCount: 0 });
 });
 
 it('registering again changes settings, and neither the mode nor since when', async () => {
@@ -41,7 +41,7 @@ it('a cluster that has left comes back as if it were new, in the mode given, and
   expect(await drainCluster(table, 'c', 6000)).toBe(true);
   expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
   const back = await readCluster(table, 'c');
-  expect(back).toMatchObject({ mode: 'shadow', modeSince: 7000, wakeAll: true, incarnation: 2, epoch: 2, nodesVersion: 8 });
+  expect(back).toMatchObject({ mode: 'shadow', modeSince: 7000, wakeAll: true, incarnation: 2, switchCount: 2, nodesVersion: 8 });
   expect(back).toMatchObject({ uid: '', heartbeatAt: 0, lists: { firstListOf: { Pod: 0 } } });
 });
 

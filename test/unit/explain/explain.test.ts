@@ -95,12 +95,12 @@ describe('the summary', () => {
     ],
     [
       'the circuit is open',
-      input({ work: { ...done, gen: 4 }, meta: meta({ circuit: { reason: 'unreachable', until: now + 5_000, failures: 1 } }) }),
+      input({ work: { ...done, gen: 4 }, meta: meta({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
       '1 of 1 selected pods is ready to be reached; a run is owed, but the cluster can’t be asked (unreachable).',
     ],
     [
       'somebody else writes too',
-      input({ work: done, meta: meta({ circuit: { reason: 'two-writers', until: now + 1e12, failures: 1 } }) }),
+      input({ work: done, meta: meta({ writerConflict: true }) }),
       '1 of 1 selected pods is ready to be reached; nothing is written: somebody else writes what is ours, until the mode is switched.',
     ],
     [

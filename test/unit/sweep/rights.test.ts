@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { askRights, toAsk } from '#functions/sweep/rights.ts';
-import { type ClusterRecord, foreignWrites, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
-import { metaKey } from '#shared/store/keys.ts';
+import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
@@ -57,7 +57,7 @@ it('an active cluster is not asked, but one that is paused or that stopped for a
   await switchMode(table, 'c', 'active', 1_000_000);
   await sweepAfter(0);
   expect(asked()).toBe(0);
-  await table.update(metaKey('c'), { set: { [foreignWrites.conflict]: JSON.stringify({ reason: 'two-writers', failures: 1, until: 1e12 }) } });
+  await recordWriterConflict(table, (await readCluster(table, 'c')) as ClusterRecord, 1_000_000);
   await sweepAfter(0);
   const stopped = asked();
   expect(stopped).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import { kinds } from '#shared/kube/types.ts';
 
 const now = 10_000_000;
 const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));
+const conflict = { conflict: JSON.stringify({ reason: 'two-writers', failures: 1, since: now }) };
 const circuit = (reason: string): object => ({ circuit: JSON.stringify({ reason, until: now, failures: 1 }) });
 
 function statesOf(item: object): { readonly [metric: string]: number } {
@@ -31,7 +32,7 @@ describe('the state of a cluster', () => {
     ['its relay is silent', { heartbeatAt: now - 91_000 }, { SilentRelays: 1 }],
     ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1, ClosedGates: 1 }],
     ['it can’t be written to', circuit('unreachable'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 0 }],
-    ['it has two writers', circuit('two-writers'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 1 }],
+    ['it has two writers', conflict, { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 1 }],
   ])('the state of an active cluster counts when %s', (_, item, states) => {
     expect(statesOf({ mode: 'active', heartbeatAt: now, ...lists, ...item })).toMatchObject(states);
   });
@@ -53,7 +54,7 @@ describe('the state of a cluster', () => {
   });
 
   it.each([
-    ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, ...circuit('two-writers') }],
+    ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, ...conflict }],
     ['is in shadow mode and was never heard of', { mode: 'shadow' }],
   ])('the state of a cluster is not published while it %s', (_, item) => {
     expect(statesOf(item)).toEqual({});

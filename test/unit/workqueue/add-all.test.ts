@@ -58,7 +58,7 @@ it('where a former waking has come does not count after another switch', async (
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
   await switchMode(hub.table, 'c', 'shadow');
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.epoch, place: { namespace: 'zz' } }) } });
+  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.switchCount, place: { namespace: 'zz' } }) } });
   await switchMode(hub.table, 'c', 'active');
   hub.woken();
   await wakeAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);

@@ -1,6 +1,6 @@
 /** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
 import { expect, it } from 'vitest';
-import { foreignManager, tolerated } from '#functions/sync/two-writers.ts';
+import { foreignManager, tolerated } from '#functions/sync/foreign-writes.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
@@ -23,7 +23,7 @@ const sliceOf = ({ store }: World, i: number): RawObject =>
   store.list('EndpointSlice', 'default').find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
 const addresses = (world: World, i: number): readonly string[] =>
   ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
-const circuit = async ({ table }: World) => (await readCluster(table, cluster))?.circuit?.reason;
+const hasConflict = async ({ table }: World) => (await readCluster(table, cluster))?.writerConflict;
 
 const overwriteEndpoints = (world: World, i: number, manager: string) =>
   world.store.patch('Endpoints', 'default', `svc-${i}`, { subsets: null }, 'merge', { manager });
@@ -47,7 +47,7 @@ it('an edit by hand is repaired, and again, and is no second writer', async () =
     expect(addresses(world, 0)).toHaveLength(2);
     expect(sliceOf(world, 1)['endpoints']).toHaveLength(2);
   }
-  expect(await circuit(world)).toBeUndefined();
+  expect(await hasConflict(world)).toBe(false);
 });
 
 it('a single write by kube-controller-manager is repaired and no second writer, nor is one every half minute', async () => {
@@ -57,7 +57,7 @@ it('a single write by kube-controller-manager is repaired and no second writer, 
     await pass(30);
     expect(addresses(world, round % 4)).toHaveLength(2);
   }
-  expect(await circuit(world)).toBeUndefined();
+  expect(await hasConflict(world)).toBe(false);
 });
 
 it.each([
@@ -67,11 +67,11 @@ it.each([
   'where kube-controller-manager keeps writing %s beside us, we stop within a minute, say so, and begin again when a person says so',
   async (_, overwrite) => {
     const { world, calls, pass } = await started();
-    for (let round = 0; round < tolerated && (await circuit(world)) === undefined; round++) {
+    for (let round = 0; round < tolerated && (await hasConflict(world)) === false; round++) {
       overwrite(world, round % 4, 'kube-controller-manager');
       await pass(8);
     }
-    expect(await circuit(world)).toBe('two-writers');
+    expect(await hasConflict(world)).toBe(true);
     expect(world.metrics.get('WriterConflict')).toBeGreaterThan(0);
 
     calls.length = 0;
@@ -84,7 +84,7 @@ it.each([
     expect(world.queues.deadSyncs.waiting()).toEqual([]);
 
     await switchTo(world, 'active');
-    expect(await circuit(world)).toBeUndefined();
+    expect(await hasConflict(world)).toBe(false);
     await pass(8);
     for (const i of [0, 1, 2, 3]) {
       expect(addresses(world, i)).toEqual(['10.1.0.1']);
@@ -99,7 +99,7 @@ it('a Service deleted while we had stopped writing takes its Endpoints along whe
     overwriteEndpoints(world, round % 4, 'kube-controller-manager');
     await pass(4);
   }
-  expect(await circuit(world)).toBe('two-writers');
+  expect(await hasConflict(world)).toBe(true);
   world.store.remove('Service', 'default', 'svc-0');
   await pass(120);
   expect(world.store.find('Endpoints', 'default', 'svc-0')).toBeDefined();
@@ -119,7 +119,7 @@ it('what kube-controller-manager wrote while we only looked on is no second writ
   await pass(2);
   await switchTo(world, 'active');
   await pass(8);
-  expect(await circuit(world)).toBeUndefined();
+  expect(await hasConflict(world)).toBe(false);
   for (const i of [0, 1, 2, 3]) expect(addresses(world, i)).toHaveLength(2);
 });
 
@@ -133,7 +133,7 @@ it('objects that are not ours may be written by whom they belong to', async () =
     world.store.patch('Service', 'default', 'by-hand', { metadata: { labels: { i: String(i) } } }, 'merge');
     await pass(4);
   }
-  expect(await circuit(world)).toBeUndefined();
+  expect(await hasConflict(world)).toBe(false);
 });
 
 it('sweep goes on telling of the conflict for as long as it lasts', async () => {
@@ -153,7 +153,7 @@ it('another hub that is active for the cluster is a second writer: both stop', a
     overwriteEndpoints(world, round % 4, 'fleet-endpoints-0ther');
     await pass(4);
   }
-  expect(await circuit(world)).toBe('two-writers');
+  expect(await hasConflict(world)).toBe(true);
 });
 
 it('a hub has one id for its writes to a cluster, whichever of its workers gives it, and keeps it through switches', async () => {

@@ -1,10 +1,18 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster/errors.ts';
-import { isMode } from '#shared/clusters/mode.ts';
-import { type Circuit, type CircuitReason, type ClusterRecord, circuitAttributes } from '#shared/clusters/record.ts';
+import {
+  type CircuitReason,
+  circuitSeconds,
+  claimProbe,
+  closeCircuit,
+  longestCircuitSeconds,
+  nextCircuit,
+  openCircuit,
+  rampShare,
+  secondsAfterFailure,
+} from '#shared/clusters/circuit.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { metaKey } from '#shared/store/keys.ts';
-import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/workqueue/rules/backoff.ts';
 import { workParts } from '#shared/workqueue/rules/item.ts';
 import { NotNow, type Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
@@ -27,7 +35,7 @@ export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome
       if (!(probe instanceof ClusterApiError)) throw probe;
     }
   }
-  return openCircuit(run.deps, run.meta, error);
+  return openedCircuit(run.deps, run.meta, error);
 }
 
 /** AWS, which all clusters share, gives us no credentials just now (shared/cluster/access.ts): no fault of the cluster, whose circuit stays as it is. */
@@ -41,22 +49,14 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outc
 const isOnceMore = ({ work }: Run): boolean => workParts.some((p) => work.parts[p].rg > work.parts[p].done);
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
-export async function openCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
+export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
   const reason = reasonOf(error);
-  const failures = (meta.circuit?.failures ?? 0) + 1;
-  const asked = reason === 'throttled' ? error.retryAfterSeconds : undefined;
-  const waitSeconds = asked !== undefined ? Math.max(1, Math.ceil(asked * (1 + deps.random()))) : circuitSeconds(failures - 1, deps.random());
-  const pause = asked ?? circuitSeconds(failures - 1, 0);
-  const circuit: Circuit = { reason, failures, until: deps.now() + pause * 1000 };
-  // Only the first to see it, or the one that probed, counts: others find the circuit changed and leave it. So does a run that a switch of mode
-  // has overtaken: where nothing is written, no run would close the circuit again.
-  await deps.table.update(
-    metaKey(meta.id),
-    { set: { circuit: JSON.stringify(circuit) }, remove: ['probe', 'probeUntil'] },
-    { all: [isMode('active'), meta.circuit ? { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) } : { absent: 'circuit' }] },
-  );
+  const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
+  const next = nextCircuit(meta.circuit, failure, deps.now());
+  const waitSeconds = secondsAfterFailure(next, failure, deps.random());
+  await openCircuit(deps.table, meta, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
-  deps.log.warn('circuit open', { cluster: meta.id, reason, failures, waitSeconds, error: error.message });
+  deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, waitSeconds, error: error.message });
   return { kind: 'not-now', reason: `circuit: ${reason}`, waitSeconds, longestSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
 }
 
@@ -71,38 +71,23 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 export async function passCircuit(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const now = deps.now();
   if (meta.circuit) {
-    const { until, failures, reason } = meta.circuit;
-    if (now < until) {
-      const seconds = Math.ceil((until - now) / 1000);
+    const { untilMs, failures, reason } = meta.circuit;
+    if (now < untilMs) {
+      const seconds = Math.ceil((untilMs - now) / 1000);
       throw new NotNow(`circuit: ${reason}`, seconds + circuitSeconds(failures - 1, deps.random()), seconds + longestCircuitSeconds);
     }
-    const probing = await deps.table.update(
-      metaKey(meta.id),
-      { set: { probe: leaseId, probeUntil: now + limitsOf(deps).sync.probeMs } },
-      {
-        all: [
-          { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },
-          { any: [{ absent: 'probe' }, { attribute: 'probeUntil', is: '<', value: now }] },
-        ],
-      },
-    );
-    if (!probing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
+    const isProbing = await claimProbe(deps.table, meta, { by: leaseId, nowMs: now, untilMs: now + limitsOf(deps).sync.probeMs });
+    if (!isProbing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
     return;
   }
-  if (meta.recoveredAt > 0 && deps.random() >= rampShare(now - meta.recoveredAt)) {
+  if (meta.recoveredAtMs > 0 && deps.random() >= rampShare(now - meta.recoveredAtMs)) {
     throw new NotNow('recovering', 2 + Math.floor(8 * deps.random()));
   }
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */
-export async function closeCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
-  if (!meta.circuit) return;
-  const closed = await deps.table.update(
-    metaKey(meta.id),
-    { set: { recoveredAt: deps.now() }, remove: circuitAttributes },
-    { attribute: 'circuit', is: '=', value: JSON.stringify(meta.circuit) },
-  );
-  if (!closed) return;
+export async function closedCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
+  if (!(await closeCircuit(deps.table, meta, deps.now()))) return;
   deps.metrics.put('CircuitOpen', 0, { cluster: meta.id });
   deps.log.info('circuit closed', { cluster: meta.id });
 }

@@ -3,11 +3,11 @@
  * being written to, until a person has switched its mode. One edit by hand is no second writer: it is repaired.
  */
 
-import { type Circuit, type ClusterRecord, foreignWrites } from '#shared/clusters/record.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { countForeignWrites, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManager, fieldManagerOf, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import { metaKey } from '#shared/store/keys.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from './deps.ts';
@@ -15,8 +15,6 @@ import type { ForeignWrite, Run } from './run.ts';
 
 /** Of production. */
 export const tolerated = defaultLimits.sync.toleratedForeignWrites;
-/** "Until a person says otherwise" as a time. */
-const foreverMs = 100 * 365 * 86_400_000;
 
 /** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
@@ -48,38 +46,16 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 
 /** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
-export async function countForeignWrites({ deps, meta, foreign }: Pick<Run, 'deps' | 'meta' | 'foreign'>): Promise<void> {
+export async function countForeign({ deps, meta, foreign }: Pick<Run, 'deps' | 'meta' | 'foreign'>): Promise<void> {
   if (foreign.length === 0) return;
   const { toleratedForeignWrites, foreignWritesMs: windowMs } = limitsOf(deps).sync;
-  const now = deps.now();
-  const key = metaKey(meta.id);
-  const { count, since } = foreignWrites;
-  const sameSwitch = { attribute: 'epoch', is: '=', value: meta.epoch } as const;
-  const item =
-    (await deps.table.update(
-      key,
-      { add: { [count]: foreign.length } },
-      { all: [sameSwitch, { attribute: since, is: '>', value: now - windowMs }] },
-    )) ??
-    (await deps.table.update(
-      key,
-      { set: { [count]: foreign.length, [since]: now } },
-      { all: [sameSwitch, { any: [{ absent: since }, { attribute: since, is: '<=', value: now - windowMs }] }] },
-    ));
-  if (((item?.[count] as number | undefined) ?? 0) >= toleratedForeignWrites) await stopWriting(deps, meta, foreign, now);
+  const nowMs = deps.now();
+  const writes = await countForeignWrites(deps.table, meta, foreign.length, { nowMs, windowMs });
+  if (writes >= toleratedForeignWrites) await stopWriting(deps, meta, foreign, nowMs);
 }
 
-async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonly ForeignWrite[], now: number): Promise<void> {
-  const conflict: Circuit = { reason: 'two-writers', failures: 1, until: now + foreverMs };
-  const stopped = await deps.table.update(
-    metaKey(meta.id),
-    { set: { [foreignWrites.conflict]: JSON.stringify(conflict) } },
-    // A late worker must not undo what a person has switched since.
-    {
-      all: [{ attribute: 'epoch', is: '=', value: meta.epoch }, { attribute: 'mode', is: '=', value: 'active' }, { absent: foreignWrites.conflict }],
-    },
-  );
-  if (!stopped) return;
+async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonly ForeignWrite[], nowMs: number): Promise<void> {
+  if (!(await recordWriterConflict(deps.table, meta, nowMs))) return;
   deps.metrics.put('WriterConflict', 1, { cluster: meta.id });
   const [{ kind, namespace, name, manager }] = foreign as readonly [ForeignWrite];
   deps.log.error('two writers: nothing more is written to the cluster until its mode is switched', {

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import {
+  type Circuit,
+  type CircuitReason,
+  circuitSeconds,
+  claimProbe,
+  closeCircuit,
+  decodeCircuit,
+  nextCircuit,
+  openCircuit,
+  rampShare,
+  secondsAfterFailure,
+} from '#shared/clusters/circuit.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const failure = (reason: CircuitReason, retryAfterSeconds?: number) => ({ reason, retryAfterSeconds });
+
+it.each<readonly [string, Circuit | undefined, ReturnType<typeof failure>, Circuit]>([
+  ['opens for 15 s with the first failure', undefined, failure('unreachable'), { reason: 'unreachable', failures: 1, untilMs: 15_000 }],
+  [
+    'stays open twice as long with the next one, whose reason counts',
+    { reason: 'unreachable', failures: 1, untilMs: 0 },
+    failure('forbidden'),
+    { reason: 'forbidden', failures: 2, untilMs: 30_000 },
+  ],
+  [
+    'stays open for 150 s at most',
+    { reason: 'unreachable', failures: 99, untilMs: 0 },
+    failure('unreachable'),
+    { reason: 'unreachable', failures: 100, untilMs: 150_000 },
+  ],
+  ['stays open as long as a throttling cluster asks', undefined, failure('throttled', 7), { reason: 'throttled', failures: 1, untilMs: 7_000 }],
+])('the circuit %s', (_what, circuit, met, next) => {
+  expect(nextCircuit(circuit, met, 0)).toEqual(next);
+});
+
+it('the run that has met a failure never comes back before the circuit lets a probe pass', () => {
+  for (const met of [failure('unreachable'), failure('throttled', 0.1), failure('throttled', 7)]) {
+    const next = nextCircuit(undefined, met, 0);
+    for (const random of [0, 0.5, 0.999]) expect(secondsAfterFailure(next, met, random) * 1000).toBeGreaterThanOrEqual(next.untilMs);
+  }
+});
+
+it('the wait while a cluster cannot be asked doubles from 30 s to 300 s', () => {
+  expect([0, 1, 2, 3, 4, 9].map((rounds) => circuitSeconds(rounds, 1))).toEqual([30, 60, 120, 240, 300, 300]);
+});
+
+it('the wait while a cluster cannot be asked is spread over its second half', () => {
+  expect([0, 0.5, 0.999].map((random) => circuitSeconds(1, random))).toEqual([30, 45, 60]);
+});
+
+it('the load after a recovery doubles every 5 s, and is whole after 30 s', () => {
+  expect([0, 5, 10, 15, 20, 25, 30, 3600].map((s) => rampShare(s * 1000))).toEqual([1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 1]);
+});
+
+async function activeCluster() {
+  const table = memoryTable();
+  await table.put({ ...metaKey('c'), mode: 'active' });
+  const state = async () => decodeCircuit((await table.get(metaKey('c'))) ?? { ...metaKey('c') }, 'active');
+  return { table, state, read: async () => ({ id: 'c', ...(await state()) }) };
+}
+
+it('two workers that meet a failure at once open one circuit', async () => {
+  const { table, state } = await activeCluster();
+  await openCircuit(table, { id: 'c', circuit: undefined }, { reason: 'unreachable', failures: 1, untilMs: 5 });
+  await openCircuit(table, { id: 'c', circuit: undefined }, { reason: 'forbidden', failures: 1, untilMs: 9 });
+  expect(await state()).toEqual({ circuit: { reason: 'unreachable', failures: 1, untilMs: 5 }, recoveredAtMs: 0 });
+});
+
+it('one worker at a time probes an open circuit, and its success closes the circuit', async () => {
+  const { table, read, state } = await activeCluster();
+  await openCircuit(table, await read(), { reason: 'unreachable', failures: 1, untilMs: 5 });
+  expect(await claimProbe(table, await read(), { by: 'a', nowMs: 10, untilMs: 20 })).toBe(true);
+  expect(await claimProbe(table, await read(), { by: 'b', nowMs: 15, untilMs: 25 })).toBe(false);
+  expect(await claimProbe(table, await read(), { by: 'b', nowMs: 21, untilMs: 31 })).toBe(true);
+  expect(await closeCircuit(table, await read(), 22)).toBe(true);
+  expect(await state()).toEqual({ circuit: undefined, recoveredAtMs: 22 });
+  expect(await closeCircuit(table, await read(), 23)).toBe(false);
+});
+
+it('a circuit is stored as the version before reads it', async () => {
+  const { table, read } = await activeCluster();
+  await openCircuit(table, await read(), { reason: 'throttled', failures: 3, untilMs: 5 });
+  expect((await table.get(metaKey('c')))?.['circuit']).toBe('{"reason":"throttled","failures":3,"until":5}');
+});
