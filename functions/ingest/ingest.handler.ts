@@ -2,10 +2,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { hotClient } from '#shared/aws-client-config.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
+import { readHubSettings } from '#shared/hub-settings.ts';
 import { comeBackSoon, received } from '#shared/queue/come-back.ts';
-import { hotClient } from '#shared/sdk-client.ts';
-import { readHubSettings } from '#shared/settings.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { sdkClient } from '#shared/aws-client-config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
-import { sdkClient } from '#shared/sdk-client.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { answer } from './answer.ts';
 import { applyRegistration } from './apply-registration.ts';

@@ -3,10 +3,10 @@ import type { Clock } from './clock.ts';
 
 /** The queue, and for how long it has accepted nothing of what was sent: a call without an answer counts from its beginning. */
 export class Acceptance implements MessageQueue {
-  private readonly queue: MessageQueue;
-  private readonly clock: Clock;
-  private underWay = 0;
-  private failingSince: number | undefined;
+  readonly #queue: MessageQueue;
+  readonly #clock: Clock;
+  #underWay = 0;
+  #failingSince: number | undefined;
   /** Calls accepted so far. */
   accepted = 0;
   /**
@@ -18,26 +18,26 @@ export class Acceptance implements MessageQueue {
   onReopened: () => void = () => {};
 
   constructor(queue: MessageQueue, clock: Clock) {
-    this.queue = queue;
-    this.clock = clock;
+    this.#queue = queue;
+    this.#clock = clock;
   }
 
   get failingMs(): number {
-    return this.failingSince === undefined ? 0 : this.clock.monotonic() - this.failingSince;
+    return this.#failingSince === undefined ? 0 : this.#clock.monotonic() - this.#failingSince;
   }
 
   /** What was sent before counts no more. */
   begin(): void {
-    this.failingSince = undefined;
+    this.#failingSince = undefined;
   }
 
   async send(messages: readonly OutgoingMessage[]): Promise<void> {
-    this.underWay++;
-    this.failingSince ??= this.clock.monotonic();
+    this.#underWay++;
+    this.#failingSince ??= this.#clock.monotonic();
     try {
-      await this.queue.send(messages);
+      await this.#queue.send(messages);
       this.accepted++;
-      this.failingSince = this.underWay > 1 ? this.clock.monotonic() : undefined;
+      this.#failingSince = this.#underWay > 1 ? this.#clock.monotonic() : undefined;
       if (this.isShut) {
         this.isShut = false;
         this.onReopened();
@@ -46,7 +46,7 @@ export class Acceptance implements MessageQueue {
       if (error instanceof Error && shut.test(error.name)) this.isShut = true;
       throw error;
     } finally {
-      this.underWay--;
+      this.#underWay--;
     }
   }
 }

@@ -4,8 +4,8 @@ import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';
 import { UnorderedVersions } from './resource-version.ts';
-import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
 
 /** What a reflector is doing. `waiting`: for the queue, or for its turn; not something that it is stuck in. */
 export type Activity = 'listing' | 'watching' | 'sleeping' | 'waiting';
@@ -13,37 +13,44 @@ export type Activity = 'listing' | 'watching' | 'sleeping' | 'waiting';
 /** `repair` is a list whose time has come, beside the watch. Only the other two and the watch count as the reflector's activity. */
 export type Purpose = 'first' | 'restart' | 'repair';
 
+interface AttemptsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly outbox: Outbox;
+}
+
 /** What one kind's lists and watches have in common: how they fail and are tried again, and the sign of life. */
 export class Attempts {
-  private readonly kind: Kind;
-  private readonly deps: { readonly clock: Clock; readonly log: Log; readonly meter: Meter; readonly outbox: Outbox };
+  readonly #kind: Kind;
+  readonly #deps: AttemptsDeps;
   /** Give up instead of waiting when the API server refuses the first list or watch. */
-  private readonly failFast: boolean;
-  private activity: { readonly what: Activity; readonly since: number };
+  readonly #failFast: boolean;
+  #activity: { readonly what: Activity; readonly since: number };
 
-  constructor(kind: Kind, deps: Attempts['deps'], failFast: boolean) {
-    this.kind = kind;
-    this.deps = deps;
-    this.failFast = failFast;
-    this.activity = { what: 'sleeping', since: deps.clock.now() };
+  constructor(kind: Kind, deps: AttemptsDeps, failFast: boolean) {
+    this.#kind = kind;
+    this.#deps = deps;
+    this.#failFast = failFast;
+    this.#activity = { what: 'sleeping', since: deps.clock.now() };
   }
 
   /** Ms since the last sign of life, 0 while it waits for the queue or its turn. */
   idleMs(now: number): number {
-    return this.activity.what === 'waiting' ? 0 : now - this.activity.since;
+    return this.#activity.what === 'waiting' ? 0 : now - this.#activity.since;
   }
 
   now(what: Activity, purpose?: Purpose): void {
-    if (purpose !== 'repair') this.activity = { what, since: this.deps.clock.now() };
+    if (purpose !== 'repair') this.#activity = { what, since: this.#deps.clock.now() };
   }
 
   /** Logs it and waits before the next try. */
   async failed(verb: 'list' | 'watch', e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
-    const { plural } = resources[this.kind];
-    const { log, meter } = this.deps;
-    meter.add('relay_watch_errors_total', this.kind);
+    const { plural } = resources[this.#kind];
+    const { log, meter } = this.#deps;
+    meter.add('relay_watch_errors_total', this.#kind);
     const reason = isRefused(e) ? `not authorised: ${verb} ${plural}` : String(e);
-    log.warn('list or watch failed', { kind: this.kind, verb, resource: plural, attempt, reason, error: e });
+    log.warn('list or watch failed', { kind: this.#kind, verb, resource: plural, attempt, reason, error: e });
     await this.pause(e, attempt, signal, purpose);
   }
 
@@ -51,33 +58,36 @@ export class Attempts {
   rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
     signal.throwIfAborted();
     if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;
-    if (this.failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.kind].plural, e);
+    if (this.#failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.#kind].plural, e);
   }
 
   async pause(e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
-    const delayMs = retryDelayMs(e, attempt, this.deps.clock.random());
-    if (purpose === 'repair') await this.backOff(delayMs, signal);
+    const delayMs = retryDelayMs(e, attempt, this.#deps.clock.random());
+    if (purpose === 'repair') await this.#backOff(delayMs, signal);
     else {
       this.now('sleeping');
-      await this.backOff(delayMs, signal);
+      await this.#backOff(delayMs, signal);
       this.now('sleeping');
     }
   }
 
   async rest(delayMs: number, signal: AbortSignal): Promise<void> {
     this.now('sleeping');
-    await sleep(this.deps.clock, delayMs, signal);
+    await sleep(this.#deps.clock, delayMs, signal);
     this.now('sleeping');
   }
 
   /** Ends when a turn of this relay begins: the API server has just answered, and the hub knows of nothing that this relay has not read. */
-  private async backOff(delayMs: number, signal: AbortSignal): Promise<void> {
-    const { clock, outbox } = this.deps;
-    const { spoken } = outbox;
+  async #backOff(delayMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, outbox } = this.#deps;
+    const { leaderHeader } = outbox;
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     try {
-      await Promise.race([sleep(clock, delayMs, until), outbox.until(() => outbox.spoken !== undefined && outbox.spoken !== spoken, until)]);
+      await Promise.race([
+        sleep(clock, delayMs, until),
+        outbox.waitUntil(() => outbox.leaderHeader !== undefined && outbox.leaderHeader !== leaderHeader, until),
+      ]);
     } finally {
       over.abort(new Error('the wait is over'));
     }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
-import type { ApiSettings } from './settings.ts';
+import type { ApiSettings } from './relay-settings.ts';
 
 /** A projected token lives an hour and is replaced long before; a kubelet writes it within a minute. */
 const freshForMs = 60_000;

@@ -6,7 +6,7 @@ import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep, unlessAborted } from './clock.ts';
 import type { GatherWindow } from './gather-window.ts';
 import type { Meter } from './meter.ts';
-import { backoffMs } from './retry.ts';
+import { backoffMs } from './relay-errors.ts';
 
 export interface OutboxDeps {
   readonly queue: MessageQueue;
@@ -15,11 +15,11 @@ export interface OutboxDeps {
   readonly meter: Meter;
   readonly limits?: Limits;
   /** Asked just before each send. Left out where no election decides it. */
-  readonly maySpeak?: () => boolean;
+  readonly maySend?: () => boolean;
 }
 
 /** Another relay speaks for the cluster: what this one reads stays with it. */
-export class StandingBy extends Error {
+export class NotLeading extends Error {
   override readonly name = 'StandingBy';
 }
 

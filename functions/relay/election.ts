@@ -1,7 +1,7 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
-import { type Accepted, freeAt, type Lease, nextStep, type Standing } from './lease.ts';
+import { type Accepted, freeAtMs, type Lease, nextStep, type Standing } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
 import type { Meter } from './meter.ts';
 
@@ -12,13 +12,13 @@ export interface ElectionDeps {
   readonly meter: Meter;
   readonly limits?: Limits;
   /** Never another process's. */
-  readonly me: string;
+  readonly id: string;
 }
 
 /** The relay, as the election sees it. */
 export interface Candidate {
   /** It is this relay's turn: asked again and again for as long as it is. */
-  speak(): void;
+  lead(): void;
   /** It is another's turn. */
   standBy(): void;
   /** Could it speak without listing first? */
@@ -30,160 +30,160 @@ export interface Candidate {
   /** The Lease says this under the name of this relay. */
   published(accepted: Accepted | undefined): void;
   /** What the speaking relay tells. */
-  heard(accepted: Accepted): void;
+  onLeaderAccepted(accepted: Accepted): void;
   /** For how long the queue has accepted nothing of what was sent, ms, and how many calls it has accepted so far. */
   queueState(): { readonly failingMs: number; readonly accepted: number };
 }
 
 /** Holds, renews, takes and gives back the lease, and tells the candidate. What to do is decided in lease.ts. */
 export class Election {
-  private readonly deps: ElectionDeps;
-  private standing: Standing;
+  readonly #deps: ElectionDeps;
+  #standing: Standing;
   /** Calls that the queue had accepted when the lease was last given back because of it. */
-  private acceptedBefore: number | undefined;
+  #acceptedBefore: number | undefined;
 
   constructor(deps: ElectionDeps) {
-    this.deps = deps;
+    this.#deps = deps;
     const { patienceMs } = limitsOf(deps).election;
     const never = Number.NEGATIVE_INFINITY;
-    this.standing = { me: deps.me, seen: undefined, mayUntil: undefined, abstainsUntil: never, failingMs: 0, patienceMs, coldMs: 0 };
+    this.#standing = { id: deps.id, observed: undefined, leadsUntilMs: undefined, abstainsUntilMs: never, failingMs: 0, patienceMs, coldMs: 0 };
   }
 
   /** Asked just before each message is sent: a process that stood still past its lease must not speak, whatever it was about to do. */
-  get maySpeak(): boolean {
-    const { mayUntil } = this.standing;
-    return mayUntil !== undefined && this.deps.clock.monotonic() < mayUntil;
+  get isLeading(): boolean {
+    const { leadsUntilMs } = this.#standing;
+    return leadsUntilMs !== undefined && this.#deps.clock.monotonic() < leadsUntilMs;
   }
 
   /** Until the signal is aborted; rejects with its reason. */
   async run(candidate: Candidate, signal: AbortSignal): Promise<void> {
-    const { clock, log, meter } = this.deps;
-    const { renewMs, lookMs, abstainMs } = limitsOf(this.deps).election;
-    this.standing = { ...this.standing, abstainsUntil: clock.monotonic() + abstainMs };
+    const { clock, log, meter } = this.#deps;
+    const { renewMs, lookMs, abstainMs } = limitsOf(this.#deps).election;
+    this.#standing = { ...this.#standing, abstainsUntilMs: clock.monotonic() + abstainMs };
     for (;;) {
       signal.throwIfAborted();
       const from = clock.monotonic();
       let renewed = false;
       try {
-        renewed = await this.turn(candidate, signal);
+        renewed = await this.#turn(candidate, signal);
       } catch (error) {
         signal.throwIfAborted();
         meter.count('relay_lease_errors_total');
-        log.warn('the lease cannot be read or renewed', { holds: this.maySpeak, error: String(error) });
+        log.warn('the lease cannot be read or renewed', { holds: this.isLeading, error: String(error) });
       }
       // Of a holder whose time ran out while the API server did not answer.
-      if (this.standing.mayUntil !== undefined && !this.maySpeak) this.stop(candidate, 'not renewed in time');
-      await sleep(clock, Math.max(100, this.untilNext(renewed ? renewMs : lookMs, clock.monotonic() - from)), signal);
+      if (this.#standing.leadsUntilMs !== undefined && !this.isLeading) this.#stop(candidate, 'not renewed in time');
+      await sleep(clock, Math.max(100, this.#untilNext(renewed ? renewMs : lookMs, clock.monotonic() - from)), signal);
     }
   }
 
   /** So that a standby need not wait for the lease's end. To be called when everything has been sent, or given up. */
   async giveBack(accepted: Accepted | undefined, signal: AbortSignal): Promise<void> {
-    const { seen, me } = this.standing;
-    this.standing = { ...this.standing, mayUntil: undefined };
-    if (seen?.lease.holder !== me) return;
-    await this.write({ holder: '', lease: seen.lease, accepted, taken: false }, signal);
+    const { observed, id } = this.#standing;
+    this.#standing = { ...this.#standing, leadsUntilMs: undefined };
+    if (observed?.lease.holder !== id) return;
+    await this.#write({ holder: '', lease: observed.lease, accepted, taken: false }, signal);
   }
 
   /** True if the lease was taken or renewed. */
-  private async turn(candidate: Candidate, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.deps;
+  async #turn(candidate: Candidate, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#deps;
     const { failingMs, accepted } = candidate.queueState();
-    const coldMs = candidate.isReady() ? 0 : limitsOf(this.deps).election.coldMs;
-    this.standing = {
-      ...this.standing,
+    const coldMs = candidate.isReady() ? 0 : limitsOf(this.#deps).election.coldMs;
+    this.#standing = {
+      ...this.#standing,
       failingMs,
       coldMs,
-      ...(accepted !== this.acceptedBefore && { patienceMs: limitsOf(this.deps).election.patienceMs }),
+      ...(accepted !== this.#acceptedBefore && { patienceMs: limitsOf(this.#deps).election.patienceMs }),
     };
-    let step = nextStep(this.standing, clock.monotonic());
-    if (step === 'lost') this.stop(candidate, 'not renewed in time');
-    if (this.standing.mayUntil === undefined) {
-      this.see(await this.deps.store.read(signal));
-      const { seen, me } = this.standing;
-      if (seen?.lease.accepted && seen.lease.holder !== me) candidate.heard(seen.lease.accepted);
-      step = nextStep(this.standing, clock.monotonic());
+    let step = nextStep(this.#standing, clock.monotonic());
+    if (step === 'lost') this.#stop(candidate, 'not renewed in time');
+    if (this.#standing.leadsUntilMs === undefined) {
+      this.#see(await this.#deps.store.read(signal));
+      const { observed, id } = this.#standing;
+      if (observed?.lease.accepted && observed.lease.holder !== id) candidate.onLeaderAccepted(observed.lease.accepted);
+      step = nextStep(this.#standing, clock.monotonic());
     }
-    if (step === 'give back') await this.handOver(candidate, signal);
-    return step === 'renew' || step === 'take' || step === 'create' ? this.hold(candidate, step, signal) : false;
+    if (step === 'give back') await this.#handOver(candidate, signal);
+    return step === 'renew' || step === 'take' || step === 'create' ? this.#hold(candidate, step, signal) : false;
   }
 
-  private async hold(candidate: Candidate, step: 'renew' | 'take' | 'create', signal: AbortSignal): Promise<boolean> {
-    const { clock, log, me } = this.deps;
-    const { trustMs } = limitsOf(this.deps).election;
+  async #hold(candidate: Candidate, step: 'renew' | 'take' | 'create', signal: AbortSignal): Promise<boolean> {
+    const { clock, log, id } = this.#deps;
+    const { trustMs } = limitsOf(this.#deps).election;
     const from = clock.monotonic();
-    const former = this.standing.seen?.lease;
-    const held = this.standing.mayUntil !== undefined;
+    const former = this.#standing.observed?.lease;
+    const held = this.#standing.leadsUntilMs !== undefined;
     // Before this relay sends the first page of a list, or the next one might not know that a list was begun.
-    const to = { holder: me, accepted: held ? candidate.accepted() : candidate.inherited(former?.accepted), taken: step !== 'renew' };
-    let written = await this.write({ ...to, lease: former }, signal);
+    const to = { holder: id, accepted: held ? candidate.accepted() : candidate.inherited(former?.accepted), taken: step !== 'renew' };
+    let written = await this.#write({ ...to, lease: former }, signal);
     if (!written) {
       // Another was quicker; or this one was, and the answer got lost.
-      this.see(await this.deps.store.read(signal));
-      const { seen } = this.standing;
-      if (seen?.lease.holder === me) written = await this.write({ ...to, lease: seen.lease }, signal);
+      this.#see(await this.#deps.store.read(signal));
+      const { observed } = this.#standing;
+      if (observed?.lease.holder === id) written = await this.#write({ ...to, lease: observed.lease }, signal);
     }
     if (!written) {
-      this.stop(candidate, 'another has written it');
+      this.#stop(candidate, 'another has written it');
       return false;
     }
-    this.standing = { ...this.standing, mayUntil: from + trustMs };
+    this.#standing = { ...this.#standing, leadsUntilMs: from + trustMs };
     candidate.published(to.accepted);
     if (!held) log.info('lease taken', { former: former?.holder ?? '', transitions: written.transitions });
-    candidate.speak();
+    candidate.lead();
     return true;
   }
 
   /** The queue takes nothing from here: another relay may be nearer to it. */
-  private async handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.deps;
-    const { mostPatienceMs, abstainMs } = limitsOf(this.deps).election;
+  async #handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { mostPatienceMs, abstainMs } = limitsOf(this.#deps).election;
     const { accepted, failingMs } = candidate.queueState();
     // Without this two relays that are both cut off would take turns for ever, every few seconds.
-    const patienceMs = Math.min(mostPatienceMs, this.standing.patienceMs * 2);
+    const patienceMs = Math.min(mostPatienceMs, this.#standing.patienceMs * 2);
     const known = candidate.accepted();
-    this.stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
-    this.acceptedBefore = accepted;
-    this.standing = { ...this.standing, patienceMs, abstainsUntil: clock.monotonic() + abstainMs };
+    this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
+    this.#acceptedBefore = accepted;
+    this.#standing = { ...this.#standing, patienceMs, abstainsUntilMs: clock.monotonic() + abstainMs };
     log.warn('lease given back', { patienceMs });
     await this.giveBack(known, signal);
   }
 
-  private stop(candidate: Candidate, reason: string, fields: object = {}): void {
-    if (this.standing.mayUntil === undefined) return;
-    this.standing = { ...this.standing, mayUntil: undefined };
-    this.deps.log.warn('standing by', { reason, ...fields });
+  #stop(candidate: Candidate, reason: string, fields: object = {}): void {
+    if (this.#standing.leadsUntilMs === undefined) return;
+    this.#standing = { ...this.#standing, leadsUntilMs: undefined };
+    this.#deps.log.warn('standing by', { reason, ...fields });
     candidate.standBy();
   }
 
   /** Undefined when the lease is not what it was. */
-  private async write(
+  async #write(
     to: { readonly holder: string; readonly lease: Lease | undefined; readonly accepted: Accepted | undefined; readonly taken: boolean },
     signal: AbortSignal,
   ): Promise<Lease | undefined> {
     const { holder, lease, accepted, taken } = to;
     const content = {
       holder,
-      durationMs: limitsOf(this.deps).election.leaseMs,
+      durationMs: limitsOf(this.#deps).election.leaseMs,
       transitions: (lease?.transitions ?? 0) + (taken && lease ? 1 : 0),
       accepted,
     };
-    const written = await this.deps.store.write(content, lease, taken, signal);
-    if (written) this.see(written);
+    const written = await this.#deps.store.write(content, lease, taken, signal);
+    if (written) this.#see(written);
     return written;
   }
 
-  private see(lease: Lease | undefined): void {
-    const { seen } = this.standing;
-    const same = lease !== undefined && seen?.lease.resourceVersion === lease.resourceVersion;
-    this.standing = { ...this.standing, seen: lease && { lease, since: same ? seen.since : this.deps.clock.monotonic() } };
+  #see(lease: Lease | undefined): void {
+    const { observed } = this.#standing;
+    const same = lease !== undefined && observed?.lease.resourceVersion === lease.resourceVersion;
+    this.#standing = { ...this.#standing, observed: lease && { lease, sinceMs: same ? observed.sinceMs : this.#deps.clock.monotonic() } };
   }
 
   /** A standby looks again just when the lease ends, if that is sooner. */
-  private untilNext(everyMs: number, tookMs: number): number {
-    const { seen, me, mayUntil, coldMs } = this.standing;
+  #untilNext(everyMs: number, tookMs: number): number {
+    const { observed, id, leadsUntilMs, coldMs } = this.#standing;
     const next = everyMs - tookMs;
-    if (mayUntil !== undefined || seen === undefined || seen.lease.holder === me) return next;
-    return Math.min(next, freeAt(seen) + coldMs - this.deps.clock.monotonic());
+    if (leadsUntilMs !== undefined || observed === undefined || observed.lease.holder === id) return next;
+    return Math.min(next, freeAtMs(observed) + coldMs - this.#deps.clock.monotonic());
   }
 }

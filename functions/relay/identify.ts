@@ -1,7 +1,7 @@
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
+import { isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';
 import { checkVersion, UnorderedVersions } from './resource-version.ts';
-import { isRefused, NotAuthorised, retryDelayMs } from './retry.ts';
 import type { WatchSource } from './watch-source.ts';
 
 export interface Identity {

@@ -1,6 +1,6 @@
 /**
  * Which of a cluster's relays speaks, decided as client-go's leaderelection does: the holder of a Lease renews it, and another relay takes it when
- * it has seen no renewal for the lease's whole duration. No two clocks are compared: what counts is when this process saw the record change.
+ * it has observed no renewal for the lease's whole duration. No two clocks are compared: what counts is when this process saw the record change.
  */
 import type { Kind } from '#shared/kube/types.ts';
 
@@ -24,13 +24,13 @@ export interface Lease {
 }
 
 export interface Standing {
-  readonly me: string;
+  readonly id: string;
   /** As last read or written; undefined before the first look and when there is none. `since`: when this process first saw it in this version. */
-  readonly seen: { readonly lease: Lease; readonly since: number } | undefined;
+  readonly observed: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   /** Until when this relay may speak; undefined while it stands by. */
-  readonly mayUntil: number | undefined;
+  readonly leadsUntilMs: number | undefined;
   /** Until then a lease is left to others: the queue cannot be reached from here, or this relay has just started and another may be ready. */
-  readonly abstainsUntil: number;
+  readonly abstainsUntilMs: number;
   /** For how long the queue has accepted nothing of what was sent, and how long that is borne. */
   readonly failingMs: number;
   readonly patienceMs: number;
@@ -42,18 +42,18 @@ export interface Standing {
 export type Step = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
 /** All times are ms of a clock that nobody sets. To be asked with `seen` fresh, unless this relay holds the lease. */
-export function nextStep({ me, seen, mayUntil, abstainsUntil, failingMs, patienceMs, coldMs }: Standing, now: number): Step {
-  if (mayUntil !== undefined) {
-    if (now >= mayUntil || seen?.lease.holder !== me) return 'lost';
+export function nextStep({ id, observed, leadsUntilMs, abstainsUntilMs, failingMs, patienceMs, coldMs }: Standing, now: number): Step {
+  if (leadsUntilMs !== undefined) {
+    if (now >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
     return failingMs > patienceMs ? 'give back' : 'renew';
   }
-  if (seen?.lease.holder === me) return 'renew';
-  if (seen === undefined) return 'create';
-  if (now < abstainsUntil) return 'wait';
-  return now >= freeAt(seen) + coldMs ? 'take' : 'wait';
+  if (observed?.lease.holder === id) return 'renew';
+  if (observed === undefined) return 'create';
+  if (now < abstainsUntilMs) return 'wait';
+  return now >= freeAtMs(observed) + coldMs ? 'take' : 'wait';
 }
 
 /** When a lease that another relay holds, or gave back, may be taken, ms of the same clock. */
-export function freeAt({ lease: { holder, durationMs }, since }: NonNullable<Standing['seen']>): number {
+export function freeAtMs({ lease: { holder, durationMs }, sinceMs: since }: NonNullable<Standing['observed']>): number {
   return holder === '' ? since : since + durationMs;
 }

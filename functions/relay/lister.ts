@@ -7,11 +7,11 @@ import { encodeParts, type Listed } from './list-parts.ts';
 import type { PageSize } from './page-size.ts';
 import { keyOf } from './project.ts';
 import type { ReflectorDeps } from './reflector-deps.ts';
+import { ClusterReplaced } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
-import { ClusterReplaced } from './retry.ts';
 import { type ListPage, MalformedAnswer } from './watch-source.ts';
 
-type ListerDeps = Pick<ReflectorDeps, 'source' | 'memory' | 'meter' | 'log' | 'newId' | 'limits'>;
+type ListerDeps = Pick<ReflectorDeps, 'source' | 'sentIndex' | 'meter' | 'log' | 'newId' | 'limits'>;
 
 export interface ListRequest {
   readonly kind: Kind;
@@ -51,7 +51,7 @@ export async function listAll(
   let from = '';
   let parts = 0;
   let token: string | undefined;
-  if (!beside) deps.memory.forget(kind);
+  if (!beside) deps.sentIndex.reset(kind);
   do {
     const page = await readPage(deps, request, token, signal);
     const { version, objects } = page;
@@ -89,7 +89,7 @@ async function readPage(deps: ListerDeps, request: ListRequest, token: string | 
     if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
     const itemVersion = checkVersion(object.metadata.resourceVersion);
     if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
-    return { key: keyOf(object), entry: deps.memory.listed(kind, object, itemVersion, beside) };
+    return { key: keyOf(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };
   });
   return { version, token: page.continue, objects };
 }

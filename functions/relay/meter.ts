@@ -29,25 +29,25 @@ export interface Gauge {
 }
 
 export class Meter {
-  private readonly values = new Map<string, number>();
+  readonly #values = new Map<string, number>();
   /** Ms since the epoch. */
-  private readonly lastEvent = new Map<Kind, number>();
+  readonly #lastEvent = new Map<Kind, number>();
 
   add(counter: KindCounter, kind: Kind): void {
-    this.raise(`${counter}{kind="${kind}"}`, 1);
+    this.#raise(`${counter}{kind="${kind}"}`, 1);
   }
 
   count(counter: PlainCounter, n = 1): void {
-    this.raise(counter, n);
+    this.#raise(counter, n);
   }
 
   event(kind: Kind, now: number): void {
     this.add('relay_events_total', kind);
-    this.lastEvent.set(kind, now);
+    this.#lastEvent.set(kind, now);
   }
 
   value(counter: KindCounter | PlainCounter, kind?: Kind): number {
-    return this.values.get(kind ? `${counter}{kind="${kind}"}` : counter) ?? 0;
+    return this.#values.get(kind ? `${counter}{kind="${kind}"}` : counter) ?? 0;
   }
 
   /** Prometheus' text format 0.0.4. Every counter is there from the start, with 0. */
@@ -63,7 +63,7 @@ export class Meter {
       out.push(`${name} ${this.value(name)}`);
     }
     family('relay_last_event_age_seconds', 'gauge', 'time since the last watch event');
-    for (const [kind, at] of this.lastEvent) out.push(`relay_last_event_age_seconds{kind="${kind}"} ${Math.max(0, now - at) / 1000}`);
+    for (const [kind, at] of this.#lastEvent) out.push(`relay_last_event_age_seconds{kind="${kind}"} ${Math.max(0, now - at) / 1000}`);
     for (const { name, help, values } of gauges) {
       family(name, 'gauge', help);
       for (const [labels, value] of values) out.push(`${name}${labels} ${value}`);
@@ -71,7 +71,7 @@ export class Meter {
     return `${out.join('\n')}\n`;
   }
 
-  private raise(series: string, n: number): void {
-    this.values.set(series, (this.values.get(series) ?? 0) + n);
+  #raise(series: string, n: number): void {
+    this.#values.set(series, (this.#values.get(series) ?? 0) + n);
   }
 }

@@ -1,25 +1,25 @@
 import { type Kind, kinds } from '#shared/kube/types.ts';
-import { Changes } from './changes.ts';
+import { Condition } from './condition.ts';
 import type { Accepted } from './lease.ts';
 
 /** The kinds that the Lease may name as accepted, as far as this relay has written it. */
 export class Published {
-  private readonly changes = new Changes();
-  private readonly mayName = new Set<Kind>();
+  readonly #changes = new Condition();
+  readonly #mayName = new Set<Kind>();
 
   /** To be called before a write that names these kinds: it may succeed without an answer. */
   writing(accepted: Accepted | undefined): void {
-    for (const kind of kinds) if (accepted?.versions[kind] !== undefined) this.mayName.add(kind);
+    for (const kind of kinds) if (accepted?.versions[kind] !== undefined) this.#mayName.add(kind);
   }
 
   /** A write that names these kinds has succeeded. */
   written(accepted: Accepted | undefined): void {
-    for (const kind of kinds) if (accepted?.versions[kind] === undefined) this.mayName.delete(kind);
-    this.changes.tell();
+    for (const kind of kinds) if (accepted?.versions[kind] === undefined) this.#mayName.delete(kind);
+    this.#changes.notifyAll();
   }
 
   /** Resolves when no standby can read the kind in the Lease. Rejects with the signal's reason. */
   async withdrawn(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.changes.until(() => !this.mayName.has(kind), signal);
+    await this.#changes.waitUntil(() => !this.#mayName.has(kind), signal);
   }
 }

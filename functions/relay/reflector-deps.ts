@@ -1,25 +1,25 @@
 import type { Limits } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from './clock.ts';
-import type { Continuity } from './continuity.ts';
-import type { Gate } from './gate.ts';
-import type { Memory } from './memory.ts';
+import type { IdentityCheck } from './identity-check.ts';
 import type { Meter } from './meter.ts';
+import type { Mutex } from './mutex.ts';
 import type { Outbox } from './outbox.ts';
 import type { Published } from './published.ts';
+import type { SentIndex } from './sent-index.ts';
 import type { WatchSource } from './watch-source.ts';
 
 export interface ReflectorDeps {
   readonly source: WatchSource;
   readonly outbox: Outbox;
-  readonly memory: Memory;
+  readonly sentIndex: SentIndex;
   readonly published: Published;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
   /** One list at a time in the whole relay: a page is megabytes. */
-  readonly lists: Gate;
-  readonly continuity: Continuity;
+  readonly listMutex: Mutex;
+  readonly identityCheck: IdentityCheck;
   readonly newId: () => string;
   readonly limits?: Limits;
 }

@@ -4,7 +4,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import { Attempts } from './attempts.ts';
 import { Listing } from './listing.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
-import { WentBack } from './retry.ts';
+import { WentBack } from './relay-errors.ts';
 import { MalformedAnswer } from './watch-source.ts';
 import { readWatch } from './watching.ts';
 
@@ -14,87 +14,87 @@ import { readWatch } from './watching.ts';
  */
 export class Reflector {
   readonly kind: Kind;
-  private readonly deps: ReflectorDeps;
-  private readonly attempts: Attempts;
-  private readonly listing: Listing;
-  private watched = false;
+  readonly #deps: ReflectorDeps;
+  readonly #attempts: Attempts;
+  readonly #listing: Listing;
+  #watched = false;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions) {
     this.kind = kind;
-    this.deps = deps;
-    this.attempts = new Attempts(kind, deps, options.failFast);
-    this.listing = new Listing(kind, deps, options, this.attempts);
+    this.#deps = deps;
+    this.#attempts = new Attempts(kind, deps, options.failFast);
+    this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 
   /** Runs until the signal is aborted. Rejects with its reason, or with what no waiting can mend: ClusterReplaced, UnorderedVersions, NotAuthorised. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.listing.list('first', signal);
-    await Promise.all([this.watchForEver(signal), this.listing.repairForEver(signal), this.listing.makeUpForEver(signal)]);
+    await this.#listing.list('first', signal);
+    await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal), this.#listing.makeUpForEver(signal)]);
   }
 
   /** Has the first list been read whole, and does nothing have to be listed that this relay should have told? */
   get isReady(): boolean {
-    const { outbox } = this.deps;
-    return this.isListed && (outbox.spoken === undefined || outbox.lane(this.kind).owes === undefined);
+    const { outbox } = this.#deps;
+    return this.isListed && (outbox.leaderHeader === undefined || outbox.queueOf(this.kind).listNeededAt === undefined);
   }
 
   get isListed(): boolean {
-    return this.listing.newest !== undefined;
+    return this.#listing.newest !== undefined;
   }
 
   /** Newest version that has been read, by list or watch. */
   get high(): string | undefined {
-    return this.listing.high(this.deps.outbox.lane(this.kind).read);
+    return this.#listing.high(this.#deps.outbox.queueOf(this.kind).readUpTo);
   }
 
   /** Ms since the last sign of life, 0 while it waits for the queue or its turn. */
   idleMs(now: number): number {
-    return this.attempts.idleMs(now);
+    return this.#attempts.idleMs(now);
   }
 
-  private async watchForEver(signal: AbortSignal): Promise<void> {
+  async #watchForEver(signal: AbortSignal): Promise<void> {
     for (let gaps = 0; ; ) {
-      const progress = await this.watchUntilGap(signal);
+      const progress = await this.#watchUntilGap(signal);
       gaps = progress ? 0 : gaps + 1;
-      this.deps.meter.add('relay_relists_total', this.kind);
+      this.#deps.meter.add('relay_relists_total', this.kind);
       // The first time at once; a server that breaks off every new watch must not be listed in a tight loop.
-      if (gaps > 1) await this.attempts.pause(new WentBack('watches cannot be resumed'), gaps, signal);
-      await this.listing.list('restart', signal);
+      if (gaps > 1) await this.#attempts.pause(new WentBack('watches cannot be resumed'), gaps, signal);
+      await this.#listing.list('restart', signal);
     }
   }
 
   /** Resolves when the watch cannot be resumed; with true if it had brought anything since the list. */
-  private async watchUntilGap(signal: AbortSignal): Promise<boolean> {
-    const { clock, outbox } = this.deps;
+  async #watchUntilGap(signal: AbortSignal): Promise<boolean> {
+    const { clock, outbox } = this.#deps;
     let brought = false;
     let malformedAt: string | undefined;
     let brokenAt: number | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
-      const from = outbox.accepted(this.kind) as string;
+      const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
-        if (brokenAt !== undefined) await this.deps.continuity.check(this.kind, this.high ?? from, brokenAt, signal);
+        if (brokenAt !== undefined) await this.#deps.identityCheck.check(this.kind, this.high ?? from, brokenAt, signal);
         brokenAt = undefined;
-        await readWatch(this.deps, { kind: this.kind, from }, progress, (what) => this.attempts.now(what), signal);
+        await readWatch(this.#deps, { kind: this.kind, from }, progress, (what) => this.#attempts.now(what), signal);
         brokenAt = clock.now();
         attempt = 0;
-        await this.attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
+        await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
         brokenAt = clock.now();
-        this.watched ||= progress.begun;
-        this.attempts.rethrowIfOver(e, 'watch', this.watched, signal);
+        this.#watched ||= progress.begun;
+        this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
         if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {
-          this.deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
+          this.#deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
           return brought || progress.events > 0;
         }
         if (progress.events > 0) attempt = 0;
         // A line that cannot be read comes again from the same version: once may be the network's fault, twice is not.
         if (e instanceof MalformedAnswer) {
-          if (malformedAt === outbox.lane(this.kind).read) return brought;
-          malformedAt = outbox.lane(this.kind).read;
+          if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
+          malformedAt = outbox.queueOf(this.kind).readUpTo;
         }
-        await this.attempts.failed('watch', e, attempt++, signal);
+        await this.#attempts.failed('watch', e, attempt++, signal);
       }
       if (progress.events > 0) brought = true;
     }

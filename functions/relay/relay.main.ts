@@ -13,8 +13,8 @@ import { httpLeaseStore } from './lease-store.ts';
 import { Meter } from './meter.ts';
 import { probeServer } from './probes.ts';
 import { Relay } from './relay.ts';
-import { NotAuthorised } from './retry.ts';
-import { readSettings } from './settings.ts';
+import { NotAuthorised } from './relay-errors.ts';
+import { readSettings } from './relay-settings.ts';
 import { httpWatchSource } from './watch-source-http.ts';
 
 const log = jsonLog((line) => process.stdout.write(`${line}\n`), Date.now);
@@ -41,7 +41,7 @@ try {
           clock: systemClock,
           log: clusterLog,
           meter,
-          me: `${hostname()}_${randomUUID()}`,
+          id: `${hostname()}_${randomUUID()}`,
         }),
       }),
     },

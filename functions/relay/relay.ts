@@ -1,16 +1,16 @@
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { Acceptance } from './acceptance.ts';
-import { Changes } from './changes.ts';
 import { sleep } from './clock.ts';
+import { Condition } from './condition.ts';
 import type { Candidate } from './election.ts';
 import { identify } from './identify.ts';
 import type { Accepted } from './lease.ts';
 import type { Gauge } from './meter.ts';
 import { Published } from './published.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
-import { ClusterReplaced, QueueReplaced } from './retry.ts';
-import { Session } from './session.ts';
+import { ClusterReplaced, QueueReplaced } from './relay-errors.ts';
+import { Session } from './relay-session.ts';
 
 /** How long the lease may take to be given back at the end. */
 const giveBackMs = 2_000;
@@ -22,149 +22,153 @@ const giveBackMs = 2_000;
  * With an election it does so in its turns, and else stands by (docs/decisions/0013-the-relay-survives-its-node.md).
  */
 export class Relay {
-  private readonly deps: RelayDeps;
-  private readonly options: Required<RelayOptions>;
-  private readonly acceptance: Acceptance;
-  private readonly turns = new Changes();
-  private readonly published = new Published();
-  private session: Session | undefined;
+  readonly #deps: RelayDeps;
+  readonly #options: Required<RelayOptions>;
+  readonly #acceptance: Acceptance;
+  readonly #turns = new Condition();
+  readonly #published = new Published();
+  #session: Session | undefined;
   /** Of the session that ended last, for the next relay. */
-  private left: Accepted | undefined;
-  private everListed = false;
+  #left: Accepted | undefined;
+  #everListed = false;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
-    this.acceptance = new Acceptance(deps.queue, deps.clock);
-    this.deps = { ...deps, queue: this.acceptance };
+    this.#acceptance = new Acceptance(deps.queue, deps.clock);
+    this.#deps = { ...deps, queue: this.#acceptance };
     const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
-    this.options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, outbox: {}, revision: '', ...options };
+    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, outbox: {}, revision: '', ...options };
   }
 
   /** Resolves when the signal has been aborted and what waited is sent, or given up. Rejects with UnorderedVersions or NotAuthorised. */
   async run(stop: AbortSignal): Promise<void> {
-    const { election } = this.deps;
+    const { election } = this.#deps;
     const ended = new AbortController();
-    const elected = election?.run(this.candidate(), ended.signal).catch(() => {});
+    const elected = election?.run(this.#candidate(), ended.signal).catch(() => {});
     try {
-      await this.runSessions(stop);
+      await this.#runSessions(stop);
     } finally {
       ended.abort(new Error('the relay ends'));
       await elected;
-      if (election) await this.within(giveBackMs, (late) => election.giveBack(this.left, late));
+      if (election) await this.#within(giveBackMs, (late) => election.giveBack(this.#left, late));
     }
+  }
+
+  /** The view of the cluster that is under way. */
+  get session(): Session | undefined {
+    return this.#session;
   }
 
   /** Could it speak without listing first? Of the relay that speaks: has the queue accepted all first lists? */
   get isReady(): boolean {
-    return this.session?.reflectors.every((r) => r.isReady) ?? false;
+    return this.#session?.reflectors.every((r) => r.isReady) ?? false;
   }
 
   /** Does it tell the hub what it reads, or does another relay? */
-  get isSpeaking(): boolean {
-    return this.session?.outbox.spoken !== undefined;
+  get isLeading(): boolean {
+    return this.#session?.outbox.leaderHeader !== undefined;
   }
 
   /** Reflectors without a sign of life for that long. An API server or a queue that cannot be reached stops nobody: they try again. */
   stuck(forMs: number): Kind[] {
-    const now = this.deps.clock.now();
-    return (this.session?.reflectors ?? []).filter((r) => r.idleMs(now) > forMs).map((r) => r.kind);
+    const now = this.#deps.clock.now();
+    return (this.#session?.reflectors ?? []).filter((r) => r.idleMs(now) > forMs).map((r) => r.kind);
   }
 
   gauges(): Gauge[] {
-    const waiting = this.session?.outbox.waiting ?? 0;
+    const waiting = this.#session?.outbox.waiting ?? 0;
     return [
       { name: 'relay_waiting_objects', help: 'objects that wait to be sent, or to be sent by the other relay', values: [['', waiting]] },
       { name: 'relay_ready', help: '1 when every first list has been sent; of a standby, read', values: [['', this.isReady ? 1 : 0]] },
-      { name: 'relay_speaking', help: '1 when this relay tells the hub, 0 when it stands by', values: [['', this.isSpeaking ? 1 : 0]] },
+      { name: 'relay_speaking', help: '1 when this relay tells the hub, 0 when it stands by', values: [['', this.isLeading ? 1 : 0]] },
     ];
   }
 
-  private async runSessions(stop: AbortSignal): Promise<void> {
-    const { clock, log } = this.deps;
+  async #runSessions(stop: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
     let wentBackAt: number | undefined;
     while (!stop.aborted) {
       try {
-        await this.runSession(wentBackAt, stop);
+        await this.#runSession(wentBackAt, stop);
       } catch (e) {
         if (stop.aborted) return;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
         wentBackAt = e instanceof ClusterReplaced && e.wentBack ? Math.round(clock.now()) : undefined;
-        this.left = undefined;
+        this.#left = undefined;
         await sleep(clock, 1000, stop).catch(() => {});
       }
     }
   }
 
-  private async runSession(wentBackAt: number | undefined, stop: AbortSignal): Promise<void> {
-    const { clock, log, meter, limits } = this.deps;
-    const failFast = this.options.failFast && !this.everListed;
-    const identity = await identify(this.deps, failFast, stop);
+  async #runSession(wentBackAt: number | undefined, stop: AbortSignal): Promise<void> {
+    const { clock, log, meter, limits } = this.#deps;
+    const failFast = this.#options.failFast && !this.#everListed;
+    const identity = await identify(this.#deps, failFast, stop);
     const ended = new AbortController();
     const signal = AbortSignal.any([stop, ended.signal]);
-    const session = new Session({ ...this.deps, published: this.published }, { ...this.options, failFast }, identity, wentBackAt);
-    this.session = session;
+    const session = new Session({ ...this.#deps, published: this.#published }, { ...this.#options, failFast }, identity, wentBackAt);
+    this.#session = session;
     meter.count('relay_sessions_total');
-    const tired = clock.after(limitsOf({ limits }).election.untoldMs, () => session.outbox.hearNothing());
-    const work = session.run(this.turns, signal);
+    const tired = clock.after(limitsOf({ limits }).election.untoldMs, () => session.outbox.onNoLeader());
+    const work = session.run(this.#turns, signal);
     const reopened = new Promise<never>((_, reject) => {
-      this.acceptance.onReopened = () => reject(new QueueReplaced('it refused this relay, or was not there, and now accepts again'));
+      this.#acceptance.onReopened = () => reject(new QueueReplaced('it refused this relay, or was not there, and now accepts again'));
     });
     try {
       await Promise.race([work, reopened]);
     } finally {
       tired();
-      this.everListed ||= session.reflectors.every((r) => r.isListed);
+      this.#everListed ||= session.reflectors.every((r) => r.isListed);
       ended.abort(new Error('the session is over'));
-      const drained = this.within(this.options.drainMs, (late) => session.outbox.drained(late));
-      await this.within(this.options.drainMs, () => Promise.allSettled([work]));
+      const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));
+      await this.#within(this.#options.drainMs, () => Promise.allSettled([work]));
       if (stop.aborted && !(await drained)) log.warn('stopped with objects unsent, the next relay tells them', { waiting: session.outbox.waiting });
-      this.left = this.tell(session);
-      this.session = undefined;
+      this.#left = this.#tell(session);
+      this.#session = undefined;
       session.outbox.close();
     }
   }
 
   /** The relay, as its election sees it. */
-  private candidate(): Candidate {
-    const { acceptance, turns } = this;
+  #candidate(): Candidate {
     return {
-      speak: () => {
-        if (!this.isSpeaking) acceptance.begin();
-        turns.tell();
+      lead: () => {
+        if (!this.isLeading) this.#acceptance.begin();
+        this.#turns.notifyAll();
       },
-      standBy: () => this.session?.outbox.standBy(),
+      standBy: () => this.#session?.outbox.standBy(),
       isReady: () => this.isReady,
       accepted: () => {
-        const accepted = this.session && this.tell(this.session);
-        this.published.writing(accepted);
+        const accepted = this.#session && this.#tell(this.#session);
+        this.#published.writing(accepted);
         return accepted;
       },
       inherited: (accepted) => {
-        const inherited = this.session && accepted && { ...accepted, versions: this.session.inherited(accepted) };
-        this.published.writing(inherited);
+        const inherited = this.#session && accepted && { ...accepted, versions: this.#session.inherited(accepted) };
+        this.#published.writing(inherited);
         return inherited;
       },
-      published: (accepted) => this.published.written(accepted),
-      heard: ({ uid, revision, versions }) => {
-        const { session } = this;
+      published: (accepted) => this.#published.written(accepted),
+      onLeaderAccepted: ({ uid, revision, versions }) => {
+        const session = this.#session;
         if (!session) return;
-        if (uid === session.identity.uid && revision === this.options.revision) session.outbox.heard(versions);
-        else session.outbox.hearNothing();
+        if (uid === session.identity.uid && revision === this.#options.revision) session.outbox.onLeaderAccepted(versions);
+        else session.outbox.onNoLeader();
       },
-      queueState: () => ({ failingMs: acceptance.failingMs, accepted: acceptance.accepted }),
+      queueState: () => ({ failingMs: this.#acceptance.failingMs, accepted: this.#acceptance.accepted }),
     };
   }
 
-  private tell(session: Session): Accepted | undefined {
-    if (this.acceptance.isShut) return undefined;
-    return { uid: session.identity.uid, revision: this.options.revision, versions: session.accepted() };
+  #tell(session: Session): Accepted | undefined {
+    if (this.#acceptance.isShut) return undefined;
+    return { uid: session.identity.uid, revision: this.#options.revision, versions: session.accepted() };
   }
 
   /** False if it took longer: a queue that does not answer must not keep the process from ending. */
-  private async within(ms: number, task: (late: AbortSignal) => Promise<unknown>): Promise<boolean> {
+  async #within(ms: number, task: (late: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const late = new AbortController();
     const ended = new Promise<boolean>((resolve) => late.signal.addEventListener('abort', () => resolve(false), { once: true }));
-    const cancel = this.deps.clock.after(ms, () => late.abort(new Error('too late')));
+    const cancel = this.#deps.clock.after(ms, () => late.abort(new Error('too late')));
     const done = task(late.signal).then(
       () => true,
       () => false,

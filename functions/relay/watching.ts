@@ -1,16 +1,16 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
-import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import { WentBack } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
-import { WentBack } from './retry.ts';
+import type { SentIndex } from './sent-index.ts';
 import { MalformedAnswer, type WatchSource } from './watch-source.ts';
 
 export interface WatchingDeps {
   readonly source: WatchSource;
   readonly outbox: Outbox;
-  readonly memory: Memory;
+  readonly sentIndex: SentIndex;
   readonly clock: Clock;
   readonly meter: Meter;
 }
@@ -23,7 +23,7 @@ export interface Progress {
 
 /** Reads a watch to its end into the outbox. `now`: what the reader is doing, before and after each event. */
 export async function readWatch(
-  { source, outbox, memory, clock, meter }: WatchingDeps,
+  { source, outbox, sentIndex, clock, meter }: WatchingDeps,
   { kind, from }: { readonly kind: Kind; readonly from: string },
   progress: Progress,
   now: (what: 'watching' | 'waiting') => void,
@@ -34,12 +34,12 @@ export async function readWatch(
   for await (const event of source.watch(kind, from, signal)) {
     progress.begun = true;
     now('watching');
-    const { read = '' } = outbox.lane(kind);
+    const { readUpTo = '' } = outbox.queueOf(kind);
     if (event.type === 'BOOKMARK') {
       const version = checkVersion(event.resourceVersion);
       if (isNewer(position, version)) throw new WentBack(`a bookmark at ${version} after ${position}`);
       position = version;
-      if (isNewer(version, read)) outbox.readTo(kind, version);
+      if (isNewer(version, readUpTo)) outbox.markRead(kind, version);
       continue;
     }
     if (!event.object.metadata?.name) throw new MalformedAnswer('an object of the watch has no name');
@@ -48,12 +48,12 @@ export async function readWatch(
     position = version;
     progress.events++;
     // Resumed at what was accepted, so some of it is in the outbox already.
-    if (!isNewer(version, read)) continue;
+    if (!isNewer(version, readUpTo)) continue;
     meter.event(kind, clock.now());
-    memory.take(kind, event.type, event.object, version, outbox);
+    sentIndex.onEvent(kind, event.type, event.object, version, outbox);
     if (!outbox.isFull) continue;
     now('waiting');
-    await outbox.room(signal);
+    await outbox.waitForRoom(signal);
     now('watching');
   }
 }

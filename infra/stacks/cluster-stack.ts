@@ -53,8 +53,8 @@ export class ClusterStack extends Stack {
     const [ingest, sync, sweep] = [hub.ingest, hub.sync, hub.sweep].map((stage) => stage.function.role.roleArn as string);
     onlyThese(queues.events, [relay.roleArn, ingest, sweep, ...hubConfig.operatorRoleArns] as string[]);
     onlyThese(queues.syncs, [ingest, sync, sweep, ...hubConfig.operatorRoleArns] as string[]);
-    this.grantAccessEntries(cluster, hub);
-    this.watch(cluster, hubConfig, queues);
+    this.#grantAccessEntries(cluster, hub);
+    this.#watch(cluster, hubConfig, queues);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
     new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
@@ -62,7 +62,7 @@ export class ClusterStack extends Stack {
   }
 
   /** EKS in this account: its API knows the functions by their roles. */
-  private grantAccessEntries({ api }: ClusterConfig, hub: HubStack): void {
+  #grantAccessEntries({ api }: ClusterConfig, hub: HubStack): void {
     if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
     const { clusterName } = api.auth;
     for (const [id, stage] of Object.entries({ SyncAccess: hub.sync, SweepAccess: hub.sweep })) {
@@ -70,7 +70,7 @@ export class ClusterStack extends Stack {
     }
   }
 
-  private watch(cluster: ClusterConfig, hubConfig: HubConfig, queues: ClusterQueues): void {
+  #watch(cluster: ClusterConfig, hubConfig: HubConfig, queues: ClusterQueues): void {
     const own: { readonly [role: string]: Queue } = {
       events: queues.events,
       syncs: queues.syncs,

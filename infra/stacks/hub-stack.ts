@@ -44,7 +44,7 @@ export class HubStack extends Stack {
     const senders = [this.sync.function.role.roleArn, ...hub.operatorRoleArns];
     onlyThese(this.deadLetters.parked, senders);
     onlyThese(this.deadLetters.quarantine, [this.ingest.function.role.roleArn, ...senders]);
-    const { alarms } = this.monitor(config, snapshot);
+    const { alarms } = this.#monitor(config, snapshot);
     if (hub.rollout === 'gradual') {
       const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
       new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
@@ -61,7 +61,7 @@ export class HubStack extends Stack {
     new CfnOutput(this, 'SweepRoleArn', { value: this.sweep.function.role.roleArn });
   }
 
-  private monitor({ hub, clusters }: Config, { table }: Snapshot): Monitoring {
+  #monitor({ hub, clusters }: Config, { table }: Snapshot): Monitoring {
     const { ingest, sync, sweep } = this;
     return new Monitoring(this, 'Monitoring', {
       hub,

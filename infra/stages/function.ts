@@ -71,7 +71,7 @@ export class HubFunction extends Construct {
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
     logGroup.grantWrite(this.role);
-    if (props.network) this.allowNetworkInterfaces();
+    if (props.network) this.#allowNetworkInterfaces();
 
     this.fn = new NodejsFunction(this, 'Function', {
       entry: props.entry,
@@ -166,7 +166,7 @@ export class HubFunction extends Construct {
     this.role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
   }
 
-  private allowNetworkInterfaces(): void {
+  #allowNetworkInterfaces(): void {
     this.allow(['*'], ...networkInterfaces);
     // They are for Lambda itself. Calls of the function's own code carry the function's ARN, Lambda's do not.
     this.role.addToPolicy(

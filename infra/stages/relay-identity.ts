@@ -48,7 +48,7 @@ export class RelayIdentity extends Construct {
       return;
     }
     const role = new Role(this, 'Role', {
-      assumedBy: this.trusted(relay.namespace, identity),
+      assumedBy: this.#trusted(relay.namespace, identity),
       description: 'relay: sends to the events queue of its cluster',
     });
     role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: ['sqs:SendMessage'], resources: [events.queueArn] }));
@@ -64,7 +64,7 @@ export class RelayIdentity extends Construct {
     }
   }
 
-  private trusted(namespace: string, identity: Exclude<RelayIdentityConfig, { type: 'existing-role' }>): IPrincipal {
+  #trusted(namespace: string, identity: Exclude<RelayIdentityConfig, { type: 'existing-role' }>): IPrincipal {
     if (identity.type === 'irsa') {
       const issuer = Arn.split(identity.oidcProviderArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName;
       return new FederatedPrincipal(
@@ -77,12 +77,12 @@ export class RelayIdentity extends Construct {
       'aws:RequestTag/kubernetes-namespace': namespace,
       'aws:RequestTag/kubernetes-service-account': relayServiceAccount,
     };
-    const conditions = { StringEquals: { ...equal, ...this.clusterOf(identity) } };
+    const conditions = { StringEquals: { ...equal, ...this.#clusterOf(identity) } };
     return new SessionTagsPrincipal(new ServicePrincipal('pods.eks.amazonaws.com', { conditions }));
   }
 
   /** Names of EKS clusters repeat from region to region. Without one, a cluster that is associated elsewhere is known by its name alone. */
-  private clusterOf({ clusterName, association, region }: Extract<RelayIdentityConfig, { type: 'pod-identity' }>): {
+  #clusterOf({ clusterName, association, region }: Extract<RelayIdentityConfig, { type: 'pod-identity' }>): {
     readonly [key: string]: string;
   } {
     if (!association && !region) return { 'aws:RequestTag/eks-cluster-name': clusterName };

@@ -19,7 +19,7 @@ export interface RolloutProps {
 export class Rollout extends Construct {
   constructor(scope: Construct, id: string, { live, rollBackOn }: RolloutProps) {
     super(scope, id);
-    const role = this.serviceRole(live);
+    const role = this.#serviceRole(live);
     const group = new LambdaDeploymentGroup(this, 'Group', {
       alias: live,
       application: new LambdaApplication(this, 'Application'),
@@ -33,7 +33,7 @@ export class Rollout extends Construct {
     group.node.addDependency(role);
   }
 
-  private serviceRole(live: Alias): Role {
+  #serviceRole(live: Alias): Role {
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('codedeploy.amazonaws.com', { conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } } }),
       description: 'shifts invocations from one version of a function to the next',

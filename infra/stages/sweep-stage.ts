@@ -59,10 +59,10 @@ export class Sweep extends Construct {
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Events', 'Syncs');
     grantClusterAccess(this.function, clusters, access);
 
-    this.everyMinute();
+    this.#everyMinute();
   }
 
-  private everyMinute(): void {
+  #everyMinute(): void {
     const { functionArn } = this.function.fn;
     const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { hotClient } from '#shared/sdk-client.ts';
+import { hotClient } from '#shared/aws-client-config.ts';
 import { median } from './median.ts';
 
 const rounds = 40;

@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
-import { hotClient } from '#shared/sdk-client.ts';
+import { hotClient } from '#shared/aws-client-config.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { largeMessagesContract, queueContract } from '#test/contract/queue.ts';
 import { sqsUnderTest } from '#test/contract/sqs-under-test.ts';

@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { afterAll } from 'vitest';
-import { hotClient } from '#shared/sdk-client.ts';
+import { hotClient } from '#shared/aws-client-config.ts';
 import { memoryQueue } from '#test/support/queue-memory.ts';
 import { largeMessagesContract, type QueueUnderTest, queueContract } from './queue.ts';
 import { sqsUnderTest } from './sqs-under-test.ts';

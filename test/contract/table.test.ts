@@ -4,7 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, expect, it } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
-import { hotClient } from '#shared/sdk-client.ts';
+import { hotClient } from '#shared/aws-client-config.ts';
 import { dynamoTable, type TableOperation } from '#shared/store/dynamodb/dynamodb.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { tableContract } from './table.ts';

@@ -10,7 +10,7 @@ import { burnRates } from '#infra/monitoring/objective.ts';
 import type { Series } from '#infra/monitoring/series.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
-import { readHubSettings } from '#shared/settings.ts';
+import { readHubSettings } from '#shared/hub-settings.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, clusterTemplate } = fleetOf();

@@ -68,7 +68,7 @@ function start(name: string, { revision = 'one', maxWaiting = 10_000 } = {}): Te
     return effect();
   };
   const meter = new Meter();
-  const election = new Election({ store: lease.store(call), clock, log: quiet, meter, me: name });
+  const election = new Election({ store: lease.store(call), clock, log: quiet, meter, id: name });
   const relay = new Relay(
     { source, queue, clock, log: quiet, meter, newId: () => `${name}-${++ids}`, election },
     { cluster: 'c', outputs: 'metadata', pageSize: 2, revision, outbox: { maxWaiting } },
@@ -120,7 +120,7 @@ async function pair(options = {}): Promise<readonly [TestRelay, TestRelay]> {
   await clock.advance(500);
   const b = start('b', options);
   await clock.advance(5_000);
-  expect([a.relay.isSpeaking, b.relay.isSpeaking]).toEqual([true, false]);
+  expect([a.relay.isLeading, b.relay.isLeading]).toEqual([true, false]);
   expect([a.relay.isReady, b.relay.isReady]).toEqual([true, true]);
   return [a, b];
 }
@@ -145,7 +145,7 @@ it('the speaking one is killed: the other speaks in time, tells what was not tol
   a.kill();
   const killedAt = clock.now();
   await clock.advance(promisedMs);
-  expect(b.relay.isSpeaking).toBe(true);
+  expect(b.relay.isLeading).toBe(true);
   expect((by('b')[0]?.at ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(promisedMs);
   expectToldAll();
   expect(lists()).toHaveLength(before);
@@ -191,7 +191,7 @@ it('what was told before the last renewal is not told again', async () => {
   await clock.advance(5_000);
   a.kill();
   await clock.advance(promisedMs);
-  expect(b.relay.isSpeaking).toBe(true);
+  expect(b.relay.isLeading).toBe(true);
   expect(by('b').filter(({ message }) => message.type !== 'heartbeat')).toEqual([]);
   expectToldAll();
 });
@@ -214,9 +214,9 @@ it('cut off from the API server the speaking one falls silent before the other s
   a.cutOff.api = true;
   a.breakWatches();
   const cutAt = clock.now();
-  while (!b.relay.isSpeaking && clock.now() < cutAt + 2 * promisedMs) {
+  while (!b.relay.isLeading && clock.now() < cutAt + 2 * promisedMs) {
     await clock.advance(100);
-    expect(a.relay.isSpeaking && b.relay.isSpeaking).toBe(false);
+    expect(a.relay.isLeading && b.relay.isLeading).toBe(false);
   }
   pod('p3', 'b');
   await clock.advance(2_000);
@@ -225,7 +225,7 @@ it('cut off from the API server the speaking one falls silent before the other s
   a.cutOff.api = false;
   a.mendWatches();
   await clock.advance(60_000);
-  expect([a.relay.isSpeaking, b.relay.isSpeaking, a.relay.isReady]).toEqual([false, true, true]);
+  expect([a.relay.isLeading, b.relay.isLeading, a.relay.isReady]).toEqual([false, true, true]);
   expect(lists()).toHaveLength(before);
 });
 
@@ -236,7 +236,7 @@ it('cut off from the queue the speaking one gives the lease back, and the other 
   pod('p3', 'b');
   remove('p1');
   await clock.advance(promisedMs);
-  expect([a.relay.isSpeaking, b.relay.isSpeaking]).toEqual([false, true]);
+  expect([a.relay.isLeading, b.relay.isLeading]).toEqual([false, true]);
   expectToldAll();
   // It is as good as the other one when it can be reached again.
   a.cutOff.queue = false;
@@ -246,7 +246,7 @@ it('cut off from the queue the speaking one gives the lease back, and the other 
   pod('p5', 'b');
   remove('p0');
   await clock.advance(promisedMs);
-  expect(a.relay.isSpeaking).toBe(true);
+  expect(a.relay.isLeading).toBe(true);
   expectToldAll();
   expect(lists()).toHaveLength(before);
 });
@@ -276,7 +276,7 @@ it('told to stop, the speaking one sends what waits and hands over at once', asy
   await a.stop();
   const toldAt = clock.now();
   await clock.advance(2_500);
-  expect(b.relay.isSpeaking).toBe(true);
+  expect(b.relay.isLeading).toBe(true);
   expect((by('b')[0]?.at ?? Number.POSITIVE_INFINITY) - toldAt).toBeLessThan(2_500);
   expectToldAll();
   expect(lists()).toHaveLength(before);
@@ -288,7 +288,7 @@ it('a relay that has just started leaves a free lease to one that is ready', asy
   await a.stop();
   const c = start('c');
   await clock.advance(2_500);
-  expect([b.relay.isSpeaking, c.relay.isSpeaking]).toEqual([true, false]);
+  expect([b.relay.isLeading, c.relay.isLeading]).toEqual([true, false]);
   expect(lists()).toHaveLength(before);
 });
 
@@ -302,7 +302,7 @@ it('one relay alone, killed and started again, goes on where the queue had accep
   pod('p3', 'b');
   const b = start('b');
   await clock.advance(promisedMs);
-  expect(b.relay.isSpeaking).toBe(true);
+  expect(b.relay.isLeading).toBe(true);
   expectToldAll();
   expect(lists()).toHaveLength(before);
 });
@@ -315,7 +315,7 @@ it('killed amid its first lists: the other one lists everything', async () => {
   await clock.advance(20);
   a.kill();
   await clock.advance(15_000);
-  expect([b.relay.isSpeaking, b.relay.isReady]).toEqual([true, true]);
+  expect([b.relay.isLeading, b.relay.isReady]).toEqual([true, true]);
   expectToldAll();
   expect(new Set(by('b').flatMap(({ message }) => (message.type === 'list' ? [message.kind] : []))).size).toBe(5);
 });
@@ -328,7 +328,7 @@ it('a relay of another revision does not go on where the former ended: it lists'
   b.kill();
   await a.stop();
   await clock.advance(10_000);
-  expect([c.relay.isSpeaking, c.relay.isReady]).toEqual([true, true]);
+  expect([c.relay.isLeading, c.relay.isReady]).toEqual([true, true]);
   expect(new Set(by('c').flatMap(({ message }) => (message.type === 'list' ? [message.kind] : []))).size).toBe(5);
   expectToldAll();
 });
@@ -374,7 +374,7 @@ it('a standby whose watches wait to be opened again opens them as soon as its tu
   pod('p3', 'b');
   remove('p1');
   await clock.advance(promisedMs);
-  expect(b.relay.isSpeaking).toBe(true);
+  expect(b.relay.isLeading).toBe(true);
   expectToldAll();
 });
 
@@ -407,7 +407,7 @@ it.each([
   const [b, c] = await amidList();
   strike(b);
   await clock.advance(20_000);
-  expect(c.relay.isSpeaking).toBe(true);
+  expect(c.relay.isLeading).toBe(true);
   expect(newestPodList().at(-1)).toMatchObject({ last: true });
   expect(newestPodList()[0]?.session).toMatch(/^c/);
   expectToldAll();

@@ -34,7 +34,7 @@ export class Relays {
 
   /** Has every relay listed, and sent all that it has read? */
   get areIdle(): boolean {
-    const speaking = this.all.filter((r) => r.relay.isSpeaking);
+    const speaking = this.all.filter((r) => r.relay.isLeading);
     return speaking.length > 0 && speaking.every((r) => r.relay.isReady && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
   }
 
@@ -58,7 +58,7 @@ export class Relays {
     const ways = relayWays(actor, source, this.#processes.queue(actor, 'events'), this.lease, this.#processes.faults);
     const log = this.#processes.log(actor);
     const meter = new Meter();
-    const election = new Election({ store: ways.lease, clock, log, meter, me: actor.name });
+    const election = new Election({ store: ways.lease, clock, log, meter, id: actor.name });
     const relay = new Relay(
       {
         source: ways.source,

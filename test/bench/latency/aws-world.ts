@@ -143,7 +143,7 @@ export class AwsWorld {
     for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) } as never) }]);
     const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter() }, header);
     for (const kind of kinds) {
-      outbox.readTo(kind, String(this.store.resourceVersion));
+      outbox.markRead(kind, String(this.store.resourceVersion));
       let after = 0;
       this.store.watch(kind, ({ type, object }) => {
         const seenAtMs = this.now;

@@ -32,7 +32,7 @@ function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
     },
   };
   const box = new Outbox({ queue, clock, log: quiet, meter }, header, options);
-  for (const kind of ['Pod', 'EndpointSlice', 'Service'] as const) box.readTo(kind, '1');
+  for (const kind of ['Pod', 'EndpointSlice', 'Service'] as const) box.markRead(kind, '1');
   return { box, clock, meter, queue, sent, calls };
 }
 
@@ -144,7 +144,7 @@ it('only the newest state of an object is sent, as of the newest version that ha
   box.put('Pod', 'n/a', entry('a', 2));
   box.put('Pod', 'n/b', entry('b', 3));
   box.put('Pod', 'n/a', entry('a', 4));
-  box.readTo('Pod', '7');
+  box.markRead('Pod', '7');
   await clock.advance(20);
   expect(sent).toHaveLength(1);
   expect(names(sent[0])).toEqual(['b@3', 'a@4']);
@@ -174,18 +174,18 @@ it('a live message is less than 1 MiB before compression, whatever is in its obj
 it('a version counts as accepted when everything up to it is', async () => {
   const { box, clock, queue } = outbox();
   queue.refuse = true;
-  box.readTo('Pod', '10');
+  box.markRead('Pod', '10');
   box.put('Pod', 'n/a', entry('a', 11));
   await clock.advance(5);
   box.put('Pod', 'n/b', entry('b', 12));
   box.put('Pod', 'n/c', entry('c', 13));
-  expect(box.accepted('Pod')).toBe('10');
-  expect(box.lane('Pod').read).toBe('13');
+  expect(box.acceptedUpTo('Pod')).toBe('10');
+  expect(box.queueOf('Pod').readUpTo).toBe('13');
   await clock.advance(1000);
-  expect(box.accepted('Pod')).toBe('10');
+  expect(box.acceptedUpTo('Pod')).toBe('10');
   queue.refuse = false;
   await clock.advance(31_000);
-  expect(box.accepted('Pod')).toBe('13');
+  expect(box.acceptedUpTo('Pod')).toBe('13');
 });
 
 it('a newer state that is accepted does not cover an older one of another object that is not', async () => {
@@ -197,10 +197,10 @@ it('a newer state that is accepted does not cover an older one of another object
   // The first send is backing off; this one, a little later, gets through.
   box.put('Pod', 'n/b', entry('b', 10));
   await clock.advance(250);
-  expect(box.lane('Pod').read).toBe('10');
-  expect(box.accepted('Pod')).toBe('1');
+  expect(box.queueOf('Pod').readUpTo).toBe('10');
+  expect(box.acceptedUpTo('Pod')).toBe('1');
   await clock.advance(31_000);
-  expect(box.accepted('Pod')).toBe('10');
+  expect(box.acceptedUpTo('Pod')).toBe('10');
 });
 
 it('ten minutes without the queue: memory stays bounded, nothing is lost, and the newest states arrive', async () => {
@@ -225,14 +225,14 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
   expect(mostWaiting).toBeLessThanOrEqual(1_000);
   // Four sends at most are under way, and each backs off up to 30 s.
   expect(calls.length).toBeLessThan(250);
-  const room = box.room(never);
+  const room = box.waitForRoom(never);
   queue.refuse = false;
   await clock.advance(60_000);
   await room;
   const arrived = new Map<string, string>();
   for (const { name, rv } of sent.flatMap((m) => m.entries)) if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
   expect(arrived).toEqual(newest);
-  expect(box.accepted('Pod')).toBe(String(version));
+  expect(box.acceptedUpTo('Pod')).toBe(String(version));
 });
 
 it('what waits is bounded in bytes too', () => {
@@ -256,7 +256,7 @@ it('the outbox is quiet when nothing of the kind waits any more, though a send m
   const { box, clock } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
   let isQuiet = false;
-  void box.quiet('Pod', never).then(() => {
+  void box.waitUntilEmpty('Pod', never).then(() => {
     isQuiet = true;
   });
   await Promise.resolve();
@@ -282,7 +282,7 @@ it('a message that the queue will never take is named and left out, and what com
   ]);
   expect(meter.value('relay_refused_total')).toBe(2);
   expect(meter.value('relay_queue_errors_total')).toBe(0);
-  expect(box.accepted('Pod')).toBe('3');
+  expect(box.acceptedUpTo('Pod')).toBe('3');
 });
 
 it('a part of a list that the queue will never take does not hold up the list’s other parts', async () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { encodeParts } from '#functions/relay/list-parts.ts';
-import { Memory } from '#functions/relay/memory.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { inputEntry, outputEntry } from '#functions/relay/project.ts';
+import { SentIndex } from '#functions/relay/sent-index.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
@@ -43,13 +43,13 @@ describe('an object is bounded in bytes, as the table counts', () => {
 
   it('what cannot be read into an entry is counted once, by its kind', () => {
     const meter = new Meter();
-    const memory = new Memory({
+    const sentIndex = new SentIndex({
       clock: { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 },
       log: silent,
       meter,
       outputs: 'metadata',
     });
-    expect(memory.listed('Service', annotated('語'.repeat(80_000)) as never, '5', false)).toBeUndefined();
+    expect(sentIndex.onListed('Service', annotated('語'.repeat(80_000)) as never, '5', false)).toBeUndefined();
     expect(meter.value('relay_unsendable_total', 'Service')).toBe(1);
   });
 });

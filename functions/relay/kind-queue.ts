@@ -9,29 +9,29 @@ export interface Pending {
   readonly entry: Entry;
   readonly bytes: number;
   /** What had been read of the kind just before this state. */
-  readonly before: string;
+  readonly readBefore: string;
 }
 
 /**
  * What waits and what is under way of one kind. In a standby everything waits until the speaking relay says that the queue has accepted
  * as much: what it has read and the other one may not have told.
  */
-export class Lane {
+export class KindQueue {
   readonly kind: Kind;
   readonly group: 'inputs' | 'outputs';
   readonly waiting = new Map<string, Pending>();
   readonly underWay = new Set<readonly Pending[]>();
   bytes = 0;
-  read: string | undefined;
+  readUpTo: string | undefined;
   /** The queue is known to have accepted everything up to this version, by whichever relay. */
-  known: string | undefined;
+  knownAccepted: string | undefined;
   /** What is in the cluster as of this version was read and not sent, nor kept: only a list can tell it. */
-  owes: string | undefined;
+  listNeededAt: string | undefined;
   /**
    * A list is being sent. The hub leaves a former list unfinished from the first page of this one on, so this one has to be finished, be it by
    * another relay.
    */
-  private isListing = false;
+  #isListing = false;
 
   constructor(kind: Kind) {
     this.kind = kind;
@@ -40,10 +40,10 @@ export class Lane {
 
   /** `held`: for a standby. What the speaking relay may have sent as two states must not become one. */
   put(key: string, entry: Entry, held: boolean): void {
-    const pending = { key, entry, bytes: sizeOf(entry), before: this.read ?? entry.rv };
-    this.read = entry.rv;
-    if (held) this.set(heldKey(pending), pending);
-    else this.merge(pending);
+    const pending = { key, entry, bytes: sizeOf(entry), readBefore: this.readUpTo ?? entry.rv };
+    this.readUpTo = entry.rv;
+    if (held) this.#set(heldKey(pending), pending);
+    else this.#merge(pending);
   }
 
   /** The oldest, up to either limit, but at least one. */
@@ -54,15 +54,15 @@ export class Lane {
       if (taken.length === maxEntries || (taken.length > 0 && bytes + pending.bytes > maxBytes)) break;
       taken.push(pending);
       bytes += pending.bytes;
-      this.remove(key);
+      this.#remove(key);
     }
     return taken;
   }
 
   /** The newest version up to which the queue has accepted everything from this relay. */
-  get accepted(): string | undefined {
-    let accepted = this.read;
-    for (const { before } of this.unaccepted()) if (accepted === undefined || isNewer(accepted, before)) accepted = before;
+  get acceptedUpTo(): string | undefined {
+    let accepted = this.readUpTo;
+    for (const { readBefore } of this.#unaccepted()) if (accepted === undefined || isNewer(accepted, readBefore)) accepted = readBefore;
     return accepted;
   }
 
@@ -72,95 +72,95 @@ export class Lane {
   }
 
   /** The relay stands by from now on: what was under way may have been accepted or not. */
-  hold(): void {
-    if (this.isListing && this.read !== undefined) this.leaveToList(this.read);
-    else if (this.owes === undefined) this.known = this.accepted;
-    this.isListing = false;
-    const all = [...this.unaccepted()].sort((a, b) => (isNewer(a.entry.rv, b.entry.rv) ? 1 : -1));
+  onStandBy(): void {
+    if (this.#isListing && this.readUpTo !== undefined) this.#leaveToList(this.readUpTo);
+    else if (this.listNeededAt === undefined) this.knownAccepted = this.acceptedUpTo;
+    this.#isListing = false;
+    const all = [...this.#unaccepted()].sort((a, b) => (isNewer(a.entry.rv, b.entry.rv) ? 1 : -1));
     this.underWay.clear();
     this.clear();
-    for (const pending of all) this.set(heldKey(pending), pending);
+    for (const pending of all) this.#set(heldKey(pending), pending);
   }
 
   /** The relay speaks from now on: of each object only the newest state waits. */
-  release(): void {
+  onLead(): void {
     const all = [...this.waiting.values()];
     this.clear();
-    for (const pending of all) this.merge(pending);
+    for (const pending of all) this.#merge(pending);
   }
 
   /**
    * The queue has accepted everything up to this version, says the speaking relay. Not believed of what this one has not read itself:
    * should the cluster have been restored, then the other one may not have noticed yet.
    */
-  trim(accepted: string): void {
-    if (this.read === undefined || isNewer(accepted, this.read)) return;
-    if (this.known === undefined || isNewer(accepted, this.known)) this.known = accepted;
-    for (const [key, { entry }] of this.waiting) if (!isNewer(entry.rv, accepted)) this.remove(key);
-    if (this.owes !== undefined && !isNewer(this.owes, accepted)) this.owes = undefined;
+  dropAccepted(accepted: string): void {
+    if (this.readUpTo === undefined || isNewer(accepted, this.readUpTo)) return;
+    if (this.knownAccepted === undefined || isNewer(accepted, this.knownAccepted)) this.knownAccepted = accepted;
+    for (const [key, { entry }] of this.waiting) if (!isNewer(entry.rv, accepted)) this.#remove(key);
+    if (this.listNeededAt !== undefined && !isNewer(this.listNeededAt, accepted)) this.listNeededAt = undefined;
   }
 
   /** Everything up to this version is left to a list that is still to be sent. */
-  owe(version: string): void {
+  needList(version: string): void {
     this.clear();
-    this.read = version;
-    this.owes = version;
+    this.readUpTo = version;
+    this.listNeededAt = version;
   }
 
   /** Of the relay that speaks. If it does not name the kind any more, then it may have begun a list that this one would have to finish. */
-  heard(accepted: string | undefined): void {
-    if (accepted !== undefined) this.trim(accepted);
-    else if (this.isToldOf && this.read !== undefined) this.leaveToList(this.read);
+  onLeaderAccepted(accepted: string | undefined): void {
+    if (accepted !== undefined) this.dropAccepted(accepted);
+    else if (this.needsNoList && this.readUpTo !== undefined) this.#leaveToList(this.readUpTo);
   }
 
   /** From now on until the list has been sent nothing is told to the standbys. */
   beginList(): void {
-    this.isListing = true;
+    this.#isListing = true;
   }
 
   /** A list of that version has been sent. */
-  settle(version: string): void {
-    this.isListing = false;
-    if (this.owes !== undefined && !isNewer(this.owes, version)) this.owes = undefined;
+  onListSent(version: string): void {
+    this.#isListing = false;
+    if (this.listNeededAt !== undefined && !isNewer(this.listNeededAt, version)) this.listNeededAt = undefined;
   }
 
   /** What to tell the standbys. Undefined: nothing is known. */
-  tellable(speaks: boolean): string | undefined {
-    if (this.isListing) return undefined;
-    return speaks && this.owes === undefined ? this.accepted : this.known;
+  publishable(speaks: boolean): string | undefined {
+    if (this.#isListing) return undefined;
+    return speaks && this.listNeededAt === undefined ? this.acceptedUpTo : this.knownAccepted;
   }
 
   /** It has been read, and no list of it has to be sent. */
-  get isToldOf(): boolean {
-    return this.read !== undefined && this.owes === undefined;
+  get needsNoList(): boolean {
+    return this.readUpTo !== undefined && this.listNeededAt === undefined;
   }
 
-  private leaveToList(version: string): void {
-    this.known = undefined;
-    this.owe(version);
+  #leaveToList(version: string): void {
+    this.knownAccepted = undefined;
+    this.needList(version);
   }
 
-  private *unaccepted(): Iterable<Pending> {
+  *#unaccepted(): Iterable<Pending> {
     yield* this.waiting.values();
     for (const pending of this.underWay) yield* pending;
   }
 
   /** A slice that moved while an earlier move of it still waits comes from where that one began: nobody was told of the stop between. */
-  private merge(pending: Pending): void {
+  #merge(pending: Pending): void {
     const waiting = this.waiting.get(pending.key);
     const entry = fromFormerService(waiting?.entry, pending.entry);
     // What is merged into it is not accepted before it is.
-    const before = waiting && 'oldSvc' in waiting.entry ? waiting.before : pending.before;
-    this.set(pending.key, { ...pending, entry, before });
+    const readBefore = waiting && 'oldSvc' in waiting.entry ? waiting.readBefore : pending.readBefore;
+    this.#set(pending.key, { ...pending, entry, readBefore });
   }
 
-  private set(key: string, pending: Pending): void {
-    this.remove(key);
+  #set(key: string, pending: Pending): void {
+    this.#remove(key);
     this.waiting.set(key, pending);
     this.bytes += pending.bytes;
   }
 
-  private remove(key: string): void {
+  #remove(key: string): void {
     this.bytes -= this.waiting.get(key)?.bytes ?? 0;
     this.waiting.delete(key);
   }

@@ -5,8 +5,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
+import { credentialsClient, hotClient, sdkClient } from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { credentialsClient, hotClient, sdkClient } from '#shared/sdk-client.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

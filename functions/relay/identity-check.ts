@@ -1,37 +1,37 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
+import { ClusterReplaced } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
-import { ClusterReplaced } from './retry.ts';
 import type { WatchSource } from './watch-source.ts';
 
 /**
  * Is the cluster behind the address still the one that a session began with, at no earlier point of its history? Asked before a watch is opened
  * anew: an API server whose etcd was restored or replaced takes a version of the future, and says nothing until its history has come so far.
  */
-export class Continuity {
-  private readonly source: WatchSource;
-  private readonly clock: Clock;
-  private readonly uid: string;
-  private asked: { readonly at: number; readonly answer: Promise<string> } | undefined;
+export class IdentityCheck {
+  readonly #source: WatchSource;
+  readonly #clock: Clock;
+  readonly #uid: string;
+  #asked: { readonly at: number; readonly answer: Promise<string> } | undefined;
 
   constructor({ source, clock }: { readonly source: WatchSource; readonly clock: Clock }, uid: string) {
-    this.source = source;
-    this.clock = clock;
-    this.uid = uid;
+    this.#source = source;
+    this.#clock = clock;
+    this.#uid = uid;
   }
 
   /** Rejects with ClusterReplaced, or as the source does. `since`: what was answered to a question from before that is no answer. */
-  async checkIdentity(since: number, signal: AbortSignal): Promise<void> {
+  async checkUid(since: number, signal: AbortSignal): Promise<void> {
     // Five watches break at once when an API server ends: one question for all of them.
-    if (this.asked === undefined || this.asked.at < since) this.asked = { at: this.clock.now(), answer: this.source.identity(signal) };
-    const uid = await this.asked.answer;
-    if (uid !== this.uid) throw new ClusterReplaced(`kube-system was ${this.uid} and is ${uid}`, { wentBack: false });
+    if (this.#asked === undefined || this.#asked.at < since) this.#asked = { at: this.#clock.now(), answer: this.#source.identity(signal) };
+    const uid = await this.#asked.answer;
+    if (uid !== this.#uid) throw new ClusterReplaced(`kube-system was ${this.#uid} and is ${uid}`, { wentBack: false });
   }
 
   /** The same, and `high` of the kind lies behind. By a list of that kind: kinds may be kept in different etcds. */
   async check(kind: Kind, high: string, since: number, signal: AbortSignal): Promise<void> {
-    await this.checkIdentity(since, signal);
-    const version = checkVersion((await this.source.list(kind, { limit: 1 }, signal)).resourceVersion);
+    await this.checkUid(since, signal);
+    const version = checkVersion((await this.#source.list(kind, { limit: 1 }, signal)).resourceVersion);
     if (isNewer(high, version)) throw new ClusterReplaced(`${kind} is at ${version} after ${high}`, { wentBack: true });
   }
 }

@@ -1,14 +1,14 @@
 /** One at a time, in the order of asking. */
-export class Gate {
-  private tail: Promise<unknown> = Promise.resolve();
+export class Mutex {
+  #tail: Promise<unknown> = Promise.resolve();
 
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const before = this.tail;
+    const before = this.#tail;
     const turn = before.then(() => {
       signal.throwIfAborted();
       return task();
     });
-    this.tail = turn.catch(() => {});
+    this.#tail = turn.catch(() => {});
     return turn;
   }
 }

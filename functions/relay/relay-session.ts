@@ -2,19 +2,19 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
-import type { Changes } from './changes.ts';
 import { sleep, unlessAborted } from './clock.ts';
-import { Continuity } from './continuity.ts';
-import { Gate } from './gate.ts';
+import type { Condition } from './condition.ts';
 import { type Identity, identify } from './identify.ts';
+import { IdentityCheck } from './identity-check.ts';
 import type { Accepted } from './lease.ts';
-import { Memory } from './memory.ts';
+import { Mutex } from './mutex.ts';
 import { Outbox } from './outbox.ts';
 import type { Published } from './published.ts';
 import { Reflector } from './reflector.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
+import { ClusterReplaced } from './relay-errors.ts';
 import { isNewer } from './resource-version.ts';
-import { ClusterReplaced } from './retry.ts';
+import { SentIndex } from './sent-index.ts';
 
 /** A failed heartbeat of a relay that another one could relieve says soon whether the queue can be reached. */
 const beatAgainMs = 1_000;
@@ -31,20 +31,20 @@ export class Session {
   readonly identity: Identity;
   readonly outbox: Outbox;
   readonly reflectors: readonly Reflector[];
-  private readonly deps: RelayDeps;
-  private readonly options: Required<RelayOptions>;
-  private readonly wentBackAt: number | undefined;
+  readonly #deps: RelayDeps;
+  readonly #options: Required<RelayOptions>;
+  readonly #wentBackAt: number | undefined;
 
   constructor(deps: SessionDeps, options: Required<RelayOptions>, identity: Identity, wentBackAt: number | undefined) {
     const { election } = deps;
-    this.deps = deps;
-    this.options = options;
+    this.#deps = deps;
+    this.#options = options;
     this.identity = identity;
-    this.wentBackAt = wentBackAt;
-    this.outbox = new Outbox({ ...deps, ...(election && { maySpeak: () => election.maySpeak }) }, undefined, options.outbox);
+    this.#wentBackAt = wentBackAt;
+    this.outbox = new Outbox({ ...deps, ...(election && { maySend: () => election.isLeading }) }, undefined, options.outbox);
     const { outputs, resyncMs, pageSize, failFast } = options;
-    const memory = new Memory({ ...deps, outputs });
-    const reflectorDeps = { ...deps, outbox: this.outbox, memory, lists: new Gate(), continuity: new Continuity(deps, identity.uid) };
+    const sentIndex = new SentIndex({ ...deps, outputs });
+    const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps, identity.uid) };
     // What shadow mode compares is sent whole, and told as often as the inputs.
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
@@ -54,16 +54,16 @@ export class Session {
   }
 
   /** Until the signal is aborted or the cluster turns out to be another one. `turns`: told whenever it may be this relay's turn. */
-  async run(turns: Changes, signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.reflectors.map((r) => r.run(signal)), this.speakInTurn(turns, signal)]);
+  async run(turns: Condition, signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.reflectors.map((r) => r.run(signal)), this.#speakInTurn(turns, signal)]);
   }
 
   /** Up to where the queue is known to have accepted everything. */
   accepted(): { readonly [K in Kind]?: string } {
-    const speaks = this.outbox.spoken !== undefined;
+    const speaks = this.outbox.leaderHeader !== undefined;
     return Object.fromEntries(
       kinds.flatMap((kind) => {
-        const version = this.outbox.lane(kind).tellable(speaks);
+        const version = this.outbox.queueOf(kind).publishable(speaks);
         return version === undefined ? [] : [[kind, version]];
       }),
     );
@@ -72,21 +72,21 @@ export class Session {
   /** Of what another relay has told, what is still told for when this one speaks. */
   inherited({ uid, versions }: Accepted): Accepted['versions'] {
     if (uid !== this.identity.uid) return {};
-    return Object.fromEntries(Object.entries(versions).filter(([kind]) => this.outbox.lane(kind as Kind).isToldOf));
+    return Object.fromEntries(Object.entries(versions).filter(([kind]) => this.outbox.queueOf(kind as Kind).needsNoList));
   }
 
-  private async speakInTurn(turns: Changes, signal: AbortSignal): Promise<void> {
-    const { election, log, meter } = this.deps;
+  async #speakInTurn(turns: Condition, signal: AbortSignal): Promise<void> {
+    const { election, log, meter } = this.#deps;
     for (let identity: Identity | undefined = election ? undefined : this.identity; ; identity = undefined) {
-      if (election) await turns.until(() => election.maySpeak && this.outbox.spoken === undefined, signal);
-      identity ??= await this.identifyAgain(signal);
-      if (election && !election.maySpeak) continue;
-      const header = this.header(identity);
-      this.outbox.speak(header);
+      if (election) await turns.waitUntil(() => election.isLeading && this.outbox.leaderHeader === undefined, signal);
+      identity ??= await this.#identifyAgain(signal);
+      if (election && !election.isLeading) continue;
+      const header = this.#header(identity);
+      this.outbox.lead(header);
       meter.count('relay_turns_total');
       log.info('session begun', { session: header.session, uid: header.uid, base: header.base });
       try {
-        await this.beat(header, AbortSignal.any([signal, this.outbox.turnEnds]));
+        await this.#beat(header, AbortSignal.any([signal, this.outbox.termEnds]));
       } catch {
         signal.throwIfAborted();
       }
@@ -94,8 +94,8 @@ export class Session {
   }
 
   /** A base of now: to the hub one from before what the relay before said looks like a restored cluster. */
-  private async identifyAgain(signal: AbortSignal): Promise<Identity> {
-    const identity = await identify(this.deps, false, signal);
+  async #identifyAgain(signal: AbortSignal): Promise<Identity> {
+    const identity = await identify(this.#deps, false, signal);
     if (identity.uid !== this.identity.uid)
       throw new ClusterReplaced(`kube-system was ${this.identity.uid} and is ${identity.uid}`, { wentBack: false });
     const read = this.reflectors.find((r) => r.kind === 'Service')?.high;
@@ -104,23 +104,24 @@ export class Session {
     return identity;
   }
 
-  private header({ uid, base }: Identity): EventsHeader {
+  #header({ uid, base }: Identity): EventsHeader {
     // If nothing is owed, then the relay before has told of the history that this one has read.
-    const lanes = kinds.map((kind) => this.outbox.lane(kind));
-    const tells = this.wentBackAt !== undefined && lanes.some((lane) => lane.read === undefined || lane.owes !== undefined);
-    const more = tells ? { wentBackAt: this.wentBackAt } : {};
-    return { v: messageVersion, cluster: this.options.cluster, session: this.deps.newId(), uid, base, ...more };
+    const queues = kinds.map((kind) => this.outbox.queueOf(kind));
+    const tells =
+      this.#wentBackAt !== undefined && queues.some((kindQueue) => kindQueue.readUpTo === undefined || kindQueue.listNeededAt !== undefined);
+    const more = tells ? { wentBackAt: this.#wentBackAt } : {};
+    return { v: messageVersion, cluster: this.#options.cluster, session: this.#deps.newId(), uid, base, ...more };
   }
 
   /** One heartbeat at a time, and no second try: the next one says more. */
-  private async beat(header: EventsHeader, signal: AbortSignal): Promise<void> {
-    const { queue, clock, meter, election } = this.deps;
+  async #beat(header: EventsHeader, signal: AbortSignal): Promise<void> {
+    const { queue, clock, meter, election } = this.#deps;
     for (;;) {
-      if (election?.maySpeak === false) this.outbox.standBy();
+      if (election?.isLeading === false) this.outbox.standBy();
       signal.throwIfAborted();
       const high = Object.fromEntries(this.reflectors.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
       const message: HeartbeatMessage = { ...header, type: 'heartbeat', high, at: Math.round(clock.now()), waiting: this.outbox.waiting };
-      let again = this.options.heartbeatMs;
+      let again = this.#options.heartbeatMs;
       try {
         await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
         meter.count('relay_heartbeats_total');
