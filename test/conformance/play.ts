@@ -1,8 +1,8 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
+import { HubWorld } from '#test/support/hub-world.ts';
 import { compareEvents, compareStep, type Difference } from './compare.ts';
 import type { Fault, Vector } from './vector.ts';
-import { World } from './world.ts';
 
 const stepMs = 8_000;
 const faultStepMs = 40 * 60_000;
@@ -13,7 +13,7 @@ export async function play(vector: Vector): Promise<Difference[]> {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const perStep = vector.faults?.length ? faultStepMs : stepMs;
   let writes: { [resource: string]: { [verb: string]: number } } = {};
-  let world: World | undefined;
+  let world: HubWorld | undefined;
 
   const call = async <T>(verb: Fault['verb'], kind: ApiKind, run: () => Promise<T>): Promise<T> => {
     const resource = resourceOf[kind];
@@ -40,7 +40,7 @@ export async function play(vector: Vector): Promise<Difference[]> {
     delete: (kind, ...rest) => call('delete', kind, () => inner.delete(kind, ...rest)),
   });
 
-  world = await World.start({
+  world = await HubWorld.start({
     given: vector.given,
     startAt,
     settings: { maxEndpointsPerSlice: vector.config.maxEndpointsPerSlice, batchPeriodSeconds: vector.config.endpointUpdatesBatchPeriodSeconds },

@@ -6,10 +6,10 @@ import type { ClusterApi } from '#shared/cluster/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { cluster, World } from '#test/conformance/world.ts';
 import { Random } from '#test/simulation/random.ts';
 import { differences } from '#test/simulation/truth.ts';
-import { aPod, aService, node, smallCluster, startAt } from './small-cluster.ts';
+import { cluster, HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, node, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const services = 12;
 const app = (i: number): string => `app-${i}`;
@@ -37,7 +37,7 @@ it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a se
       ]),
     ) as unknown as ClusterApi;
   const given = Array.from({ length: services }, (_, i) => [aService({ selector: { app: app(i) } }, `svc-${i}`), podOf(i)]).flat();
-  const world: World = await World.start({ given: [node, ...given], startAt, settings: {}, api, random: () => random.next() });
+  const world: HubWorld = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, api, random: () => random.next() });
   await world.runUntil(world.now + 60_000);
   expect(differences(world.store, 100)).toEqual([]);
 

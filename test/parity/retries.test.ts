@@ -7,7 +7,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds } from '#shared/workqueue/rules/backoff.ts';
 import { cleanPart, failed, isExhausted, maxRetries, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/rules/item.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from './small-cluster.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
 const events = (world: { store: { list: (kind: 'Event') => readonly RawObject[] } }) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from './small-cluster.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const count = ({ calls }: SmallCluster, call: string): number => calls.filter((c) => c.call === call).length;
 const endpoints = ({ world }: SmallCluster, name = 'svc') =>

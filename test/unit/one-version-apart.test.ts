@@ -5,9 +5,9 @@ import type { Pod, Service } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { canRead, messageVersion } from '#shared/queue/messages.ts';
 import type { Item } from '#shared/store/table.ts';
-import { cluster, type World } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster, type HubWorld as World } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 /** All that is under way in the queue becomes what another version would have sent. */
 async function rewrite(world: World, change: (message: Record<string, unknown>) => object): Promise<void> {

@@ -1,6 +1,6 @@
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { World } from '#test/conformance/world.ts';
+import { HubWorld } from '#test/support/hub-world.ts';
 import { type ClusterSize, clusterObjects } from './cluster-objects.ts';
 import { lambda, logLineBytes, price } from './prices.ts';
 
@@ -20,10 +20,10 @@ type Stage = keyof typeof lambda;
 
 /** One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills. */
 export class MeteredWorld {
-  readonly world: World;
+  readonly world: HubWorld;
   #counts;
 
-  private constructor(world: World, counts: Counts) {
+  private constructor(world: HubWorld, counts: Counts) {
     this.world = world;
     this.#counts = counts;
   }
@@ -35,7 +35,7 @@ export class MeteredWorld {
       counts.logBytes += Buffer.byteLength(line) + logLineBytes;
     };
     const metrics = emfMetrics(write, () => startAt, 'FleetEndpoints/Production', 'few');
-    const world = await World.start({
+    const world = await HubWorld.start({
       given: clusterObjects(size),
       startAt,
       settings: {},
@@ -56,7 +56,7 @@ export class MeteredWorld {
   }
 
   /** What is used until `run` has ended. */
-  async usageOf(run: (world: World) => Promise<void>): Promise<Usage> {
+  async usageOf(run: (world: HubWorld) => Promise<void>): Promise<Usage> {
     const { world } = this;
     const events = world.metrics.get('EventsIn') ?? 0;
     world.table.resetUnits();

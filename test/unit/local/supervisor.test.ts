@@ -95,10 +95,11 @@ it.concurrent("tells in one line which right is missing when a child says that i
   await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
 });
 
-it.concurrent('gives up on a child that keeps failing, with its reason', async (test) => {
+it.concurrent('gives up on a child that keeps failing, with its reason', { timeout: 60_000 }, async (test) => {
   const { expect } = test;
   const { fatal, child } = start(test, fake('broken'));
-  await expect.poll(() => fatal).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
+  // Five processes one after the other, on a machine that may be busy.
+  await expect.poll(() => fatal, { timeout: 50_000 }).toEqual(['fake keeps ending (exit code 1): TypeError: no such module']);
   expect(child.restarts).toBe(4);
 });
 

@@ -8,8 +8,8 @@ import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
-import { cluster, type World } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const header = { v: messageVersion, cluster, session: 's1', uid: 'u', base: '1' };
 const live = (entry: object, kind = 'Pod') => ({ ...header, type: 'live', kind, asOf: '900000', entries: [entry] });
@@ -65,18 +65,18 @@ async function started() {
   return small;
 }
 
-const ips = ({ store }: World, name = 'svc'): readonly string[] => {
+const ips = ({ store }: HubWorld, name = 'svc'): readonly string[] => {
   const endpoints = store.find('Endpoints', 'default', name) as unknown as Endpoints | undefined;
   return (endpoints?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip)).sort();
 };
-const sliceIps = ({ store }: World, name = 'svc'): readonly string[] =>
+const sliceIps = ({ store }: HubWorld, name = 'svc'): readonly string[] =>
   (store.list('EndpointSlice', 'default') as unknown as readonly EndpointSlice[])
     .filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === name)
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))
     .sort();
-const reasons = (world: World): readonly string[] =>
+const reasons = (world: HubWorld): readonly string[] =>
   world.queues.quarantine.waiting().map((m) => (decodeMessage(m.body) as { readonly reason: string }).reason);
-const nothingElseIsLeft = ({ queues: { events, syncs, deadEvents, deadSyncs, parked } }: World): void => {
+const nothingElseIsLeft = ({ queues: { events, syncs, deadEvents, deadSyncs, parked } }: HubWorld): void => {
   for (const queue of [events, syncs, deadEvents, deadSyncs, parked]) expect(queue.waiting()).toEqual([]);
 };
 

@@ -6,8 +6,8 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 it('a failed run names the first of many skipped pods, and how many there are', () => {
   const errors = Array.from({ length: 5_000 }, (_, i) => `skipping Pod p-${i} for Service ns/svc: Node n Not Found`);

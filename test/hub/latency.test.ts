@@ -4,10 +4,10 @@ import { inputEntry } from '#functions/relay/project.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { cluster, type World, type WorldOptions } from '#test/conformance/world.ts';
-import { aPod, aService, type Call, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster, type HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
+import { aPod, aService, type Call, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-async function observed(options: Partial<WorldOptions> & { readonly refuse?: (call: Call) => Promise<void> } = {}) {
+async function observed(options: Partial<HubWorldOptions> & { readonly refuse?: (call: Call) => Promise<void> } = {}) {
   const values = new Map<string, number[]>();
   const metrics = { put: (name: string, value: number) => void values.set(name, [...(values.get(name) ?? []), value]) };
   const { world, pass } = await smallCluster([aService(), ...pods(2)], { metrics, ...options });
@@ -17,7 +17,7 @@ async function observed(options: Partial<WorldOptions> & { readonly refuse?: (ca
 }
 
 /** As a relay says it whose clock is behind by so much, of a pod that is ready from now on or no more. */
-async function relaySays(world: World, behindMs: number, what: 'heartbeat' | { readonly ready: boolean }): Promise<void> {
+async function relaySays(world: HubWorld, behindMs: number, what: 'heartbeat' | { readonly ready: boolean }): Promise<void> {
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
   const header = { v: 1, cluster, session: 's1', uid, base: '1' };
   const at = world.now - behindMs;

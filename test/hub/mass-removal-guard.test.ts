@@ -5,12 +5,12 @@ import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { raiseLive } from '#shared/workqueue/item-store.ts';
-import { cluster, type World } from '#test/conformance/world.ts';
-import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/parity/small-cluster.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
-const addresses = ({ store }: World): number =>
+const addresses = ({ store }: HubWorld): number =>
   ((store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
-const inSlices = ({ store }: World): number =>
+const inSlices = ({ store }: HubWorld): number =>
   (store.list('EndpointSlice') as readonly RawObject[]).filter((s) => s['addressType'] === 'IPv4').flatMap((s) => (s['endpoints'] ?? []) as object[])
     .length;
 

@@ -6,8 +6,8 @@ import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
-import { cluster, type World } from '#test/conformance/world.ts';
-import { aService, pods, type SmallCluster, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
 const services = Array.from({ length: 4 }, (_, i) => aService({}, `svc-${i}`));
 
@@ -18,19 +18,19 @@ async function started(): Promise<SmallCluster> {
   return small;
 }
 
-const endpointsOf = ({ store }: World, i: number): RawObject => store.get('Endpoints', 'default', `svc-${i}`);
-const sliceOf = ({ store }: World, i: number): RawObject =>
+const endpointsOf = ({ store }: HubWorld, i: number): RawObject => store.get('Endpoints', 'default', `svc-${i}`);
+const sliceOf = ({ store }: HubWorld, i: number): RawObject =>
   store.list('EndpointSlice', 'default').find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
-const addresses = (world: World, i: number): readonly string[] =>
+const addresses = (world: HubWorld, i: number): readonly string[] =>
   ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
-const hasConflict = async ({ table }: World) => (await readCluster(table, cluster))?.writerConflict;
+const hasConflict = async ({ table }: HubWorld) => (await readCluster(table, cluster))?.writerConflict;
 
-const overwriteEndpoints = (world: World, i: number, manager: string) =>
+const overwriteEndpoints = (world: HubWorld, i: number, manager: string) =>
   world.store.patch('Endpoints', 'default', `svc-${i}`, { subsets: null }, 'merge', { manager });
-const overwriteSlice = (world: World, i: number, manager: string) =>
+const overwriteSlice = (world: HubWorld, i: number, manager: string) =>
   world.store.patch('EndpointSlice', 'default', sliceOf(world, i).metadata.name, { endpoints: null }, 'merge', { manager });
 
-async function switchTo(world: World, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
+async function switchTo(world: HubWorld, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);
   if (!meta) throw new Error('the cluster is gone');

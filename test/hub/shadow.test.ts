@@ -4,8 +4,8 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { countDifferences, readDifference } from '#shared/store/differences.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 it('a hundred differences are kept of a service that differs in everything, and how many there are', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(200)], { mode: 'shadow' });

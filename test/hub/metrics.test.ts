@@ -8,8 +8,8 @@ import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metri
 import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/store/counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
-import { World, type WorldOptions } from '#test/conformance/world.ts';
-import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
+import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
+import { aService, node, pods, startAt } from '#test/support/small-cluster.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 /** Every series of upstream's that any test here has met. */
@@ -35,9 +35,9 @@ class Observed implements Metrics {
   }
 }
 
-async function started(given: readonly RawObject[], options: Partial<WorldOptions> = {}) {
+async function started(given: readonly RawObject[], options: Partial<HubWorldOptions> = {}) {
   const observed = new Observed();
-  const world = await World.start({ given: [node, ...given], startAt, settings: {}, metrics: observed, ...options });
+  const world = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, metrics: observed, ...options });
   const pass = (seconds: number) => world.runUntil(world.now + seconds * 1000);
   await pass(8);
   return { world, observed, pass };

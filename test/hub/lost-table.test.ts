@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { Key } from '#shared/store/table.ts';
 import { clusterObjects, withReadiness } from '#test/bench/cost/cluster-objects.ts';
-import { cluster, World } from '#test/conformance/world.ts';
+import { cluster, HubWorld } from '#test/support/hub-world.ts';
 
-async function loseTable(world: World): Promise<void> {
+async function loseTable(world: HubWorld): Promise<void> {
   for (let next: Key | undefined, isFirst = true; isFirst || next; isFirst = false) {
     const page = await world.table.scanKeys(next);
     for (const key of page.keys) await world.table.delete(key);
@@ -15,7 +15,7 @@ async function loseTable(world: World): Promise<void> {
 it('warm workers forget what they kept of a table that was lost', async () => {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const given = clusterObjects({ namespaces: 1, services: 1, podsPerService: 3 });
-  const world = await World.start({ given, startAt, settings: {} });
+  const world = await HubWorld.start({ given, startAt, settings: {} });
   const [pod] = world.store.list('Pod');
   if (!pod) throw new Error('no pod');
   const flip = async (isReady: boolean): Promise<void> => {

@@ -6,8 +6,8 @@ import type { ClusterApi } from '#shared/cluster/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { cluster, World } from '#test/conformance/world.ts';
-import { aPod, aService, node, startAt } from '#test/parity/small-cluster.ts';
+import { cluster, HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, node, startAt } from '#test/support/small-cluster.ts';
 
 const functionMs = 30_000;
 const isSlow = (name = ''): boolean => name === 'slow' || name.startsWith('slow-');
@@ -27,7 +27,7 @@ async function started(hang: (timeoutMs: number) => void, slow: object = {}, onB
       replace: async (kind, o) => (isSlow(o.metadata.name) ? hanging() : inner.replace(kind, o)),
     };
   };
-  const world = await World.start({ given: [node, aService(slow, 'slow'), ...others, aPod(0)], startAt, settings: {}, api, onBatch });
+  const world = await HubWorld.start({ given: [node, aService(slow, 'slow'), ...others, aPod(0)], startAt, settings: {}, api, onBatch });
   return { world, pass: (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000) };
 }
 

@@ -1,7 +1,7 @@
 /** A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole behaviours start from. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
-import { World, type WorldOptions } from '#test/conformance/world.ts';
+import { HubWorld, type HubWorldOptions } from './hub-world.ts';
 
 export const startAt = Date.parse('2026-01-02T00:00:00Z');
 const createdAt = '2026-01-01T00:00:00Z';
@@ -41,7 +41,7 @@ export const pods = (count: number): readonly RawObject[] => Array.from({ length
 export type Call = `${'create' | 'replace' | 'delete'} ${ApiKind}`;
 
 export interface SmallCluster {
-  readonly world: World;
+  readonly world: HubWorld;
   /** Writes that sync has asked for, Events apart, and when (ms since the start). */
   readonly calls: { readonly call: Call; readonly at: number }[];
   readonly pass: (seconds: number) => Promise<void>;
@@ -50,10 +50,10 @@ export interface SmallCluster {
 /** `refuse`: throws instead of a call, or does nothing. */
 export async function smallCluster(
   given: readonly RawObject[],
-  options: Partial<WorldOptions> & { readonly refuse?: (call: Call, inner: () => Promise<unknown>) => Promise<void> } = {},
+  options: Partial<HubWorldOptions> & { readonly refuse?: (call: Call, inner: () => Promise<unknown>) => Promise<void> } = {},
 ): Promise<SmallCluster> {
   const calls: { call: Call; at: number }[] = [];
-  let world: World | undefined;
+  let world: HubWorld | undefined;
   const through = async <T>(call: Call, run: () => Promise<T>): Promise<T> => {
     if (!call.endsWith(' Event')) calls.push({ call, at: (world?.now ?? startAt) - startAt });
     await options.refuse?.(call, run);
@@ -66,7 +66,7 @@ export async function smallCluster(
     delete: (kind, ...rest) => through(`delete ${kind}`, () => inner.delete(kind, ...rest)),
   });
   const { refuse: _, ...worldOptions } = options;
-  const started = await World.start({ given: [node, ...given], startAt, settings: {}, api, ...worldOptions });
+  const started = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, api, ...worldOptions });
   world = started;
   return { world: started, calls, pass: (seconds) => started.runUntil(started.now + seconds * 1000) };
 }

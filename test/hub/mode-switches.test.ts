@@ -6,14 +6,14 @@ import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
-import { cluster, type World } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 
 /** As `npm run cluster` does it, or what is left of that when it dies half-way: sweep finishes it. */
-async function switchTo(world: World, mode: ChosenMode, dies: boolean): Promise<void> {
+async function switchTo(world: HubWorld, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);
   if (meta && !dies) await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
@@ -21,13 +21,13 @@ async function switchTo(world: World, mode: ChosenMode, dies: boolean): Promise<
 
 const appOf = (i: number): string => (i % 2 === 0 ? 'a' : 'b');
 const change = {
-  addPod: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i) })),
-  readiness: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i), ready: false })),
-  relabel: ({ store }: World, i: number) => store.apply(aPod(i, { app: appOf(i + 1) })),
-  removePod: ({ store }: World, i: number) => store.remove('Pod', 'default', `pod-${i}`),
-  select: ({ store }: World, i: number) => store.apply(aService({ selector: { app: appOf(i + 1) } }, `svc-${i % 3}`)),
-  removeService: ({ store }: World, i: number) => store.remove('Service', 'default', `svc-${i % 3}`),
-  addService: ({ store }: World, i: number) => store.apply(aService({ selector: { app: appOf(i) } }, `svc-${i % 3}`) as RawObject),
+  addPod: ({ store }: HubWorld, i: number) => store.apply(aPod(i, { app: appOf(i) })),
+  readiness: ({ store }: HubWorld, i: number) => store.apply(aPod(i, { app: appOf(i), ready: false })),
+  relabel: ({ store }: HubWorld, i: number) => store.apply(aPod(i, { app: appOf(i + 1) })),
+  removePod: ({ store }: HubWorld, i: number) => store.remove('Pod', 'default', `pod-${i}`),
+  select: ({ store }: HubWorld, i: number) => store.apply(aService({ selector: { app: appOf(i + 1) } }, `svc-${i % 3}`)),
+  removeService: ({ store }: HubWorld, i: number) => store.remove('Service', 'default', `svc-${i % 3}`),
+  addService: ({ store }: HubWorld, i: number) => store.apply(aService({ selector: { app: appOf(i) } }, `svc-${i % 3}`) as RawObject),
 } as const;
 
 const change$ = fc.record({

@@ -6,8 +6,8 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { cluster, World } from '#test/conformance/world.ts';
-import { aService, node, pods, startAt } from '#test/parity/small-cluster.ts';
+import { cluster, HubWorld } from '#test/support/hub-world.ts';
+import { aService, node, pods, startAt } from '#test/support/small-cluster.ts';
 
 const reset = (): Error => new ClusterApiError('read ECONNRESET', { status: 0 });
 const silence = (): Error => new ClusterApiError('timed out after 15000 ms', { status: 0, reason: timedOut });
@@ -27,7 +27,7 @@ async function started() {
   };
   const published = new Map<string, number[]>();
   const metrics = { put: (name: string, value: number) => void published.set(name, [...(published.get(name) ?? []), value]) };
-  const world = await World.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api, metrics });
+  const world = await HubWorld.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api, metrics });
   const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
   await pass(8);
   const shown = (): number =>

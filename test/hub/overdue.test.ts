@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aPod, aService, pods, smallCluster, startAt } from '#test/parity/small-cluster.ts';
+import { aPod, aService, pods, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 it.each([0, 30, 300])('with a batch period of %i s, what waits for its end is not overdue', async (batchPeriodSeconds) => {
   const ages: number[] = [];

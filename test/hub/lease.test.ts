@@ -3,22 +3,22 @@ import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { anyGeneration, isClean } from '#shared/workqueue/rules/item.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const service = { cluster, namespace: 'default', name: 'svc' };
 const leaseMs = 40_000;
 
-type World = Awaited<ReturnType<typeof smallCluster>>['world'];
+type HubWorld = Awaited<ReturnType<typeof smallCluster>>['world'];
 
 /** Somebody takes the service, and never lets go. `covers`: the generation of its run, where it says so. */
-const hold = (world: World, lease: string, covers?: number) =>
+const hold = (world: HubWorld, lease: string, covers?: number) =>
   world.table.update(workKey(cluster, 'default', 'svc'), {
     set: { lease, until: world.now + leaseMs, ...(covers !== undefined && { runOf: lease, run: covers }) },
   });
 
-async function expectNothingLeft(world: World): Promise<void> {
+async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(differences(world.store, 100)).toEqual([]);
   expect(isClean(await readWork(world.table, service))).toBe(true);
   expect(world.queues.syncs.waiting()).toEqual([]);

@@ -5,9 +5,9 @@ import { clearedUntil, listClusters, readCluster } from '#shared/clusters/record
 import { giveUpAccess, registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster } from '#shared/clusters/switch-mode.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const queue = { pk: 'QUEUE#arn:other', sk: 'CLUSTER' };
 

@@ -25,15 +25,15 @@ import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryClusterApi } from './cluster-memory.ts';
+import { memoryClusterQueues } from './queue-memory.ts';
+import { memoryTable } from './table-memory.ts';
 
 export const cluster = 'c';
 const sweepEveryMs = 60_000;
 const { pageSize, partBytes } = defaultLimits.relay;
 
-export interface WorldOptions {
+export interface HubWorldOptions {
   readonly given: readonly RawObject[];
   readonly startAt: number;
   readonly settings: Partial<ClusterSettings>;
@@ -43,7 +43,7 @@ export interface WorldOptions {
   readonly log?: Log;
   /** In [0, 1); the middle of every jitter if left out. */
   readonly random?: () => number;
-  /** Sees every observation, with its dimensions; `World.metrics` has the sums. */
+  /** Sees every observation, with its dimensions; `HubWorld.metrics` has the sums. */
   readonly metrics?: Metrics;
   /** Of sweep, which flushes after each cluster. */
   readonly flush?: () => void;
@@ -53,7 +53,7 @@ export interface WorldOptions {
   readonly onBatch?: (stage: 'ingest' | 'sync', messages: number) => void;
 }
 
-export class World {
+export class HubWorld {
   readonly store: Store;
   readonly table = memoryTable();
   readonly queues;
@@ -63,9 +63,9 @@ export class World {
   #nextSweep: number;
   #header: EventsHeader;
   #uids = 0;
-  #onBatch: NonNullable<WorldOptions['onBatch']>;
+  #onBatch: NonNullable<HubWorldOptions['onBatch']>;
 
-  private constructor(options: WorldOptions) {
+  private constructor(options: HubWorldOptions) {
     this.now = options.startAt;
     this.#onBatch = options.onBatch ?? (() => {});
     this.#nextSweep = this.now + sweepEveryMs;
@@ -104,8 +104,8 @@ export class World {
   }
 
   /** A hub that has just been told of the cluster: the relay's first lists are on their way. */
-  static async start(options: WorldOptions): Promise<World> {
-    const world = new World(options);
+  static async start(options: HubWorldOptions): Promise<HubWorld> {
+    const world = new HubWorld(options);
     await registerCluster(world.table, { id: cluster, mode: options.mode ?? 'active', settings: options.settings }, options.startAt);
     for (const kind of kinds) {
       await world.#sendList(kind);
@@ -155,7 +155,7 @@ export class World {
   }
 
   async #deliver(
-    queue: World['queues']['events'],
+    queue: HubWorld['queues']['events'],
     handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAt: number }[]) => Promise<readonly string[]>,
   ): Promise<void> {
     const records = queue.receive(10);

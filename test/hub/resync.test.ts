@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { readOutputs } from '#shared/store/outputs.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const service = { cluster, namespace: 'default', name: 'svc' };
 

@@ -5,9 +5,9 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { accessKey, metaKey } from '#shared/store/keys.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
 import { differences } from '#test/simulation/truth.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 type Small = Awaited<ReturnType<typeof smallCluster>>;
 

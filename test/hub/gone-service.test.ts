@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
-import { cluster } from '#test/conformance/world.ts';
-import { aService, pods, smallCluster } from '#test/parity/small-cluster.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 it('slices that went with their service are made anew for the next one, although the Endpoints of the first could not be deleted', async () => {
   let refuses = false;
