@@ -1,11 +1,11 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { PodChange } from '#shared/membership/pod-change.ts';
+import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
 import { type WakeUp, WakeUps } from '#shared/workqueue/add.ts';
 import type { IngestDeps } from './deps.ts';
-import type { PodLogWriter } from './pod-log-writer.ts';
 
 /** What the messages of one batch share. */
 export interface BatchContext {

@@ -14,6 +14,7 @@
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified, raiseNodesVersion } from '#shared/store/objects.ts';
@@ -24,7 +25,6 @@ import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
 import { wakeConcerned } from './concerned-services.ts';
 import type { IngestDeps } from './deps.ts';
-import { PodLogWriter } from './pod-log-writer.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
 import { Room } from './room.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './time-limit.ts';

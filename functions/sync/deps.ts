@@ -2,12 +2,12 @@ import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { defaultLimits as defaults, type Limits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { Node } from '#shared/kube/types.ts';
+import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { EventRecorder } from './events.ts';
-import type { Pods } from './pod-cache.ts';
 
 /** What sync needs of the world. Everything that varies comes in here. */
 export interface SyncDeps {

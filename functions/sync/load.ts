@@ -82,7 +82,7 @@ async function podsOf(
   key: ServiceKey,
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[]> {
-  const pods = await deps.pods.podsOf(deps.table, key.cluster, key.namespace, deps.now(), cacheScope);
+  const pods = await deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), cacheScope);
   return [...pods.values()].filter((pod) => selectorMatches(selector, pod.metadata.labels));
 }
 

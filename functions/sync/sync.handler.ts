@@ -11,6 +11,7 @@ import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { comeBackSoon, received } from '#shared/queue/come-back.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -20,7 +21,6 @@ import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { syncBatch } from './batch.ts';
 import { defaultLimits, type SyncDeps } from './deps.ts';
 import { eventRecorder } from './events.ts';
-import { PodCache } from './pod-cache.ts';
 
 const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient(hotClient);

@@ -1,5 +1,5 @@
 /** Of ingest, and of what it writes for warm workers to keep (limits.ts has the others). */
-/** The log of a namespace's pods (shared/store/pod-log.ts) and what warm workers keep (functions/sync/pod-cache.ts). */
+/** The log of a namespace's pods (shared/pod-log/pod-log.ts) and what warm workers keep of it (shared/pod-log/pod-cache.ts). */
 export interface PodLogLimits {
   /** A worker reads a namespace whole when it did so longer ago, ms: the net under the log. A writer may be under way for as long. */
   readonly maxAgeMs: number;

@@ -1,9 +1,9 @@
 /** What a run tells, and what a warm worker keeps, does not grow with the cluster. */
 import { expect, it } from 'vitest';
 import { load } from '#functions/sync/load.ts';
-import { PodCache } from '#functions/sync/pod-cache.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { cluster } from '#test/support/hub-world.ts';

@@ -4,7 +4,7 @@ import { freshCaches, type WarmCaches } from '#functions/ingest/warm-caches.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import type { SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
-import { PodCache } from '#functions/sync/pod-cache.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { comeBackSeconds } from '#shared/queue/come-back.ts';
 import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';

@@ -1,10 +1,10 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
 
-import type { Pods } from '#functions/sync/pod-cache.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
+import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
@@ -114,9 +114,9 @@ export function monitor(
   const ahead = new Set<string>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
-    async podsOf(inner, id, namespace, now, scope) {
-      const kept = await pods.podsOf(inner, id, namespace, now, scope);
-      const pk = objectsOf(id, 'Pod', namespace);
+    async podsOf(store, namespace, nowMs, scope) {
+      const kept = await pods.podsOf(store, namespace, nowMs, scope);
+      const pk = objectsOf(store.cluster, 'Pod', namespace);
       const items = [...kept.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
       actor.learn(pk, items);
       return kept;

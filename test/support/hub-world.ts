@@ -10,7 +10,6 @@ import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#function
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
-import { PodCache } from '#functions/sync/pod-cache.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
@@ -20,6 +19,7 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';

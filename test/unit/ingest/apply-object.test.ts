@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
+import { readLogEntries, readLogHead } from '#shared/pod-log/pod-log.ts';
 import { readObject } from '#shared/store/objects.ts';
-import { readLogEntries, readLogHead } from '#shared/store/pod-log.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -85,7 +85,7 @@ describe('what a pod owes', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const { number: head } = await readLogHead(hub.store, 'ns', hub.clock.now);
+    const { number: head } = await readLogHead(hub.store, 'ns');
 
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);

@@ -1,8 +1,8 @@
 /** A batch that is slow, and not dead: others write the same namespace's pods while its own write is held up. */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Table } from '#shared/store/table.ts';
 import { pod } from '../kube/objects.ts';
@@ -42,7 +42,7 @@ async function heldUp({ before = async () => {} }: { readonly before?: (hub: Awa
       expect(await slow).toEqual([]);
     },
     async seesReady(cache: PodCache): Promise<boolean> {
-      return isPodReady((await cache.podsOf(hub.table, 'c', 'ns', hub.clock.now)).get('p') as never);
+      return isPodReady((await cache.podsOf(hub.store, 'ns', hub.clock.now)).get('p') as never);
     },
   };
 }
@@ -102,10 +102,10 @@ it('the first batch of a namespace is seen though another overtakes it', async (
   await reached.promise;
   await hub.ingest(hub.live('Pod', 12, entry('Pod', 12, pod('other'))));
   const cache = new PodCache();
-  expect([...(await cache.podsOf(hub.table, 'c', 'ns', hub.clock.now)).keys()]).toEqual(['other']);
+  expect([...(await cache.podsOf(hub.store, 'ns', hub.clock.now)).keys()]).toEqual(['other']);
   gate.resolve();
   await slow;
-  expect([...(await cache.podsOf(hub.table, 'c', 'ns', hub.clock.now)).keys()].sort()).toEqual(['other', 'p']);
+  expect([...(await cache.podsOf(hub.store, 'ns', hub.clock.now)).keys()].sort()).toEqual(['other', 'p']);
 });
 
 it('a batch that was frozen for an hour is seen by a worker that took the log for complete meanwhile', async () => {

@@ -1,9 +1,10 @@
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { logPods, type TakenNumber, takeLogNumber } from '#shared/store/pod-log.ts';
+import { logPods, takeLogNumber } from './pod-log.ts';
+import type { TakenNumber } from './pod-log-rules.ts';
 
-/** One batch as a writer of the pod logs of its namespaces (shared/store/pod-log.ts): one number and one entry for each namespace. */
+/** One batch as a writer of the pod logs of its namespaces (pod-log.ts): one number and one entry for each namespace. */
 export class PodLogWriter {
   readonly #store: ClusterStore;
   readonly #now: () => number;

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { PodCache } from '#functions/sync/pod-cache.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
+import type { TakenNumber } from '#shared/pod-log/pod-log-rules.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
-import { type TakenNumber, takeLogNumber, writeLogEntry } from '#shared/store/pod-log.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
@@ -32,7 +33,7 @@ function namespace() {
     return taken;
   };
   const isReady = async (cache: PodCache, at = now): Promise<boolean | undefined> => {
-    const seen = (await cache.podsOf(table, 'c', 'ns', at)).get('p');
+    const seen = (await cache.podsOf(store, 'ns', at)).get('p');
     return seen && isPodReady(seen);
   };
   const log = (taken: TakenNumber) => writeLogEntry(store, 'ns', { taken, names: new Set(['p']) });

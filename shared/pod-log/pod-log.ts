@@ -1,0 +1,111 @@
+/**
+ * The log of a namespace's Pods: which of them were written, so that a warm worker can keep them and read only what is new. To read a namespace of 5,000
+ * Pods whole costs a sync some 330 read units, by its log a handful (docs/decisions/0010-pods-kept-by-a-log.md).
+ *
+ *     numbers   1   2   3   4   5   6   7   8      taken one by one, by a counter in the namespace's item of the index
+ *     entries   ●   ●   ●       ●   ●       ●      written under their numbers: the names of the Pods that were written
+ *                       ▲   ╎           ╎   ▲
+ *               watermark   ╎           ╎   head: the newest number
+ *                           4           7        no entry: a writer in flight, or one that crashed
+ *
+ * A writer (pod-log-writer.ts) takes a number, writes the Pods, each with the number, writes the entry, then raises the generations of the services concerned
+ * and sends their wake-ups. So the run for such a generation finds the entry. And while a number has no entry, its wake-ups are still to come.
+ *
+ * A reader (pod-cache.ts) keeps the Pods as of its watermark: it has read the Pods of every entry up to there, and no number up to there is in flight.
+ * Here it reads the entries 5, 6 and 8 and their Pods, and its watermark stays at 3. Once 4 has its entry, the watermark moves to 6.
+ *
+ * A crashed writer leaves a gap for good. So a number is settled, with or without its entry, once `mostUnderWay` newer numbers are taken, or none was
+ * taken for `maxAgeMs`; SQS has then delivered its message again, under a new number. A writer that is only slow finds itself that far behind, and
+ * writes its entry a second time under a new number: readers that had given up its first number had read an older head, so the new number is ahead of
+ * their watermark.
+ */
+import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { namespaceKey, podLogOf } from '#shared/store/keys.ts';
+import type { Condition } from '#shared/store/table.ts';
+import { isFirstAfterPause, type LogEntry, type LogHead, mayBeSettled, type TakenNumber } from './pod-log-rules.ts';
+
+/** Attributes of the namespace's item: the newest number, when it was taken and when the one before it was, and the settled number. */
+const attributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
+
+/** Takes the number under which Pods are about to be written. */
+export async function takeLogNumber({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber> {
+  const { number, takenAtMs, formerTakenAtMs } = attributes;
+  const change = { add: { [number]: 1 }, set: { [takenAtMs]: nowMs }, setFormer: { [formerTakenAtMs]: takenAtMs } };
+  const item = await table.update(namespaceKey(cluster, namespace), change);
+  return { number: item?.[number] as number, takenAtMs: nowMs, formerTakenAtMs: item?.[formerTakenAtMs] as number };
+}
+
+/** Pods that a writer has written under a number. */
+export interface WrittenPods {
+  readonly taken: TakenNumber;
+  /** Undefined: any of the namespace's. */
+  readonly names: ReadonlySet<string> | undefined;
+}
+
+/** The namespace's item of the index, read after an entry was written. */
+export interface AfterEntry {
+  /**
+   * The version of the namespace's set of services. A service that changed its selector before may have run without the entry, so it has to be found
+   * by its new selector.
+   */
+  readonly selectors: number;
+  /** The newest number that was taken. */
+  readonly head: number;
+}
+
+export async function writeLogEntry(
+  { table, cluster }: ClusterStore,
+  namespace: string,
+  { taken, names }: WrittenPods,
+  limits: PodLogLimits = podLogDefaults,
+): Promise<AfterEntry> {
+  await table.put({
+    pk: podLogOf(cluster, namespace),
+    sk: sortKey(taken.number),
+    ttl: Math.floor(taken.takenAtMs / 1000) + limits.entryTtlSeconds,
+    ...(names && names.size <= limits.mostNames && { names: JSON.stringify([...names]) }),
+  });
+  const key = namespaceKey(cluster, namespace);
+  const settled = taken.number - 1;
+  const settle = isFirstAfterPause(taken, limits) ? table.update(key, { set: { [attributes.settled]: settled } }, notSettledTo(settled)) : undefined;
+  const item = (await settle) ?? (await table.get(key));
+  return { selectors: (item?.['n'] as number | undefined) ?? 0, head: (item?.[attributes.number] as number | undefined) ?? 0 };
+}
+
+const notSettledTo = (number: number): Condition => ({
+  any: [{ absent: attributes.settled }, { attribute: attributes.settled, is: '<', value: number }],
+});
+
+/**
+ * Writes the entry of Pods that are written; a second time, under a new number, if readers may have settled the first one without it. Resolves to the
+ * version of the namespace's set of services, read after that.
+ */
+export async function logPods(
+  store: ClusterStore,
+  namespace: string,
+  { taken, names }: WrittenPods,
+  { now, limits = podLogDefaults }: { readonly now: () => number; readonly limits?: PodLogLimits },
+): Promise<number> {
+  const { selectors, head } = await writeLogEntry(store, namespace, { taken, names }, limits);
+  if (names?.size === 0 || !mayBeSettled(taken, head, now(), limits)) return selectors;
+  const second = await takeLogNumber(store, namespace, now());
+  return (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors;
+}
+
+export async function readLogHead({ table, cluster }: ClusterStore, namespace: string): Promise<LogHead> {
+  const item = await table.get(namespaceKey(cluster, namespace));
+  const value = (attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
+  return { number: value(attributes.number), takenAtMs: value(attributes.takenAtMs), settled: value(attributes.settled) };
+}
+
+/** Entries with numbers above `after`, in order. */
+export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly LogEntry[]> {
+  const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
+  return items.map((item) => {
+    const names = item['names'] as string | undefined;
+    return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]) };
+  });
+}
+
+const sortKey = (number: number): string => String(number).padStart(12, '0');
