@@ -1,4 +1,4 @@
-import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
@@ -55,7 +55,7 @@ export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, see
 /** Of an output that sync has not saved: is it certain that no run of ours made it? */
 function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
   // A slice of ours may be one that a run has made and not saved yet. That holds for one that is gone too: the save would bring it back.
-  if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy;
+  if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy && seen.managedBy !== optInManagedBy;
   // Deleted Endpoints wake their Service upstream too (EV-11). Those with our label may be our own write, which the second look finds saved.
   return !seen.deleted && (seen.managedBy !== endpointsManagedBy || seen.secondLook === true);
 }

@@ -3,6 +3,7 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import { isStrict } from '#shared/clusters/mode.ts';
 import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -70,7 +71,7 @@ const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectReco
 
 /** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
-  if (cluster.mode === 'shadow' || !isSuspicious(page, limitsOf(deps).ingest)) return false;
+  if (!isStrict(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
   // The message alone is no proof: a relay that was taken over could say that its list is confirmed.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;

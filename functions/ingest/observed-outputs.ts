@@ -1,6 +1,7 @@
 /** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
+import { writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { slicesManagedBy } from '#shared/kube/names.ts';
+import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -19,13 +20,11 @@ const minSyncDelaySeconds = 1;
 /** Entries of a message. `listedAt`: they are of a list of that version. */
 export async function applyObserved(context: MessageContext, message: LiveOutputs | OutputListPart, listedAt?: Version): Promise<void> {
   const { kind, entries } = message;
-  if (context.cluster.mode === 'shadow') {
-    await concurrently(16, entries, (seen) => saveObserved(context, kind, seen));
-    return;
-  }
+  const isShadow = context.cluster.mode === 'shadow';
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
-    if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
+    if (isShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
+    else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
 }
@@ -90,6 +89,17 @@ async function sendForSecondLook(
   }));
   const body = encodeSecondLook({ ...message, asOf: newest, entries: again });
   await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds }]);
+}
+
+/** In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it? */
+async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind, seen: OutputState): Promise<boolean> {
+  if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
+  if (seen.managedBy === optInManagedBy) return true;
+  const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
+  const saved = await Promise.all(
+    services.map((name) => readOutput(deps.table, { cluster: cluster.id, namespace: seen.namespace, name }, { kind, name: seen.name })),
+  );
+  return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
 /** Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. */

@@ -1,7 +1,7 @@
 /** A part of a list of an output kind. Such a part repairs nothing by itself: it finds the services whose outputs are not what sync has saved. */
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { slicesManagedBy } from '#shared/kube/names.ts';
+import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
@@ -37,7 +37,7 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 /** Of slices whose names do not begin with their service's. The version before this one did not remember those that it had saved. */
 async function rememberOddNames({ store }: MessageContext, { kind }: OutputListPart, entries: readonly OutputState[]): Promise<void> {
   if (kind !== 'EndpointSlice') return;
-  const ours = entries.filter((e) => e.service !== '' && e.managedBy === slicesManagedBy);
+  const ours = entries.filter((e) => e.service !== '' && (e.managedBy === slicesManagedBy || e.managedBy === optInManagedBy));
   await concurrently(16, ours, (e) => noteIfOdd(store.table, { cluster: store.cluster, namespace: e.namespace, name: e.service }, e.name));
 }
 

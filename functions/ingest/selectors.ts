@@ -1,10 +1,11 @@
 import type { Service } from '#shared/kube/types.ts';
+import { effective } from '#shared/opt-in/writer.ts';
 import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext } from './batch-context.ts';
 
 /**
- * The namespace's services, as new as the call. To be called after the Pod was written: the version of the set is read (strongly consistent) first, then
+ * The namespace's services, as new as the call; those that opt in have the selector of their annotation. To be called after the Pod was written: the version of the set is read (strongly consistent) first, then
  * the services if it has moved, and they are kept under that version, so that a Service written in between is not missed. For that the version is
  * raised after a Service is written, and before its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
  */
@@ -13,9 +14,9 @@ export async function servicesOf({ deps, cluster, store }: BatchContext, namespa
   const key = `${cluster.id}/${namespace}`;
   const version = versionNow ?? (await selectorsVersion(store, namespace));
   const cached = cache.get(key);
-  if (cached?.version === version) return cached.services;
+  if (cached?.version === version && cached.optIn === cluster.optIn) return cached.services;
   const records = await readObjects(store, 'Service', namespace);
-  const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []);
-  cache.set(key, { version, services });
+  const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []).map((service) => effective(service, cluster.optIn));
+  cache.set(key, { version, optIn: cluster.optIn, services });
   return services;
 }

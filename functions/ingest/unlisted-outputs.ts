@@ -1,10 +1,12 @@
+import { writesOptIn } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { readObjects } from '#shared/store/objects.ts';
-import { longestNamePrefix, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import { longestNamePrefix, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 import { inRange, rangeWithin } from './key-range.ts';
@@ -41,19 +43,27 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 /** What the part says of a service's saved outputs in its key range. */
 function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const isShadow = cluster.mode === 'shadow';
-  return async (namespace: string, service: string): Promise<readonly OutputState[]> => {
+  const saidIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
     const key = { cluster: cluster.id, namespace, name: service };
-    const saved = await readOutputHeads(store.table, key, which, isShadow ? 'observed' : 'written');
+    const saved = await readOutputHeads(store.table, key, which, source);
     return saved
       .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part))
       .flatMap(({ name, uid }): OutputState[] => {
         const entry = listed.get(`${namespace}/${name}`);
         if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
-        return entry.service === service || isShadow ? [] : [{ ...entry, formerService: service }];
+        return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
       });
   };
+  const sources = sourcesOf(cluster, part);
+  return async (namespace: string, service: string): Promise<readonly OutputState[]> =>
+    (await Promise.all(sources.map((source) => saidIn(source, namespace, service)))).flat();
+}
+
+/** In shadow mode slices of Services that opt in are ours, and the others the cluster's own. */
+function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
+  if (cluster.mode !== 'shadow') return ['written'];
+  return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import type { SweepDeps } from './deps.ts';
@@ -24,8 +25,8 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: Cl
   const isGateClosed = hasSynced(meta) ? 0 : 1;
   deps.metrics.put('GateClosed', isGateClosed, dimensions);
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
-  // Only an active cluster is written to.
-  if (!isActive) return;
+  // The API of a cluster that is not written to is not asked.
+  if (!writesAnything(meta)) return;
   const isCircuitOpen = blockedBy(meta) ? 1 : 0;
   deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);
   deps.metrics.put('OpenCircuits', isCircuitOpen, dimensions);

@@ -6,7 +6,7 @@
  * reached; what a run does not come to, the next one does.
  */
 
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { hasLeft, isStrict, writesAnything } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { placeOf, wakeSome } from '#shared/workqueue/add-all.ts';
@@ -56,7 +56,7 @@ async function judgeAndConfirm(run: Run, told: readonly Told[]): Promise<void> {
   const unconfirmed = metas.filter((meta) => meta.lists.ownListsWanted.length > 0 || meta.unverified);
   const confirm = async ({ id }: ClusterRecord): Promise<void> => {
     const meta = await readCluster(deps.table, id);
-    if ((meta?.mode === 'active' || meta?.mode === 'paused') && meta.lists.ownListsWanted.length > 0) await confirmLists(deps, meta);
+    if (meta && isStrict(meta) && !hasLeft(meta) && meta.lists.ownListsWanted.length > 0) await confirmLists(deps, meta);
   };
   await run.each('confirmLists', unconfirmed, confirm, { atOnce: 1 });
 }
@@ -75,7 +75,7 @@ async function wake(run: Run, told: readonly Told[]): Promise<void> {
     told.filter(isSwitching).map((t) => t.meta),
   );
   if (deps.clusterMetrics === 'few') return;
-  const active = told.filter(({ meta }) => meta.mode === 'active');
+  const active = told.filter(({ meta }) => writesAnything(meta));
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
 }
 

@@ -9,6 +9,7 @@
  */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import { isStrict } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import {
   beginIncarnation,
@@ -73,7 +74,7 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     if (!(error instanceof ClusterApiError)) throw error;
     // A cluster in shadow mode may never be reachable from here. The session is believed when no known relay has been heard since.
     const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.heartbeatAt < unbound.sinceMs;
-    return cluster.mode === 'shadow' && stood ? 'new' : 'unknown';
+    return !isStrict(cluster) && stood ? 'new' : 'unknown';
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import { isMode, type Mode } from './mode.ts';
+import { isWrittenTo, type Switches, writesAnything } from './mode.ts';
 
 export type CircuitReason = 'unreachable' | 'server-error' | 'throttled' | 'unauthorized' | 'forbidden';
 
@@ -64,11 +64,11 @@ export const circuitAttributes = [circuitAttribute, ...Object.values(probe)] as 
 /** As every version writes it: the text is compared, so that of several workers one changes the circuit. */
 const encode = ({ reason, failures, untilMs }: Circuit): string => JSON.stringify({ reason, failures, until: untilMs });
 
-/** In other modes than active no run asks the API, so no run would close the circuit. */
-export function decodeCircuit(item: Item, mode: Mode): CircuitState {
+/** Where nothing is written no run asks the API, so no run would close the circuit. */
+export function decodeCircuit(item: Item, switches: Switches): CircuitState {
   const text = item[circuitAttribute];
   const recoveredAtMs = (item[recoveredAt] as number | undefined) ?? 0;
-  if (mode !== 'active' || typeof text !== 'string') return { circuit: undefined, recoveredAtMs };
+  if (!writesAnything(switches) || typeof text !== 'string') return { circuit: undefined, recoveredAtMs };
   const { reason, failures, until } = JSON.parse(text) as { readonly reason: CircuitReason; readonly failures: number; readonly until: number };
   return { circuit: { reason, failures, untilMs: until }, recoveredAtMs };
 }
@@ -86,7 +86,7 @@ const isAsRead = (circuit: Circuit) => ({ attribute: circuitAttribute, is: '=', 
  */
 export async function openCircuit(table: Table, { id, circuit }: ClusterCircuit, next: Circuit): Promise<void> {
   const change = { set: { [circuitAttribute]: encode(next) }, remove: Object.values(probe) };
-  await table.update(metaKey(id), change, { all: [isMode('active'), circuit ? isAsRead(circuit) : { absent: circuitAttribute }] });
+  await table.update(metaKey(id), change, { all: [isWrittenTo, circuit ? isAsRead(circuit) : { absent: circuitAttribute }] });
 }
 
 /** Makes this worker the one that probes. False: another one does, or the circuit is not as it was read. */

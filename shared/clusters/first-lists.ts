@@ -5,7 +5,7 @@
 import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import type { Mode } from './mode.ts';
+import { isStrict, type Switches } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
 
 export interface ListsState {
@@ -34,8 +34,8 @@ export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[
  * Has the first list of every kind been applied, so that runs may begin (upstream's HasSynced)? Not while a session is unbound: the lists that the
  * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. Shadow mode writes nothing.
  */
-export const hasSynced = (cluster: Lists & { readonly mode: Mode; readonly unverified: UnverifiedSession | undefined }): boolean =>
-  missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || cluster.mode === 'shadow');
+export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
+  missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !isStrict(cluster));
 
 /** The kind's first list of this incarnation is applied whole, unless the next incarnation has begun. */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind): Promise<void> {

@@ -1,5 +1,6 @@
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
@@ -31,6 +32,9 @@ export interface ClusterRecord extends CircuitState {
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
   readonly writer: string | undefined;
   readonly mode: Mode;
+  /** The switch for Services that opt in by annotation, and when it was switched last (ms since the epoch). */
+  readonly optIn: OptIn;
+  readonly optInSince: number;
   /** Raised by each switch of mode and change of settings; `wakeAll` is set until every service has been woken for it. */
   readonly switchCount: number;
   readonly wakeAll: boolean;
@@ -95,10 +99,13 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
   const perKind = <T>(prefix: string, none: T) =>
     Object.fromEntries(kinds.map((k) => [k, (item[prefix + k] as T | undefined) ?? none])) as { [K in Kind]: T };
   const mode = (item['mode'] as Mode | undefined) ?? 'shadow';
+  const optIn = (item['optIn'] as OptIn | undefined) ?? 'off';
   return {
     id,
     writer: item['writer'] as string | undefined,
     mode,
+    optIn,
+    optInSince: number('optInSince'),
     switchCount: number('epoch'),
     wakeAll: number('wakeAll') === 1,
     wokenTo: item['wokenTo'] as string | undefined,
@@ -109,7 +116,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     settings: { ...defaultSettings, ...json<Partial<ClusterSettings>>('settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),
-    ...decodeCircuit(item, mode),
+    ...decodeCircuit(item, { mode, optIn }),
     writerConflict: decodeWriterConflict(item),
     lists: decodeLists(item),
     high: perKind('high_', noVersion),

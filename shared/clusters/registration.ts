@@ -1,6 +1,7 @@
 /** How a cluster becomes known: by a deploy, or by a local run. */
 
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
 import { isHere, isMode, type Mode } from './mode.ts';
@@ -9,6 +10,8 @@ import { type ApiAccess, clearedUntil, madeAt, type QueueUrls } from './record.t
 export interface Registration {
   readonly id: string;
   readonly mode: Mode;
+  /** `off` if left out. */
+  readonly optIn?: OptIn;
   readonly settings?: Partial<ClusterSettings>;
   readonly queues?: QueueUrls;
   /** ARNs of its events and syncs queues: who sends to the first speaks for the cluster, nobody else. */
@@ -37,14 +40,16 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   const access = { ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }), ...(cluster.api && { api: JSON.stringify(cluster.api) }) };
   // In the record itself for the version before, which may still run, or run again.
   const set: { readonly [attribute: string]: Value } = { settings, ...access };
-  const former = (await table.get(metaKey(cluster.id)))?.['settings'];
+  const before = await table.get(metaKey(cluster.id));
+  const former = before?.['settings'];
+  const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
-  const changes = former !== undefined && former !== settings;
+  const changes = former !== undefined && (former !== settings || optsIn);
   const known = await table.update(
     metaKey(cluster.id),
     {
       set: { ...set, ...(changes && { wakeAll: 1 }) },
-      setIfAbsent: { mode: cluster.mode, modeSince: now, inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
+      setIfAbsent: { mode: cluster.mode, modeSince: now, ...optInOf(cluster, now), inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
       ...(changes && { add: { epoch: 1 } }),
       ...(!cluster.api && { remove: ['api'] }),
     },
@@ -54,6 +59,11 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   await ownQueues(table, cluster, access);
   await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
   return left;
+}
+
+/** A cluster that was registered before it knew the switch gets it too. Off is what a record without it says. */
+function optInOf({ optIn }: Pick<Registration, 'optIn'>, now: number): { readonly [attribute: string]: Value } {
+  return optIn && optIn !== 'off' ? { optIn, optInSince: now } : {};
 }
 
 /** Queues that were replaced may still hold messages, so they stay the cluster's until it leaves. */
@@ -76,12 +86,12 @@ export async function giveUpAccess(table: Table, cluster: string): Promise<void>
 }
 
 /** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */
-async function comeBack(table: Table, { id, mode }: Registration, set: { readonly [attribute: string]: Value }, now: number): Promise<Mode> {
+async function comeBack(table: Table, { id, mode, ...more }: Registration, set: { readonly [attribute: string]: Value }, now: number): Promise<Mode> {
   const former = await table.get(metaKey(id));
   const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
   const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
   const back = await table.put(
-    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, [madeAt]: now, wakeAll: 1 },
+    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, ...optInOf(more, now), [madeAt]: now, wakeAll: 1 },
     {
       all: [
         { attribute: 'inc', is: '=', value: number('inc') },

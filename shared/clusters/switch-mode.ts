@@ -1,4 +1,5 @@
-/** What changes a cluster's mode. */
+/** What changes a cluster's mode, and its switch for Services that opt in. */
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
@@ -20,6 +21,20 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
   const pause = { ...change, set: { ...set, wasActive: 1 } };
   if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;
   return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+}
+
+/**
+ * Switches whether Services that opt in are written, and owes a wake-up to every service, as a switch of mode does. A paused cluster is woken by its
+ * switch back.
+ */
+export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, now = Date.now()): Promise<boolean> {
+  const set = { optIn, optInSince: now };
+  const woken = { add: { epoch: 1 }, set: { ...set, wakeAll: 1 } };
+  // What others write of an active cluster's own endpoints is no matter of this switch.
+  const inShadow = { ...woken, remove: [...writerConflictAttributes, ...circuitAttributes] };
+  if (await table.update(metaKey(cluster), { add: { epoch: 1 }, set }, isMode('paused'))) return true;
+  if (await table.update(metaKey(cluster), inShadow, isMode('shadow'))) return true;
+  return (await table.update(metaKey(cluster), woken, isHere)) !== undefined;
 }
 
 /** The cluster has left: nothing is written from the next run of each service on, and its endpoints stay as they are. False when it had left before, or never was. */

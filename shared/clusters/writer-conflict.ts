@@ -5,7 +5,7 @@
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { CircuitReason } from './circuit.ts';
-import { isMode } from './mode.ts';
+import { isWrittenTo } from './mode.ts';
 
 const attributes = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
 
@@ -47,9 +47,7 @@ const shownAs = 'two-writers';
 /** False: it is recorded already, or an operator has switched the mode since, which a late worker must not undo. */
 export async function recordWriterConflict(table: Table, { id, switchCount }: ClusterSwitch, nowMs: number): Promise<boolean> {
   const set = { [attributes.conflict]: JSON.stringify({ reason: shownAs, failures: 1, since: nowMs }) };
-  return (
-    (await table.update(metaKey(id), { set }, { all: [isSwitch(switchCount), isMode('active'), { absent: attributes.conflict }] })) !== undefined
-  );
+  return (await table.update(metaKey(id), { set }, { all: [isSwitch(switchCount), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
 }
 
 /** Why no run writes to an active cluster now, as people are shown it; undefined if runs do. */

@@ -5,6 +5,17 @@ export interface ClusterSettings {
   readonly maxEndpointsPerSlice: number;
   readonly endpoints: boolean;
   readonly slices: boolean;
+  /** Of Services that opt in; defaults apply to what is left out. */
+  readonly optIn?: Partial<OptInSettings>;
 }
+
+export interface OptInSettings {
+  /** Does the hub delete what the built-in controllers leave behind of a Service whose selector was removed? */
+  readonly cleanup: boolean;
+  /** When a Service has its selector back: how long our slices wait, at most, for the built-in controllers' slices. */
+  readonly handoverSeconds: number;
+}
+
+export const defaultOptInSettings: OptInSettings = { cleanup: true, handoverSeconds: 30 };
 
 export const defaultSettings: ClusterSettings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };

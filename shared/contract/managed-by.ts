@@ -1,6 +1,8 @@
 /** Labels that name an object's controller, with the value that each of the two controllers writes: infra's admission policies hold the writer to them. */
 export const endpointsManagedByLabel = { key: 'endpoints.kubernetes.io/managed-by', value: 'endpoint-controller' } as const;
 export const sliceManagedByLabel = { key: 'endpointslice.kubernetes.io/managed-by', value: 'endpointslice-controller.k8s.io' } as const;
+/** The value of slices for Services that opt in by annotation: Kubernetes leaves a slice alone that names another manager. */
+export const optInManager = 'opt-in.fleet-endpoints';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 /** On Endpoints that serve as a lock for leader election and hold no addresses. */
 export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';

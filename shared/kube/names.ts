@@ -1,12 +1,17 @@
 /** Names that the two controllers write and read (docs/behaviour.md G-1, G-5, G-6). The contract has those that infra's admission policies hold the writer to. */
-import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import {
+  endpointsManagedByLabel,
+  eventComponents,
+  leaderAnnotation,
+  optInManager,
+  serviceNameLabel,
+  sliceManagedByLabel,
+} from '#shared/contract/managed-by.ts';
 
 export const endpointsManagedBy = endpointsManagedByLabel.value;
 export const slicesManagedBy = sliceManagedByLabel.value;
 export const [endpointsComponent, slicesComponent] = eventComponents;
-
-/** Of slices of a Service that opts in (shared/opt-in): Kubernetes leaves alone what names another manager. */
-export const optInManagedBy = 'opt-in.fleet-endpoints';
+export const optInManagedBy = optInManager;
 
 export const labelHeadless = 'service.kubernetes.io/headless';
 export const labelEndpointsManagedBy = endpointsManagedByLabel.key;

@@ -57,7 +57,7 @@ it('the load after a recovery doubles every 5 s, and is whole after 30 s', () =>
 async function activeCluster() {
   const table = memoryTable();
   await table.put({ ...metaKey('c'), mode: 'active' });
-  const state = async () => decodeCircuit((await table.get(metaKey('c'))) ?? { ...metaKey('c') }, 'active');
+  const state = async () => decodeCircuit((await table.get(metaKey('c'))) ?? { ...metaKey('c') }, { mode: 'active', optIn: 'off' });
   return { table, state, read: async () => ({ id: 'c', ...(await state()) }) };
 }
 
