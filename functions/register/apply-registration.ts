@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
-import { BeingCleared, giveUpAccess, type Registration, registerCluster } from '#shared/clusters/registration.ts';
+import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster } from '#shared/clusters/switch-mode.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -39,7 +39,7 @@ async function registerWhenCleared(table: Table, registration: Registration, wai
     try {
       return await registerCluster(table, registration);
     } catch (error) {
-      if (!(error instanceof BeingCleared) || waited >= longestWaitMs) throw error;
+      if (!(error instanceof PurgeInProgress) || waited >= longestWaitMs) throw error;
       await wait(waitMs);
     }
   }

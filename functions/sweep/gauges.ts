@@ -1,7 +1,7 @@
-/** Upstream's gauges (ME-3..5, ME-9), added up over the services of a cluster. */
+/** Upstream's gauges (ME-3..5, ME-9), summed over the services of a cluster. */
 import { trafficDistributions } from '#shared/contract/upstream-metrics.ts';
 import { totalCounts } from '#shared/store/counts.ts';
-import type { SweepDeps } from './deps.ts';
+import type { SweepDeps } from './sweep-deps.ts';
 
 export async function publishGauges(deps: Pick<SweepDeps, 'table' | 'metrics'>, cluster: string): Promise<void> {
   const totals = await totalCounts(deps.table, cluster);

@@ -1,7 +1,7 @@
 /**
- * Every service is run again twice a day, as upstream's informers do once in 12 to 24 hours (G-10), against outputs read from the cluster: the net
- * under all else, a message that was lost for good included. A round passes the services in the order of their keys, so many a minute that it takes
- * most of its period; where it has got to is kept in the table, so no run reads more than its share of the index of namespaces.
+ * Resync: every service is synced twice a day against outputs read from the cluster, as upstream's informers resync once in 12 to 24 hours (G-10). It is
+ * the safety net under all other mechanisms, for instance for a message that was lost for good. A round walks the services in key order, at a pace that
+ * takes most of its period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
  */
 import { hash } from 'node:crypto';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -10,19 +10,19 @@ import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type Place, walkServices } from '#shared/store/service-walk.ts';
 import { sendWakeUps } from '#shared/workqueue/add.ts';
-import type { SweepDeps } from './deps.ts';
+import type { SweepDeps } from './sweep-deps.ts';
 
-/** `passed`: services, and pages of the index. `total`: of the round before; 0 where there was none. */
+/** `passed` counts services and pages of the index; `total` is `passed` of the former round, 0 before the first one. */
 interface Round {
   readonly number: number;
   readonly passed: number;
   readonly total: number;
-  /** Undefined: at the beginning. */
+  /** Undefined at the beginning of the round. */
   readonly place?: Place | undefined;
   readonly done: boolean;
 }
 
-/** A round takes this share of its period, so that it ends within it although there may be more to pass than the last time. */
+/** A round is paced to take this share of its period, so that it ends in time although the cluster may have grown since the last one. */
 const paceShare = 0.9;
 
 export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
@@ -31,10 +31,10 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const minute = Math.floor(deps.now() / 60_000) + phaseOf(meta.id, resyncMinutes);
   const number = Math.floor(minute / resyncMinutes);
   const save = (round: Round): Promise<unknown> => deps.table.put({ ...key, round: JSON.stringify(round) });
-  const kept = (await deps.table.get(key))?.['round'];
-  // All that a new cluster has was just computed: its first round is the next.
-  if (typeof kept !== 'string') return void (await save({ number, passed: 0, total: 0, done: true }));
-  const round = roundAt(number, JSON.parse(kept) as Round);
+  const stored = (await deps.table.get(key))?.['round'];
+  // A new cluster's services have just been synced: its first round is that of the next period.
+  if (typeof stored !== 'string') return void (await save({ number, passed: 0, total: 0, done: true }));
+  const round = roundAt(number, JSON.parse(stored) as Round);
   const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
   if (due <= 0) return;
   const walked = await walkServices(
@@ -52,9 +52,9 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
 }
 
-/** A round that is not done when its period is over goes on. */
-const roundAt = (number: number, kept: Round): Round =>
-  kept.done && kept.number < number ? { number, passed: 0, total: kept.passed, done: false } : kept;
+/** A round that is not done when its period ends continues. */
+const roundAt = (number: number, stored: Round): Round =>
+  stored.done && stored.number < number ? { number, passed: 0, total: stored.passed, done: false } : stored;
 
 function dueNow(deps: SweepDeps, { number, passed, total }: Round, current: number, minute: number): number {
   const { resyncMinutes, firstResync, leastResync, mostResync } = limitsOf(deps).sweep;
@@ -65,5 +65,5 @@ function dueNow(deps: SweepDeps, { number, passed, total }: Round, current: numb
   return due < Math.min(leastResync, total / 20) ? 0 : due;
 }
 
-/** Clusters of one make are of one size: their id spreads when their rounds begin. */
+/** Many clusters of a fleet have the same size: the hash of the id spreads the beginnings of their rounds. */
 const phaseOf = (cluster: string, minutes: number): number => hash('sha256', cluster, 'buffer').readUInt32BE(0) % minutes;

@@ -1,17 +1,17 @@
-/** The state of a cluster, each minute: for the cluster's own alarms, and as a share of the fleet for those that page. */
+/** Publishes a cluster's state each minute: for the cluster's own alarms, and as a share of the fleet for the alarms that page. */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
-import type { SweepDeps } from './deps.ts';
+import type { SweepDeps } from './sweep-deps.ts';
 
-/** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three that did not come it is silent. */
+/** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three missing ones it counts as silent. */
 export const silentAfterMs = 90_000;
 
 /**
- * A paused cluster is under maintenance, and one in shadow mode that was never heard of is not there yet: neither has a state that is worth an alarm.
- * Each state counts as 1 or 0 besides, so that the average over the fleet is the share of the clusters that are in it.
+ * Nothing is published for a paused cluster, which is under maintenance, or for a shadow cluster whose relay has never sent a heartbeat, which is not set
+ * up yet. Each state is also published as 1 or 0, so that the average over the fleet is the share of its clusters in that state.
  */
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
   const dimensions = { cluster: meta.id };
@@ -25,7 +25,7 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: Cl
   const isGateClosed = hasSynced(meta) ? 0 : 1;
   deps.metrics.put('GateClosed', isGateClosed, dimensions);
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
-  // The API of a cluster that is not written to is not asked.
+  // Sync makes no calls to a cluster that the hub does not write to.
   if (!writesAnything(meta)) return;
   const isCircuitOpen = blockedBy(meta) ? 1 : 0;
   deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);

@@ -1,4 +1,4 @@
-/** Lambda entry, called by a schedule: what nobody's message carries. */
+/** Lambda entry, invoked by a schedule each minute. */
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -38,7 +38,7 @@ const invocation = invocations();
 const deps = {
   table,
   queues: directory.queues,
-  cluster: async (meta: ClusterRecord) => timedClusterApi(await registry(meta), meta.id, metrics, Date.now),
+  cluster: async (cluster: ClusterRecord) => timedClusterApi(await registry(cluster), cluster.id, metrics, Date.now),
   metrics,
   flush: () => metrics.flush(),
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),
@@ -53,7 +53,7 @@ export const handler = (_event: unknown, context: Invocation): Promise<void> => 
 
 async function handle(context: Invocation): Promise<void> {
   try {
-    await sweep({ ...deps, deadline: Date.now() + context.getRemainingTimeInMillis() });
+    await sweep({ ...deps, deadlineMs: Date.now() + context.getRemainingTimeInMillis() });
   } finally {
     metrics.flush();
   }

@@ -1,104 +1,104 @@
 /**
- * What no message carries: overdue work, the twice-daily resync, unfinished switches, doubtful lists and sessions, clusters that have left, and how
- * old everything is.
+ * Sweep does the work that no message carries: overdue work, the twice-daily resync, unfinished switches of mode, unverified sessions, own lists,
+ * permission checks, and the records of deregistered clusters.
  *
- * The ages come first, for every cluster: alarms hear them. The rest begins with another cluster each minute and ends in time whatever can't be
- * reached; what a run does not come to, the next one does.
+ * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
+ * clusters do not answer; the next run does the steps that a run had no time for.
  */
 
-import { hasLeft, isStrict, writesAnything } from '#shared/clusters/mode.ts';
+import { isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { placeOf, wakeSome } from '#shared/workqueue/add-all.ts';
-import { clearLeft } from './clear-left.ts';
-import { confirmLists } from './confirm-list.ts';
-import { endOf, type SweepDeps } from './deps.ts';
+import { checkPermissions, dueForCheck } from './check-permissions.ts';
+import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
+import { sendOwnLists } from './own-list.ts';
+import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
-import { askRights, toAsk } from './rights.ts';
-import { Run, rotated } from './run.ts';
-import { type Told, tell } from './tell.ts';
+import { endAtMs, type SweepDeps } from './sweep-deps.ts';
+import { rotated, SweepRun } from './sweep-run.ts';
 import { verifySession } from './verify-session.ts';
 
-/** Throws, when all the rest is done, if some step failed or a cluster was not told of: that is what the alarm SweepFails hears. */
+/** Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts failed runs. */
 export async function sweep(deps: SweepDeps): Promise<void> {
-  const run = new Run(deps);
-  const { told, left } = await tellAll(run);
-  // Side by side: each waits for something else, the clusters' APIs or table and queues.
-  await Promise.all([judgeAndConfirm(run, told), wake(run, told), askAll(run, told)]);
-  // In no hurry: it takes what time is left.
-  await run.each('clearLeft', left, (meta) => clearLeft(deps, meta), { atOnce: 1 });
+  const run = new SweepRun(deps);
+  const { reports, deregistered } = await reportAll(run);
+  // At the same time: the one waits for the clusters' APIs, the other for table and queues.
+  await Promise.all([checkSessionsAndLists(run, reports), wakePending(run, reports), checkAllPermissions(run, reports)]);
+  // Not urgent: it gets the rest of the time.
+  await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
 }
 
-async function tellAll(run: Run): Promise<{ readonly told: readonly Told[]; readonly left: readonly ClusterRecord[] }> {
+async function reportAll(run: SweepRun): Promise<{ readonly reports: readonly ClusterReport[]; readonly deregistered: readonly ClusterRecord[] }> {
   const { deps } = run;
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
-  const told: Told[] = [];
-  const left: ClusterRecord[] = [];
-  const untold = await run.each('tell', clusters, async ({ id }) => {
-    const meta = await readCluster(deps.table, id);
-    // A cluster that has left has no queues any more, and nothing that could be late.
-    if (meta && hasLeft(meta)) left.push(meta);
-    else if (meta) told.push(await tell(deps, meta));
+  const reports: ClusterReport[] = [];
+  const deregistered: ClusterRecord[] = [];
+  const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
+    const record = await readCluster(deps.table, id);
+    // A deregistered cluster has no queues any more, and no work that could be overdue.
+    if (record && isDeregistered(record)) deregistered.push(record);
+    else if (record) reports.push(await reportCluster(deps, record));
   });
-  if (untold > 0) run.failed.push(`tell of ${untold} clusters, for want of time`);
-  return { told, left };
+  if (skipped > 0) run.failed.push(`reportCluster of ${skipped} clusters, for want of time`);
+  return { reports, deregistered };
 }
 
-async function judgeAndConfirm(run: Run, told: readonly Told[]): Promise<void> {
+async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
   const { deps } = run;
-  const metas = told.map((t) => t.meta);
-  const doubtful = metas.filter((meta) => meta.unverified);
-  await run.each('judge', doubtful, (meta) => verifySession(deps, meta), { ms: limitsOf(deps).sweep.judgeMs });
-  // An outdated session that was bound to the present incarnation has just requested lists. One after the other: a list may take long, and much memory.
-  const unconfirmed = metas.filter((meta) => meta.lists.ownListsWanted.length > 0 || meta.unverified);
-  const confirm = async ({ id }: ClusterRecord): Promise<void> => {
-    const meta = await readCluster(deps.table, id);
-    if (meta && isStrict(meta) && !hasLeft(meta) && meta.lists.ownListsWanted.length > 0) await confirmLists(deps, meta);
+  const clusters = reports.map((report) => report.record);
+  const unverified = clusters.filter((cluster) => cluster.unverified);
+  await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: limitsOf(deps).sweep.judgeMs });
+  // verifySession may just have requested lists. One cluster after the other: a list may take long, and much memory.
+  const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
+  const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
+    const cluster = await readCluster(deps.table, id);
+    if (cluster && isStrict(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0) await sendOwnLists(deps, cluster);
   };
-  await run.each('confirmLists', unconfirmed, confirm, { atOnce: 1 });
+  await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
 }
 
-async function wake(run: Run, told: readonly Told[]): Promise<void> {
+async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
   const { deps } = run;
-  const isSwitching = ({ meta }: Told): boolean => meta.wakeAll && meta.mode !== 'paused';
-  await run.each('wakeOwed', told, async ({ id, meta, overdue }) => {
+  await run.each('wakePending', reports, async ({ id, record, overdue }) => {
     await run.attempt(id, 'resync', async () => {
-      if (!meta.wakeAll && (meta.mode === 'active' || meta.mode === 'shadow')) await resync(deps, meta);
+      if (!record.wakeAll && (record.mode === 'active' || record.mode === 'shadow')) await resync(deps, record);
     });
-    await wakeOverdue(deps, meta, overdue);
+    await wakeOverdue(deps, record, overdue);
   });
+  const clusters = reports.map((report) => report.record);
   await finishSwitches(
     run,
-    told.filter(isSwitching).map((t) => t.meta),
+    clusters.filter(({ wakeAll, mode }) => wakeAll && mode !== 'paused'),
   );
   if (deps.clusterMetrics === 'few') return;
-  const active = told.filter(({ meta }) => writesAnything(meta));
+  const active = clusters.filter(writesAnything);
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
 }
 
-/** In turns, a step each: the many services of one cluster don't keep the others waiting. */
-async function finishSwitches(run: Run, metas: readonly ClusterRecord[]): Promise<void> {
+/** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */
+async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  let turn = metas.map((meta) => ({ id: meta.id, meta, place: placeOf(meta) }));
-  while (turn.length > 0 && deps.now() < endOf(deps)) {
-    const next: typeof turn = [];
-    await run.each('wakeAll', turn, async ({ id, meta, place: from }) => {
-      const { place } = await wakeSome(deps, meta, from);
-      if (place) next.push({ id, meta, place });
-      else deps.log.info('every service woken', { cluster: id, mode: meta.mode });
+  let unfinished = clusters.map((record) => ({ id: record.id, record, place: placeOf(record) }));
+  while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
+    const next: typeof unfinished = [];
+    await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {
+      const { place } = await wakeSome(deps, record, from);
+      if (place) next.push({ id, record, place });
+      else deps.log.info('every service woken', { cluster: id, mode: record.mode });
     });
-    turn = next;
+    unfinished = next;
   }
 }
 
-async function askAll(run: Run, told: readonly Told[]): Promise<void> {
+async function checkAllPermissions(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
   const { deps } = run;
-  const asked = toAsk(
+  const due = dueForCheck(
     deps,
-    told.map((t) => t.meta),
+    reports.map((report) => report.record),
   );
-  await run.each('askRights', asked, (meta) => askRights(deps, meta), { ms: limitsOf(deps).sweep.rightsMs });
+  await run.each('checkPermissions', due, (cluster) => checkPermissions(deps, cluster), { ms: limitsOf(deps).sweep.rightsMs });
 }

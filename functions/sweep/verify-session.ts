@@ -24,8 +24,8 @@ import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
-import type { SweepDeps } from './deps.ts';
-import { versionNow } from './version-now.ts';
+import { currentVersion } from './current-version.ts';
+import type { SweepDeps } from './sweep-deps.ts';
 
 export async function verifySession(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { unverified } = cluster;
@@ -68,7 +68,7 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     // Its versions are of another history: some would win against all that ours will ever say.
     if (unbound.uid !== cluster.uid) return 'foreign';
     // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
-    const behind = await concurrently(kinds.length, kinds, async (kind) => (await versionNow(api, cluster, kind)) < cluster.high[kind]);
+    const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.high[kind]);
     return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
@@ -95,7 +95,7 @@ async function readsAhead(deps: SweepDeps, cluster: ClusterRecord, readUpTo: rea
     const ahead = await concurrently(
       readUpTo.length,
       readUpTo,
-      async ([kind, read]) => versionOf(cluster.incarnation, read) > (await versionNow(api, cluster, kind)),
+      async ([kind, read]) => versionOf(cluster.incarnation, read) > (await currentVersion(api, cluster, kind)),
     );
     return ahead.includes(true);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { type ChosenMode, hasLeft, mayWrite } from '#shared/clusters/mode.ts';
+import { type ChosenMode, isDeregistered, mayWrite } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { noteReady, switchMode } from '#shared/clusters/switch-mode.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
@@ -88,14 +88,14 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
   return metas.filter((meta) => {
     const why = reasonNotSwitchable(meta, mode);
     if (why && !all) throw new UsageError(`${meta.id} ${why}`);
-    if (why && !hasLeft(meta)) say(`${meta.id}  passed over: ${why}`);
+    if (why && !isDeregistered(meta)) say(`${meta.id}  passed over: ${why}`);
     return !why;
   });
 }
 
 /** Why it can't be in that mode whatever anybody says. */
 function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
-  if (hasLeft(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
+  if (isDeregistered(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
   if (mode === 'active' && meta.api?.auth.type === 'eks')
     return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
   return undefined;
@@ -209,7 +209,7 @@ async function list(hub: Hub): Promise<void> {
     const since = new Date(meta.modeSince).toISOString();
     if (meta.mode === 'draining') left.push(`${id}  draining: not written to since ${since}, its endpoints stay as they are`);
     if (meta.mode === 'removed') left.push(`${id}  removed ${since}: nothing is kept of it but its audit records`);
-    if (hasLeft(meta)) continue;
+    if (isDeregistered(meta)) continue;
     const differences = await countDifferences(hub.table, id);
     const heard = meta.heartbeatAt > 0 ? `${Math.round((Date.now() - meta.heartbeatAt) / 1000)} s ago` : 'never';
     rows.push([

@@ -6,7 +6,7 @@
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { hasLeft, isHere, type Mode } from '#shared/clusters/mode.ts';
+import { isDeregistered, isRegistered, type Mode } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainMs } from '#shared/clusters/removal.ts';
@@ -40,7 +40,7 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
   }
   say(`${await clear(table, new Set(begun.map((meta) => meta.id)), say)} records forgotten`);
   for (const meta of begun) {
-    const former = await comeBack(deps, meta);
+    const former = await reregister(deps, meta);
     say(`${meta.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
   }
 }
@@ -49,14 +49,14 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
 async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterRecord | undefined> {
   const meta = await readCluster(table, id);
   if (!meta) return undefined;
-  if (hasLeft(meta)) {
+  if (isDeregistered(meta)) {
     if ((await table.get(metaKey(id)))?.[formerAttribute] !== undefined) return meta;
     say(`${id}  passed over: it has left`);
     return undefined;
   }
   const former: Former = { mode: meta.mode, wasActive: meta.wasActive };
   const set = { mode: 'removed', modeSince: now(), [formerAttribute]: JSON.stringify(former) };
-  if (!(await table.update(metaKey(id), { set, add: { epoch: 1 } }, isHere))) return undefined;
+  if (!(await table.update(metaKey(id), { set, add: { epoch: 1 } }, isRegistered))) return undefined;
   return readCluster(table, id);
 }
 
@@ -77,11 +77,11 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** With the next incarnation, so that nothing counts that was told before. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
+async function reregister({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
   const item = await table.get(metaKey(id));
   const former = JSON.parse(item?.[formerAttribute] as string) as Former;
   await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());
-  if (former.wasActive) await table.update(metaKey(id), { set: { wasActive: 1 } }, isHere);
+  if (former.wasActive) await table.update(metaKey(id), { set: { wasActive: 1 } }, isRegistered);
   await recordAudit(table, id, { at: new Date(now()).toISOString(), who, what: `rebuilt: forgotten but for its mode (${former.mode}) and settings` });
   return former;
 }

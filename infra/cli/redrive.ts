@@ -6,7 +6,7 @@
  * cluster's, or it stays.
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -55,7 +55,7 @@ export async function listSetAside(deps: RedriveDeps, clusters: readonly string[
   const queues = await concurrently(16, clusters, async (cluster) => {
     const meta = await readCluster(deps.table, cluster);
     const urls = meta?.queues;
-    if (!urls || hasLeft(meta)) return [];
+    if (!urls || isDeregistered(meta)) return [];
     await deps.directory.know(cluster);
     return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, cluster }));
   });

@@ -14,7 +14,7 @@ const isNot = (mode: Mode): Condition => ({
   ],
 });
 /** It has not left. */
-export const isHere: Condition = { all: [isNot('draining'), isNot('removed')] };
+export const isRegistered: Condition = { all: [isNot('draining'), isNot('removed')] };
 
 export interface Switches {
   readonly mode: Mode;
@@ -37,7 +37,7 @@ export const isWrittenTo: Condition = {
 export const isStrict = ({ mode, optIn }: Switches): boolean => mode !== 'shadow' || optIn === 'active';
 
 /** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
-export const hasLeft = ({ mode }: { readonly mode: Mode }): boolean => mode === 'draining' || mode === 'removed';
+export const isDeregistered = ({ mode }: { readonly mode: Mode }): boolean => mode === 'draining' || mode === 'removed';
 
 /** May what is computed be written? Not once a second controller was met, until an operator has switched the mode. */
 export const mayWrite = ({ mode, writerConflict }: { readonly mode: Mode; readonly writerConflict: boolean }): boolean =>

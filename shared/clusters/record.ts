@@ -6,7 +6,7 @@ import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
-import { isHere, type Mode } from './mode.ts';
+import { isRegistered, type Mode } from './mode.ts';
 import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
 import { decodeWriterConflict } from './writer-conflict.ts';
 
@@ -138,7 +138,7 @@ export const clearedUntil = 'clearedUntil';
 
 /** Gives the hub's writes to the cluster an id, once and for all: a restored table has it still. Resolves to the one that counts. */
 export async function nameWriter(table: Table, cluster: string, id: string): Promise<string | undefined> {
-  const named = await table.update(metaKey(cluster), { set: { writer: id } }, { all: [isHere, { absent: 'writer' }] });
+  const named = await table.update(metaKey(cluster), { set: { writer: id } }, { all: [isRegistered, { absent: 'writer' }] });
   return named ? id : ((await table.get(metaKey(cluster)))?.['writer'] as string | undefined);
 }
 

@@ -4,7 +4,7 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
-import { isHere, isMode, type Mode } from './mode.ts';
+import { isMode, isRegistered, type Mode } from './mode.ts';
 import { type ApiAccess, clearedUntil, madeAt, type QueueUrls } from './record.ts';
 
 export interface Registration {
@@ -22,9 +22,9 @@ export interface Registration {
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Its records are being cleared this very minute: it can be registered when that is over. */
-export class BeingCleared extends Error {
-  override readonly name = 'BeingCleared';
+/** Sweep is purging the records of the former cluster of this id: registration is possible when that is over. */
+export class PurgeInProgress extends Error {
+  override readonly name = 'PurgeInProgress';
 }
 
 /**
@@ -53,9 +53,9 @@ export async function registerCluster(table: Table, cluster: Registration, now =
       ...(changes && { add: { epoch: 1 } }),
       ...(!cluster.api && { remove: ['api'] }),
     },
-    { any: [{ absent: 'mode' }, isHere] },
+    { any: [{ absent: 'mode' }, isRegistered] },
   );
-  const left = known ? undefined : await comeBack(table, cluster, set, now);
+  const left = known ? undefined : await reregister(table, cluster, set, now);
   await ownQueues(table, cluster, access);
   await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
   return left;
@@ -86,7 +86,12 @@ export async function giveUpAccess(table: Table, cluster: string): Promise<void>
 }
 
 /** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */
-async function comeBack(table: Table, { id, mode, ...more }: Registration, set: { readonly [attribute: string]: Value }, now: number): Promise<Mode> {
+async function reregister(
+  table: Table,
+  { id, mode, ...more }: Registration,
+  set: { readonly [attribute: string]: Value },
+  now: number,
+): Promise<Mode> {
   const former = await table.get(metaKey(id));
   const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
   const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
@@ -100,6 +105,6 @@ async function comeBack(table: Table, { id, mode, ...more }: Registration, set: 
       ],
     },
   );
-  if (!back) throw new BeingCleared(`what is known of the former cluster ${id} is being cleared: it can be added again in a minute`);
+  if (!back) throw new PurgeInProgress(`what is known of the former cluster ${id} is being cleared: it can be added again in a minute`);
   return former?.['mode'] as Mode;
 }

@@ -12,7 +12,7 @@ export const drainMs = 2 * 60_000;
 const clearingMs = 60_000;
 
 /** False when the cluster has come back, or still drains. To be asked before each round of clearing. */
-export async function mayClear(table: Table, { id, modeSince }: ClusterRecord, now: number): Promise<boolean> {
+export async function startPurge(table: Table, { id, modeSince }: ClusterRecord, now: number): Promise<boolean> {
   if (now - modeSince < drainMs) return false;
   const item = await table.update(metaKey(id), { set: { [clearedUntil]: now + clearingMs } }, { attribute: 'mode', is: '=', value: 'draining' });
   return item !== undefined;
@@ -22,7 +22,7 @@ export async function mayClear(table: Table, { id, modeSince }: ClusterRecord, n
  * The keys of the cluster in the table's next page, wherever they are: services that went long ago have left work behind that no index leads to.
  * Its own record, its audit records and those that register gives up (registration.ts) are not among them.
  */
-export async function nextToClear(
+export async function nextPurgePage(
   table: Table,
   cluster: string,
   after: Key | undefined,
@@ -32,11 +32,11 @@ export async function nextToClear(
 }
 
 /** Where a round of clearing that ran out of time has got to. */
-export async function noteCleared(table: Table, cluster: string, next: Key): Promise<void> {
+export async function savePurgeCursor(table: Table, cluster: string, next: Key): Promise<void> {
   await table.update(metaKey(cluster), { set: { clearedTo: JSON.stringify(next) } }, { attribute: 'mode', is: '=', value: 'draining' });
 }
 
-export async function clearedTo(table: Table, cluster: string): Promise<Key | undefined> {
+export async function readPurgeCursor(table: Table, cluster: string): Promise<Key | undefined> {
   const text = (await table.get(metaKey(cluster)))?.['clearedTo'];
   return typeof text === 'string' ? (JSON.parse(text) as Key) : undefined;
 }

@@ -3,7 +3,7 @@ import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
-import { type ChosenMode, isHere, isMode } from './mode.ts';
+import { type ChosenMode, isMode, isRegistered } from './mode.ts';
 import { writerConflictAttributes } from './writer-conflict.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
   };
   const pause = { ...change, set: { ...set, wasActive: 1 } };
   if (mode === 'paused' && (await table.update(metaKey(cluster), pause, isMode('active')))) return true;
-  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+  return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 
 /**
@@ -34,15 +34,15 @@ export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, n
   const inShadow = { ...woken, remove: [...writerConflictAttributes, ...circuitAttributes] };
   if (await table.update(metaKey(cluster), { add: { epoch: 1 }, set }, isMode('paused'))) return true;
   if (await table.update(metaKey(cluster), inShadow, isMode('shadow'))) return true;
-  return (await table.update(metaKey(cluster), woken, isHere)) !== undefined;
+  return (await table.update(metaKey(cluster), woken, isRegistered)) !== undefined;
 }
 
 /** The cluster has left: nothing is written from the next run of each service on, and its endpoints stay as they are. False when it had left before, or never was. */
 export async function drainCluster(table: Table, cluster: string, now = Date.now()): Promise<boolean> {
   const change = { set: { mode: 'draining', modeSince: now }, add: { epoch: 1 } };
-  return (await table.update(metaKey(cluster), change, isHere)) !== undefined;
+  return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 
 export async function noteReady(table: Table, cluster: string, now: number): Promise<void> {
-  await table.update(metaKey(cluster), { set: { readyAt: now } }, isHere);
+  await table.update(metaKey(cluster), { set: { readyAt: now } }, isRegistered);
 }

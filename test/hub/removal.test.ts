@@ -47,7 +47,7 @@ it('once it has drained everything of it goes but its record, its audits and its
   expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#default/svc-0 work`]);
   expect(await world.table.get(metaKey(cluster))).toMatchObject({ mode: 'removed', inc: 1 });
   expect(await listClusters(world.table)).toEqual([cluster]);
-  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['draining → removed (its records are cleared)']);
+  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['draining → removed (its records are purged)']);
 });
 
 it.each([

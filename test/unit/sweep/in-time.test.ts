@@ -1,7 +1,7 @@
 /** Sweep against Lambda's clock: it is stopped after 55 s, and everything of a run that was stopped is lost but what it wrote. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
@@ -64,7 +64,7 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
       log: { ...silent, warn: (message, fields) => void warnings.push({ message, ...fields }) },
       now: Date.now,
       newId: () => 'id',
-      deadline: Date.now() + timeoutMs,
+      deadlineMs: Date.now() + timeoutMs,
     };
     let ended = false;
     const run = sweep(deps).then(

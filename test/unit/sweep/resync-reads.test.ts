@@ -1,7 +1,7 @@
 /** What the twice-daily resync reads and wakes of a cluster with more namespaces than a run should read. */
 import { expect, it } from 'vitest';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { resync } from '#functions/sweep/resync.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';

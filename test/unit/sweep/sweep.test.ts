@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -37,7 +37,7 @@ const failingFor = (table: Table, cluster: string, error: Error): Table => ({
 
 it('a cluster for which it fails keeps it from nothing else, and it says so in the end', async () => {
   const { table, last, deps } = await hubOf('a', 'b', 'c');
-  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: tell of b');
+  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: reportCluster of b');
   for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
   expect(last.get('b ShadowDifferences')).toBe(0);
   expect(last.has('b OldestDirtyAge')).toBe(false);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';

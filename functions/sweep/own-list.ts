@@ -1,4 +1,7 @@
-/** A list that would take much away is made again by ourselves, and sent through ingest like any other, marked as confirmed. */
+/**
+ * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, marked
+ * as confirmed.
+ */
 
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -8,23 +11,23 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
-import { endOf, type SweepDeps } from './deps.ts';
+import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
-export async function confirmLists(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
-  for (const kind of meta.lists.ownListsWanted) await confirmList(deps, meta, kind);
+export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  for (const kind of cluster.lists.ownListsWanted) await sendOwnList(deps, cluster, kind);
 }
 
-async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterRecord, kind: K): Promise<void> {
-  const { resourceVersion, entries } = await list(deps, meta, kind);
+async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
+  const { resourceVersion, entries } = await list(deps, cluster, kind);
   const session = `sweep-${deps.newId()}`;
-  await bindOwnSession(deps.table, meta, session, deps.now());
-  const parts = partsOf(entries, limitsOf(deps)).map(
+  await bindOwnSession(deps.table, cluster, session, deps.now());
+  const parts = pagesOf(entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,
       type: 'list',
-      cluster: meta.id,
+      cluster: cluster.id,
       session,
-      uid: meta.uid,
+      uid: cluster.uid,
       base: resourceVersion,
       kind,
       asOf: resourceVersion,
@@ -35,26 +38,24 @@ async function confirmList<K extends InputKind>(deps: SweepDeps, meta: ClusterRe
       ...part,
     }),
   );
-  await deps.queues(meta.id, meta.queues).events.send(parts.map((p) => ({ body: encodeMessage(p) })));
-  await clearOwnListRequest(deps.table, meta.id, kind);
-  deps.log.info('full list read from the cluster and queued', { cluster: meta.id, kind, objects: entries.length });
+  await deps.queues(cluster.id, cluster.queues).events.send(parts.map((p) => ({ body: encodeMessage(p) })));
+  await clearOwnListRequest(deps.table, cluster.id, kind);
+  deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });
 }
 
-/**
- * Of an entry besides its projection, and of a whole list, bytes. Half a million pods are some 200 MB; an API server that lists without an end must not
- * take the memory of the run that all clusters share.
- */
+/** Bytes of an entry besides its projection. */
 const entryBytes = 200;
-const mostListBytes = 256 << 20;
+/** Half a million pods are some 200 MB. An API server whose list has no end must not take the memory of a run that all clusters share. */
+const maxListBytes = 256 << 20;
 
 async function list<K extends InputKind>(
   deps: SweepDeps,
-  meta: ClusterRecord,
+  cluster: ClusterRecord,
   kind: K,
 ): Promise<{ readonly resourceVersion: string; readonly entries: readonly InputEntry[] }> {
-  const api = await deps.cluster(meta);
-  const left = endOf(deps) - deps.now();
-  const signal = Number.isFinite(left) ? AbortSignal.timeout(Math.max(1, left)) : undefined;
+  const api = await deps.cluster(cluster);
+  const leftMs = endAtMs(deps) - deps.now();
+  const signal = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.max(1, leftMs)) : undefined;
   let bytes = 0;
   try {
     const { resourceVersion, items } = await api.list(kind, '', {
@@ -64,13 +65,13 @@ async function list<K extends InputKind>(
         const { namespace: ns = '', name, resourceVersion: rv = '0' } = object.metadata;
         const o = encodeProjection(kind, object as never);
         bytes += entryBytes + Buffer.byteLength(o);
-        if (bytes > mostListBytes) throw new Error(`the list of every ${kind} has more than ${mostListBytes} bytes: sweep makes none that is larger`);
+        if (bytes > maxListBytes) throw new Error(`the list of every ${kind} has more than ${maxListBytes} bytes: sweep makes none that is larger`);
         return { ns, name, rv, o };
       },
     });
     return { resourceVersion, entries: [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
   } catch (error) {
-    // No fault of the cluster's, and one that comes back each minute.
+    // Not a failure of the cluster, and it recurs each minute: it must fail the run.
     if (signal?.aborted) throw new Error(`the list of every ${kind} takes longer than a run of sweep: ${String(error)}`, { cause: error });
     throw error;
   }
@@ -84,8 +85,8 @@ interface Range {
 
 const keyOf = ({ ns, name }: InputEntry): string => `${ns}/${name}`;
 
-/** Consecutive ranges of keys. One that is too large to be sent lies in none of them: a part that left it out would say that it does not exist. */
-function partsOf(entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
+/** Consecutive key ranges. An object that is too large to be sent lies in no range: a page that covers its key without it would delete it. */
+function pagesOf(entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
   const parts: Range[] = [];
   let from = '';
   let page: InputEntry[] = [];

@@ -9,22 +9,21 @@ import type { Log, Metrics } from '#shared/telemetry/port.ts';
 export interface SweepDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
-  /** A call of it gives up within seconds: one cluster that does not answer must not take the time of the others. */
-  readonly cluster: (meta: ClusterRecord) => Promise<ClusterApi>;
+  /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
+  readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
   readonly metrics: Metrics;
-  /** What was put so far goes out now. */
+  /** Writes the metrics that were put so far. */
   readonly flush: () => void;
   readonly log: Log;
-  /** ms since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;
   /** Upstream's gauges are published with `all`, which is the default. */
   readonly clusterMetrics?: ClusterMetrics;
-  /** When this run is stopped, ms since the epoch; left out where it is not. */
-  readonly deadline?: number;
-  /** The defaults where left out. */
+  /** When Lambda stops this run; absent outside Lambda. */
+  readonly deadlineMs?: number;
+  /** Default: defaultLimits. */
   readonly limits?: Limits;
 }
 
-/** When a run begins nothing new any more, ms since the epoch. */
-export const endOf = (deps: SweepDeps): number => (deps.deadline ?? Number.POSITIVE_INFINITY) - limitsOf(deps).sweep.reserveMs;
+/** From this time on a run begins no further step. */
+export const endAtMs = (deps: SweepDeps): number => (deps.deadlineMs ?? Number.POSITIVE_INFINITY) - limitsOf(deps).sweep.reserveMs;

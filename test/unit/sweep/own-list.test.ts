@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { confirmLists } from '#functions/sweep/confirm-list.ts';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
+import { sendOwnLists } from '#functions/sweep/own-list.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -42,7 +42,7 @@ async function confirmed(pods: Iterable<object>) {
     flush() {},
   } as unknown as SweepDeps;
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
-  const error = await confirmLists(deps, meta).then(
+  const error = await sendOwnLists(deps, meta).then(
     () => undefined,
     (e: unknown) => e,
   );

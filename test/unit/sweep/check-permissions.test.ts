@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { SweepDeps } from '#functions/sweep/deps.ts';
-import { askRights, toAsk } from '#functions/sweep/rights.ts';
+import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
@@ -30,7 +30,7 @@ async function shadowCluster() {
     },
     sweepAfter: async (ms: number) => {
       now += ms;
-      for (const asked of toAsk(deps, [await meta()])) await askRights(deps, asked);
+      for (const asked of dueForCheck(deps, [await meta()])) await checkPermissions(deps, asked);
     },
   };
 }

@@ -1,0 +1,42 @@
+/**
+ * Checks, while the hub does not write to a cluster, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
+ * switches the mode cannot assume everywhere.
+ */
+import { missingRights } from '#shared/cluster/rights.ts';
+import { mayWrite } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import type { SweepDeps } from './sweep-deps.ts';
+
+const minuteMs = 60_000;
+
+/**
+ * The clusters to check in this run, the oldest answer first. A run takes the share of the fleet that checks all clusters within half the time that an
+ * answer is valid, so that a fleet registered or paused in one minute is not checked in one minute ever after.
+ */
+export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
+  const { rightsEveryMs } = limitsOf(deps).sweep;
+  const candidates = clusters.filter((cluster) => !mayWrite(cluster) && cluster.api);
+  const due = candidates.filter(({ rights }) => !rights || deps.now() - rights.at >= rightsEveryMs);
+  const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
+  return due.sort((a, b) => (a.rights?.at ?? 0) - (b.rights?.at ?? 0)).slice(0, share);
+}
+
+export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
+  const at = deps.now();
+  const rights = await askCluster(deps, meta);
+  await deps.table.update(
+    metaKey(meta.id),
+    { set: { rights: JSON.stringify({ at, ...rights }) } },
+    { attribute: 'epoch', is: '=', value: meta.switchCount },
+  );
+}
+
+async function askCluster(deps: SweepDeps, meta: ClusterRecord): Promise<{ readonly missing: readonly string[]; readonly error?: string }> {
+  try {
+    return { missing: await missingRights(await deps.cluster(meta)) };
+  } catch (error) {
+    return { missing: [], error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,31 @@
+/** Publishes a cluster's ages and state, read from the table alone, before any step that can take long. */
+
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { countDifferences } from '#shared/store/differences.ts';
+import type { WakeUp } from '#shared/workqueue/add.ts';
+import { findOverdue } from './overdue.ts';
+import { publishStates } from './states.ts';
+import type { SweepDeps } from './sweep-deps.ts';
+
+/** A cluster's record as it was reported, and its overdue services. */
+export interface ClusterReport {
+  readonly id: string;
+  readonly record: ClusterRecord;
+  readonly overdue: readonly WakeUp[];
+}
+
+export async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<ClusterReport> {
+  const cluster = record.id;
+  try {
+    deps.metrics.put('ShadowDifferences', record.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });
+    const { overdue, oldestSeconds } = await findOverdue(deps, record);
+    // A cluster that does not answer is behind by definition, and has an alarm of its own.
+    deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, { cluster });
+    return { id: cluster, record, overdue };
+  } finally {
+    publishStates(deps, record);
+    deps.flush();
+  }
+}

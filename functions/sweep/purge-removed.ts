@@ -1,0 +1,37 @@
+/** Purges the records of a deregistered cluster once it has drained. The endpoints in the cluster stay as they are. */
+
+import { recordAudit } from '#shared/clusters/audit.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { finishRemoval, nextPurgePage, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { endAtMs, type SweepDeps } from './sweep-deps.ts';
+
+/** One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units, which the registered clusters must not feel. */
+export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  const { table, log } = deps;
+  const startedAtMs = deps.now();
+  if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
+  const { clearedPages, clearMs } = limitsOf(deps).sweep;
+  const untilMs = Math.min(endAtMs(deps), startedAtMs + clearMs);
+  let cursor = await readPurgeCursor(table, cluster.id);
+  let purged = 0;
+  for (let pages = 0; pages < clearedPages && deps.now() < untilMs; pages++) {
+    const page = await nextPurgePage(table, cluster.id, cursor);
+    await concurrently(16, page.keys, (key) => table.delete(key));
+    purged += page.keys.length;
+    cursor = page.next;
+    if (cursor) continue;
+    if (await finishRemoval(table, cluster, deps.now())) {
+      await recordAudit(table, cluster.id, {
+        at: new Date(deps.now()).toISOString(),
+        who: 'sweep',
+        what: 'draining → removed (its records are purged)',
+      });
+    }
+    log.info('cluster removed', { cluster: cluster.id, items: purged });
+    return;
+  }
+  if (cursor) await savePurgeCursor(table, cluster.id, cursor);
+  log.info('records of a deregistered cluster purged in part', { cluster: cluster.id, items: purged });
+}
