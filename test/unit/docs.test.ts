@@ -1,0 +1,49 @@
+/** What README, CONTRIBUTING and docs/ name has to be there, and their prose has to be readable in a diff. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { mutants } from '#test/simulation/mutants.ts';
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')];
+
+/** Lines outside of code blocks. */
+function proseOf(page: string): readonly string[] {
+  let inCode = false;
+  return readFileSync(page, 'utf8')
+    .split('\n')
+    .filter((line) => {
+      const isFence = /^\s*```/.test(line);
+      if (isFence) inCode = !inCode;
+      return !isFence && !inCode;
+    });
+}
+
+it('prose is wrapped at 110 characters, tables and what cannot be broken excepted', () => {
+  const asOneWord = (line: string): string => line.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, (text) => 'x'.repeat(text.length));
+  const canBeBroken = (line: string): boolean => !/^(\|| {4})/.test(line) && asOneWord(line).slice(4, 110).includes(' ');
+  const long = pages.flatMap((page) => proseOf(page).flatMap((line) => (line.length > 110 && canBeBroken(line) ? [`${page}: ${line}`] : [])));
+  expect(long).toEqual([]);
+});
+
+it('every path of the project that a page names exists', () => {
+  const named = /`((?:functions|shared|infra|test|docs)\/[\w./-]+)`/g;
+  const missing = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(named)].flatMap(([, path = '']) => (existsSync(path) ? [] : [`${page}: ${path}`])),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('every command that a page names is one of package.json', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: { readonly [name: string]: string } };
+  const commands = /npm run (?:-s )?([a-z][\w:-]*)/g;
+  const unknown = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(commands)].flatMap(([, name = '']) => (name in scripts ? [] : [`${page}: ${name}`])),
+  );
+  expect(unknown).toEqual([]);
+});
+
+it('docs/architecture.md says of every mutant of the simulation which mechanism it takes away', () => {
+  const named = readFileSync('docs/architecture.md', 'utf8')
+    .split('\n')
+    .flatMap((line) => /\| mutants?: (.*) \|$/.exec(line)?.[1]?.split('; ') ?? []);
+  expect(named.sort()).toEqual(mutants.map((m) => m.name).sort());
+});
