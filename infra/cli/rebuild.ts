@@ -40,7 +40,7 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
   }
   say(`${await clear(table, new Set(begun.map((meta) => meta.id)), say)} records forgotten`);
   for (const meta of begun) {
-    const former = await reregister(deps, meta);
+    const former = await comeBack(deps, meta);
     say(`${meta.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
   }
 }
@@ -77,7 +77,7 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** With the next incarnation, so that nothing counts that was told before. */
-async function reregister({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
   const item = await table.get(metaKey(id));
   const former = JSON.parse(item?.[formerAttribute] as string) as Former;
   await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());

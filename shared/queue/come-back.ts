@@ -46,7 +46,7 @@ export async function comeBackSoon(
   const ids = new Set(failed);
   const back = messages.filter((m) => ids.has(m.messageId));
   try {
-    await queue.reregister(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: comeBackSeconds(receives, random(), limits) })));
+    await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: comeBackSeconds(receives, random(), limits) })));
   } catch (error) {
     log.warn('failed messages come back only when their visibility timeout ends', { messages: back.length, error: String(error) });
   }

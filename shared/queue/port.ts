@@ -20,7 +20,7 @@ export interface SourceQueue extends MessageQueue {
    * Messages that were received are visible again after these whole seconds, instead of when their visibility timeout ends. One that is no longer
    * there changes nothing.
    */
-  reregister(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
+  comeBack(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
 }
 
 /** A message was refused: for good (the sender's fault) or once too often. Some of the others may have been accepted. */

@@ -52,7 +52,7 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
       await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, lane));
       if (failure) throw failure.cause;
     },
-    async reregister(messages) {
+    async comeBack(messages) {
       for (let from = 0; from < messages.length; from += 10) {
         const Entries = messages
           .slice(from, from + 10)

@@ -48,7 +48,7 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       const first = [...(await q.receive(10)), ...(await q.receive(10))];
       expect(first).toHaveLength(12);
       expect(await q.receive(10)).toEqual([]);
-      await q.queue.reregister(first.map(({ receiptHandle }) => ({ receiptHandle, seconds: 1 })));
+      await q.queue.comeBack(first.map(({ receiptHandle }) => ({ receiptHandle, seconds: 1 })));
       expect(await q.receive(10)).toEqual([]);
       await q.elapse(1_050);
       const again = [...(await q.receive(10)), ...(await q.receive(10))];
@@ -57,11 +57,11 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
 
     it('a message that was deleted does not come back, and keeps no other from it', async () => {
       const q = await make();
-      await q.queue.reregister([]);
+      await q.queue.comeBack([]);
       await q.queue.send([{ body: 'done' }, { body: 'failed' }]);
       const both = await q.receive(10);
       for (const m of both) if (m.body === 'done') await q.delete(m.receiptHandle);
-      await q.queue.reregister(both.map(({ receiptHandle }) => ({ receiptHandle, seconds: 0 })));
+      await q.queue.comeBack(both.map(({ receiptHandle }) => ({ receiptHandle, seconds: 0 })));
       await q.elapse(50);
       expect((await q.receive(10)).map((m) => m.body)).toEqual(['failed']);
     });

@@ -77,7 +77,7 @@ export class Lambdas {
           if (!kept.has(r.id)) queue.delete(r.id);
           // The call may fail, and then the visibility timeout ends.
           else if (!actor.dead && this.#world.random.chance(0.8)) {
-            queue.reregister(r.id, comeBackSeconds(r.receives, this.#world.random.next(), runs));
+            queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), runs));
           }
         }
         if (!actor.dead) end(false);

@@ -65,7 +65,7 @@ export class Queue {
     return taken;
   }
 
-  reregister(id: string, seconds: number): void {
+  comeBack(id: string, seconds: number): void {
     const message = this.messages.get(id);
     if (message) this.#show(message, seconds * 1000);
   }

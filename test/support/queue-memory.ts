@@ -103,7 +103,7 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
       message.visibleAt = now() + seconds * 1000;
       message.inFlight = seconds > 0;
     },
-    async reregister(back) {
+    async comeBack(back) {
       for (const { receiptHandle, seconds } of back) queue.changeVisibility(receiptHandle, seconds);
     },
     waiting: () =>

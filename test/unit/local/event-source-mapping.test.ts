@@ -110,10 +110,10 @@ it('a reported item comes back alone, and ends among the dead letters', async ()
   await send(3);
   await expect.poll(async () => [await left(), receipt !== undefined]).toEqual([1, true]);
   // The end of its visibility, brought forward: the others' must not end meanwhile, however busy the machine is.
-  const reregister = () => sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt, VisibilityTimeout: 0 }));
-  await reregister();
+  const comeBack = () => sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt, VisibilityTimeout: 0 }));
+  await comeBack();
   await expect.poll(() => seen.at(-1)).toBe('m1 2');
-  await reregister();
+  await comeBack();
   await expect.poll(deadLetters).toEqual(['m1']);
   expect(seen.sort()).toEqual(['m0 1', 'm1 1', 'm1 2', 'm2 1']);
 });

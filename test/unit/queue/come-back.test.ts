@@ -21,7 +21,7 @@ it('only what failed comes back, and a queue that refuses that fails no batch', 
   const warned: string[] = [];
   const log = { warn: (message: string) => void warned.push(message) };
   const messages = ['a', 'b'].map((messageId) => ({ messageId, receiptHandle: `r-${messageId}`, receives: 2 }));
-  const queue = (reregister: (m: unknown) => Promise<void>) => ({ send: async () => {}, reregister });
+  const queue = (comeBack: (m: unknown) => Promise<void>) => ({ send: async () => {}, comeBack });
   const good = queue(async (m) => void asked.push(m));
   await comeBackSoon({ queue: good, log, random: () => 0.5 }, messages, []);
   await comeBackSoon({ queue: good, log, random: () => 0.5 }, messages, ['b']);
