@@ -4,6 +4,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import { longestDelaySeconds } from '#shared/queue/port.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
@@ -23,7 +24,7 @@ export async function wakeConcerned(batch: BatchContext, selectorVersions: Reado
 async function wakeForPods(batch: BatchContext, selectorVersions: ReadonlyMap<string, number>): Promise<void> {
   const pods = batch.effects.pending.filter((p) => p.kind === 'Pod');
   const namespaces = [...new Set(pods.map((p) => p.record.namespace))];
-  const delaySeconds = Math.min(900, batch.cluster.settings.batchPeriodSeconds);
+  const delaySeconds = Math.min(longestDelaySeconds, batch.cluster.settings.batchPeriodSeconds);
   await concurrently(8, namespaces, async (namespace) => {
     const services = await servicesOf(batch, namespace, selectorVersions.get(namespace));
     for (const pod of pods) {

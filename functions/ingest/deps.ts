@@ -6,7 +6,7 @@ import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { WarmCaches } from './warm-caches.ts';
 
-/** What ingest needs of the world. Everything that varies comes in here. */
+/** The ports of ingest, and what else varies from run to run. */
 export interface IngestDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;

@@ -1,4 +1,4 @@
-/** Lambda entry: events of the relays → snapshot and wake-ups. */
+/** Lambda entry: events of the relays become records and wake-ups. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';

@@ -4,6 +4,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
+import { longestDelaySeconds } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, readOutput, saveOutput } from '#shared/store/outputs.ts';
@@ -79,7 +80,7 @@ async function sendForSecondLook(
   message: LiveOutputs | OutputListPart,
   entries: readonly OutputState[],
 ): Promise<void> {
-  const delaySeconds = Math.min(900, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
+  const delaySeconds = Math.min(longestDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
   const newest = entries.reduce((rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv), '0');
   const again = entries.map((seen) => ({
     ...seen,

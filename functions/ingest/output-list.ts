@@ -5,7 +5,7 @@ import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
-import { noteIfOdd } from '#shared/store/outputs.ts';
+import { rememberOddName } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { type MarkApplied, markApplied } from './applied-part.ts';
 import type { MessageContext } from './batch-context.ts';
@@ -38,7 +38,7 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 async function rememberOddNames({ store }: MessageContext, { kind }: OutputListPart, entries: readonly OutputState[]): Promise<void> {
   if (kind !== 'EndpointSlice') return;
   const ours = entries.filter((e) => e.service !== '' && (e.managedBy === slicesManagedBy || e.managedBy === optInManagedBy));
-  await concurrently(16, ours, (e) => noteIfOdd(store.table, { cluster: store.cluster, namespace: e.namespace, name: e.service }, e.name));
+  await concurrently(16, ours, (e) => rememberOddName(store.table, { cluster: store.cluster, namespace: e.namespace, name: e.service }, e.name));
 }
 
 /**

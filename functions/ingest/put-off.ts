@@ -1,4 +1,4 @@
-/** Messages that are not done with in this batch, and do not come back by themselves after the visibility timeout either. */
+/** Messages that this batch does not finish, and that do not come back by their visibility timeout either: they are sent again, or set aside. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -14,20 +14,23 @@ export interface EventsRecord {
   readonly sentAt?: number;
 }
 
-/** How far a message has got in a run. Filled in as it goes on, so that it is there too if the run's time is up. */
+/** How far a run has got with a message. Filled in step by step, so that it is known also when the run's time is up. */
 export interface Progress {
-  /** Its turn came before the time was up. */
+  /** The message's turn came before the time was up. */
   begun?: boolean;
-  /** Of a list part of an output kind. */
+  /** Of a part of a list of an output kind. */
   value?: PartProgress;
 }
 
-/** What the run had no time for. At once: being large is no reason to come near the dead-letter queue, nor to wait. False: it could not be sent. */
+/**
+ * Sends a message again for which the run had too little time: at once, and as a new message, because a large one has no reason to wait, nor to count
+ * receives towards the dead-letter queue. False: it could not be sent.
+ */
 export async function sendAgain(deps: IngestDeps, meta: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const { mostRuns } = limitsOf(deps).ingest;
-    // A part that says how far it has got comes to its end. What input kinds write, none of their messages says.
+    // A part of an output kind carries its progress, and so comes to an end. Messages of input kinds carry none, and their runs are counted.
     const runs = progress.value ? 1 : (message.runs ?? 1) + (progress.begun ? 1 : 0);
     if (runs > mostRuns) {
       await quarantine(deps, meta, record, `not applied within ${mostRuns} runs`);
@@ -43,8 +46,8 @@ export async function sendAgain(deps: IngestDeps, meta: ClusterRecord, record: E
 }
 
 /**
- * A message of a session that does not fit the cluster waits until sweep has looked: twice as long each time, for while sweep can't ask the cluster
- * everything that the relay says waits here.
+ * A message of a session that is not bound yet waits for sweep to verify the session. Each wait is twice as long as the one before: while sweep cannot
+ * reach the cluster, everything that the relay sends waits here.
  */
 export async function waitForSweep(deps: IngestDeps, meta: ClusterRecord, { body }: EventsRecord): Promise<void> {
   const message = parseEventsMessage(body, limitsOf(deps).queue);

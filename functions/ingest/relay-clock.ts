@@ -1,11 +1,11 @@
-/** The relay's clock is its node's. Heartbeats say how far it is from the queue's, so that latency is measured by one clock. */
+/** The relay's clock is the clock of its node. Heartbeats show how far it is from the queue's clock, so that latency is measured by one clock. */
 import { type ClusterRecord, relayClock } from '#shared/clusters/record.ts';
 
-/** Below this the way to the queue is most of the difference. */
+/** A smaller difference is mostly the heartbeat's way to the queue. */
 const leastMs = 500;
 
 /**
- * Of two heartbeats the one that was quicker counts: the way to the queue makes the relay seem behind, and never ahead. `at` by the relay's clock and
+ * Of the last two heartbeats the quicker one counts: the way to the queue makes the relay's clock seem behind, and never ahead. `at` by the relay's clock and
  * `sentAt` by the queue's, ms since the epoch.
  */
 export function relayClockAfter(
@@ -19,6 +19,6 @@ export function relayClockAfter(
   return { [relayClock.last]: behindMs, [relayClock.behind]: Math.abs(least) < leastMs ? 0 : least };
 }
 
-/** A time of the relay's as one of ours. */
+/** A time by the relay's clock as the time by ours. */
 export const byOurClock = ({ relayBehindMs }: Pick<ClusterRecord, 'relayBehindMs'>, seen: number | undefined): number | undefined =>
   seen === undefined ? undefined : seen + relayBehindMs;

@@ -1,4 +1,4 @@
-/** Room for work of so many bytes in all: what does not fit waits its turn, in order, and what is larger than the room has it for itself. */
+/** Room for messages of so many bytes in all. A message that does not fit waits its turn, in order; one that is larger than the room has it alone. */
 export class Room {
   readonly #size: number;
   #taken = 0;

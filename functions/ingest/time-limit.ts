@@ -1,7 +1,7 @@
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Table } from '#shared/store/table.ts';
 
-/** The batch's time for writing objects is up. What was written is skipped when the message comes again. */
+/** The batch's time for writing objects is up. When the message comes again, the objects that are written already are skipped. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
@@ -11,13 +11,13 @@ export interface TimeLimit {
   readonly table: Table;
   /** Throws OutOfTime once the time is up. */
   check(): void;
-  /** What was written is told of now, however long it takes. */
+  /** From now on calls pass: the services of the written objects are notified, however long that takes. */
   lift(): void;
 }
 
 /**
- * `deadline`: when the worker is stopped, ms since the epoch; one that is stopped before it has told of what it wrote has told of nothing.
- * `writingShare`: of the time until then, for writing.
+ * `deadline`: when the worker is stopped, ms since the epoch. A worker that is stopped before it has notified the services has notified none of them, so
+ * only the `writingShare` of the time until then is for writing.
  */
 export function timeLimit(table: Table, now: () => number, deadline: number, writingShare: number = defaultLimits.ingest.writingShare): TimeLimit {
   let until = now() + (deadline - now()) * writingShare;

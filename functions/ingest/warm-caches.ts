@@ -2,7 +2,7 @@ import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limit
 import type { Service } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 
-/** What a warm worker keeps of one sort, for all clusters: up to a weight in all, of which what was used longest ago goes first. */
+/** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
 export class LruCache<V> {
   readonly #values = new Map<string, V>();
   readonly #most: number;
@@ -53,13 +53,13 @@ export interface CachedSelectors {
   readonly services: readonly Service[];
 }
 
-/** What a warm worker keeps of a session: its incarnation, and when it was read, ms since the epoch. */
+/** A session's incarnation, and when its record was read, ms since the epoch. */
 export interface KnownSession {
   readonly incarnation: number;
   readonly readAt: number;
 }
 
-/** What a batch sees of what is kept. */
+/** A cache as a batch uses it. */
 export interface Cache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
@@ -69,7 +69,7 @@ export interface Cache<V> {
 export interface WarmCaches {
   /** By "cluster/namespace". */
   readonly selectors: Cache<CachedSelectors>;
-  /** Those that are in the index of namespaces, by "cluster/namespace". */
+  /** Namespaces that are in the index of namespaces, by "cluster/namespace". */
   readonly namespaces: Cache<true>;
   /** By "cluster session". */
   readonly sessions: Cache<KnownSession>;
@@ -83,8 +83,8 @@ export const freshCaches = ({ mostServicesKept, mostNamespacesKept, mostSessions
 });
 
 /**
- * What is kept of namespaces goes by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and
- * when the cluster is registered again the numbers begin at one. So each entry is kept under the scope it was read in, and no later scope finds it.
+ * Cached namespaces are valid by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and the
+ * numbers begin at one when the cluster is registered again. So each value is cached under the scope that it was read in, and no later scope finds it.
  */
 export function cachesInScope({ selectors, namespaces, sessions }: WarmCaches, scope: string): WarmCaches {
   return { selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope), sessions };

@@ -2,8 +2,8 @@
 import { isConflict, isNotFound } from '#shared/cluster/errors.ts';
 import { statusError } from '#shared/cluster/status.ts';
 import type { HttpTransport } from '#shared/cluster/transport.ts';
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { isResourceVersion } from '#shared/store/version.ts';
 import type { Accepted, Lease } from './lease.ts';
 import { MalformedAnswer } from './watch-source.ts';
 

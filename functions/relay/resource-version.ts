@@ -1,4 +1,4 @@
-import { isResourceVersion } from '#shared/store/version.ts';
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 
 /** The cluster cannot be served: without numbers nothing could tell old from new. */
 export class UnorderedVersions extends Error {

@@ -8,7 +8,7 @@ import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 /** Of production. */
 export const inflateLimitBytes = defaultLimits.queue.inflateBytes;
 const prefix = 'z:';
-/** SQS refuses these; every other character it refuses JSON.stringify escapes (control characters, lone surrogates). */
+/** SQS refuses these characters. The others that it refuses (control characters, lone surrogates) JSON.stringify escapes. */
 const refusedBySqs = /[\uFFFE\uFFFF]/;
 
 export function encodeMessage(message: object, { plainBytes }: QueueLimits = defaultLimits.queue): string {
@@ -17,7 +17,7 @@ export function encodeMessage(message: object, { plainBytes }: QueueLimits = def
   return prefix + deflateRawSync(text).toString('base64');
 }
 
-/** The JSON value that the body holds, of whatever shape: to be checked by who reads it. Throws UnreadableMessage. */
+/** The JSON value in the body, of any shape: the caller checks it. Throws UnreadableMessage. */
 export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.queue): unknown {
   const bytes = unfold(body, limits);
   checkValues(bytes, limits);
@@ -29,16 +29,16 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   }
 }
 
-/** About the memory that the message takes when it is decoded, bytes, of which a compressed body tells nothing. Throws UnreadableMessage. */
+/** About the memory that the decoded message takes, bytes. The size of a compressed body says nothing about it. Throws UnreadableMessage. */
 export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {
   const bytes = unfold(body, limits);
   return 2 * bytes.byteLength + bytesPerValue * checkValues(bytes, limits);
 }
 
-/** An empty object and where it is listed take twice as much, and count twice: by its bracket and by its comma. */
+/** An empty object in a list takes twice as much, and counts twice: by its brace and by its comma. */
 const bytesPerValue = 36;
 
-/** Never to be tried again: the same body will not become readable. */
+/** A retry is of no use: the same body will not become readable. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
@@ -63,7 +63,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** How many values the JSON has, by what stands before each of them outside of strings: counted before they are made. */
+/** How many values the JSON has, by the character before each of them outside of strings: counted before any is allocated. */
 function checkValues(json: Uint8Array, { mostValues }: QueueLimits): number {
   let values = 0;
   let inText = false;
@@ -80,6 +80,6 @@ const [quote, backslash, comma, bracket, brace] = [...'"\\,[{'].map((c) => c.cha
 
 const excerpt = (text: string): string => printable(text.slice(0, 80));
 
-/** As JSON in one line, which no terminal takes for commands: JSON itself escapes only the lower half of the control characters. */
+/** JSON in one line without the control characters that a terminal obeys: JSON itself escapes only the lower half of them. */
 export const printable = (value: unknown): string =>
   (JSON.stringify(value) ?? typeof value).replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);

@@ -1,6 +1,6 @@
 /**
- * A message that failed comes back within seconds, later with each receive. The visibility timeout is for functions that crash: six runs' time,
- * by which sweep has mostly woken the service anyway.
+ * A message that failed comes back within seconds, later with each receive. The visibility timeout is for functions that crash: it is six times a run's
+ * time, and by then sweep has mostly woken the service.
  */
 import { defaultLimits, type RunLimits } from '#shared/contract/limits.ts';
 import type { SourceQueue } from './port.ts';
@@ -9,7 +9,7 @@ export interface Received {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** When the queue took it, ms since the epoch. */
+  /** When the queue accepted it, ms since the epoch. */
   readonly sentAt: number;
   /** How often it was received, this time included. */
   readonly receives: number;
@@ -36,7 +36,7 @@ export function comeBackSeconds(receives: number, random: number, { comeBackSeco
   return Math.max(1, Math.round(Math.min(mostComeBackSeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
 }
 
-/** Never rejects: what it fails for comes back all the same, when its visibility timeout ends. */
+/** Never rejects: a message that it fails for comes back when its visibility timeout ends. */
 export async function comeBackSoon(
   { queue, log, random, limits = defaultLimits.runs }: ComeBackDeps,
   messages: readonly Pick<Received, 'messageId' | 'receiptHandle' | 'receives'>[],

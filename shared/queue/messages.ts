@@ -21,9 +21,9 @@ export interface EventsHeader {
   readonly base: string;
   /** The session began because the relay saw the cluster's history go back, at this time: ms since the epoch by the relay's clock. */
   readonly wentBackAt?: number;
-  /** Which run of ingest it is for, where one did not suffice; the relay never sets it. */
+  /** The number of the run of ingest that the message is for, where one run did not suffice; the relay never sets it. */
   readonly runs?: number;
-  /** How often it was put off because its session is in doubt; the relay never sets it. */
+  /** How often it was put off because its session is not bound yet; the relay never sets it. */
   readonly waits?: number;
 }
 
@@ -60,7 +60,7 @@ export interface OutputEntry {
   readonly leader?: true;
   /** Set when the entry comes back for its second look (docs/architecture.md, "Echo"). */
   readonly again?: 1;
-  /** The whole object, when the relay is told to send outputs in full (shadow mode). */
+  /** The whole object, from a relay with OUTPUTS=full (shadow mode). */
   readonly body?: object;
   readonly seen?: number;
 }

@@ -1,17 +1,17 @@
-/** Messages as they come in, checked: what passes here has the shape that its type says. Errors say what was wrong, what was given and what is allowed. */
+/** Checks messages as they come in: a message that passes has the shape of its type. An error says what was wrong, what was given and what is allowed. */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
 import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
-/** Kubernetes allows no longer name, SQS no message with more entries than this. */
+/** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
 const longestName = 253;
 const longestKey = 2 * longestName + 1;
 const mostEntries = 20_000;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
-const resourceVersion = /^(0|[1-9][0-9]{0,38})$/;
 
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
   const m = object(decodeMessage(body, limits), 'message');
@@ -105,11 +105,11 @@ function text(fields: Fields, field: string, longest = longestName, mayBeEmpty =
   if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
   }
-  // Kubernetes allows none in what is checked here, and people's terminals obey them.
+  // Kubernetes allows none in the fields that are checked here, and a terminal would obey them.
   if (controlCharacter.test(value)) throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters is needed`);
 }
 
-/** Also of tenants' annotations, so of any characters. */
+/** Annotations of tenants are in it, and so any characters. */
 function projection(value: unknown): void {
   if (typeof value !== 'string' || value === '' || value.length > longestProjection)
     throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longestProjection} characters is needed`);
@@ -123,7 +123,7 @@ function number(fields: Fields, field: string): void {
 
 function version(fields: Fields, field: string): void {
   const value = fields[field];
-  if (typeof value !== 'string' || !resourceVersion.test(value)) {
+  if (!isResourceVersion(value)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: a resourceVersion of 1 to 39 digits is needed`);
   }
 }

@@ -1,33 +1,39 @@
-/** The port to SQS. What receives and deletes is a Lambda event source mapping, so there is nothing here but sending, and when what failed comes back. */
+/**
+ * The port to SQS. A Lambda event source mapping receives and deletes the messages, so the functions only send, and say when a failed message comes
+ * back.
+ */
+
+/** SQS's own limit of a delay. */
+export const longestDelaySeconds = 900;
 
 export interface OutgoingMessage {
   readonly body: string;
-  /** Whole seconds, 0 to 900 (SQS's own limit): a longer wait is the caller's to split. */
+  /** Whole seconds, at most `longestDelaySeconds`: the caller splits a longer wait. */
   readonly delaySeconds?: number;
 }
 
 export interface MessageQueue {
   /**
-   * Resolves when the queue has accepted every message, whatever the number of calls that takes (at most 10 messages and
-   * 1 MiB a call). Rejects with a SendError if one was still refused after retries: some of the others may then have been accepted.
+   * Resolves when the queue has accepted every message, in as many calls as that takes (at most 10 messages and 1 MiB a
+   * call). Rejects with a SendError if one was still refused after retries: some of the others may then have been accepted.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
 }
 
-/** A queue whose messages a function is given. */
+/** A queue whose messages a function receives. */
 export interface SourceQueue extends MessageQueue {
   /**
-   * Messages that were received are visible again after these whole seconds, instead of when their visibility timeout ends. One that is no longer
-   * there changes nothing.
+   * Received messages become visible again after these whole seconds, instead of when their visibility timeout ends. A message that is no longer in
+   * the queue changes nothing.
    */
   comeBack(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
 }
 
-/** A message was refused: for good (the sender's fault) or once too often. Some of the others may have been accepted. */
+/** The queue refused a message: for good (the sender's fault), or once too often. It may have accepted some of the others. */
 export class SendError extends Error {
   override readonly name = 'SendError';
   readonly code: string;
-  /** Of the messages given to `send`, those that the queue will never take: too large for it, or of characters that it refuses. */
+  /** Of the messages given to `send`, those that the queue will never accept: too large, or with characters that it refuses. */
   readonly refused: readonly OutgoingMessage[];
 
   constructor(message: string, { code, refused = [] }: { readonly code: string; readonly refused?: readonly OutgoingMessage[] }) {
@@ -41,8 +47,8 @@ export class SendError extends Error {
 export interface ClusterQueues {
   readonly events: MessageQueue;
   readonly syncs: MessageQueue;
-  /** Copies of work that used up its retries: read by people and by redrive, never by a worker. */
+  /** Copies of wake-ups whose retries are used up: read by people and by redrive, never by a worker. */
   readonly parked: MessageQueue;
-  /** Messages that ingest or sync could not read or would not believe, with the reason. */
+  /** Messages that ingest or sync could not read or did not accept, with the reason. */
   readonly quarantine: MessageQueue;
 }

@@ -1,18 +1,18 @@
-/** A queue on SQS. Standard queues: order means nothing, and what is sent twice is handled twice. */
+/** A standard queue of SQS: messages come in any order, and a message may come twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
+import { longestDelaySeconds, type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 export interface SqsQueueOptions {
   /** Batches under way at once. */
   readonly concurrency?: number;
-  /** How often a message that the service refuses is sent before `send` gives up. Whole calls that fail are the client's to retry. */
+  /** How often a message that the service refuses is sent before `send` gives up. The client retries calls that fail as a whole. */
   readonly attempts?: number;
   readonly sleep?: (ms: number) => Promise<unknown>;
   readonly random?: () => number;
 }
 
-/** About the message itself, so that it is refused each time. What else is the sender's fault (rights, keys) may be put right. */
+/** Faults of the message itself: it would be refused each time. Other faults of the sender (permissions, keys) can be repaired. */
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
@@ -87,8 +87,8 @@ function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
 
 /** Its size in bytes. Throws before anything is sent: SQS refuses a whole call for one bad entry. */
 function checked({ body, delaySeconds = 0 }: OutgoingMessage): number {
-  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
-    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to 900`);
+  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds) {
+    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${longestDelaySeconds}`);
   }
   const size = Buffer.byteLength(body);
   if (size === 0 || size > maxMessageBytes) throw new RangeError(`a message of ${size} bytes: SQS takes 1 to ${maxMessageBytes}`);

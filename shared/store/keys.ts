@@ -23,7 +23,7 @@ export const auditKey = (cluster: string, at: string): Key => ({ pk: `CLUSTER#${
 export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
 
-/** Where the namespace is known to hold objects, and the version of its set of services. Sort keys are "namespace/". */
+/** The index of namespaces. Sort keys are "namespace/". */
 export const namespacesOf = (cluster: string): string => `${safe(cluster)}#NS`;
 export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${safe(namespace)}/` });
 
@@ -34,7 +34,7 @@ export const objectKey = (cluster: string, kind: InputKind, namespace: string, n
   sk: name,
 });
 
-/** Which pods of a namespace were written, in the order of the log's own numbers. */
+/** The pod log of a namespace, in the order of its numbers. */
 export const podLogOf = (cluster: string, namespace: string): string => `${safe(cluster)}#PODLOG#${safe(namespace)}`;
 
 export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${safe(cluster)}#FENCE`, sk: kind });
@@ -72,7 +72,7 @@ export const triggersOf = perService('TRIGGER');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 
-/** The cluster whose snapshot the key is of; undefined for what is kept of clusters as such: their records, access, audits and queues, and which there are. */
+/** The cluster whose snapshot the key belongs to; undefined for records about clusters: their own, access, audits, queues, and the index of them. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
   return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE'].includes(cluster) ? undefined : cluster;

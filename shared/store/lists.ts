@@ -1,4 +1,4 @@
-/** List parts and fences (docs/architecture.md, "List"): what keeps a late message from bringing back what a newer list no longer knows. */
+/** List parts and fences (docs/architecture.md, "List"): they keep a late message from bringing back an object that a newer list does not have. */
 import type { Kind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { fenceKey, listKey } from './keys.ts';

@@ -1,6 +1,6 @@
 /**
- * What sync has proved to be on the server (OUT), and, in shadow mode, what the cluster's own controllers wrote (SEEN).
- * Bodies are deflated: a slice of 100 endpoints is 1.5 KB instead of 25.
+ * The outputs of a service: those that sync has written, and proved to be on the API server, and, in shadow mode, those that the cluster's own
+ * controllers wrote. Objects are stored deflated: a slice of 100 endpoints takes 1.5 KB instead of 25.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
@@ -48,7 +48,7 @@ export async function readOutput(
   return item && decodeOutput(item);
 }
 
-/** An output without its body, which takes much longer to unfold than all the rest. */
+/** An output without its object, which takes much longer to inflate than to read all the rest. */
 export interface OutputHead extends Pick<OutputRecord, 'name' | 'uid' | 'version'> {
   readonly isThere: boolean;
 }
@@ -67,14 +67,14 @@ export async function readOutputHeads(
   return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: item['b'] !== undefined }));
 }
 
-/** Of a slice's name by generateName this much is its service's: "service-" and five characters, 63 at most. */
+/** Of a slice's name by generateName ("service-" and five characters, 63 at most) this much is the service's. */
 export const longestNamePrefix = 58;
 
-/** Slices made by generateName, ours and upstream's, are found by their service's name; those that a person has named otherwise are not. */
+/** Lists find slices by their service's name, with which names by generateName begin, ours and upstream's. A person may have named a slice otherwise. */
 const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${service}-`.slice(0, longestNamePrefix));
 
-/** Remembers the service if lists could not find this slice of it by its name. Never forgotten: it costs a list a look. */
-export async function noteIfOdd(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
+/** Remembers the service, for good, if lists could not find this slice of it by its name. Each list then reads the service. */
+export async function rememberOddName(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
   if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: name });
 }
 
@@ -84,7 +84,7 @@ export async function readOddServices({ table, cluster }: ClusterStore, namespac
 
 /** Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. */
 export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, source: OutputSource = 'written'): Promise<boolean> {
-  if (record.kind === 'EndpointSlice' && record.object) await noteIfOdd(table, service, record.name);
+  if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
   const item: Item = {
     ...keyOf(source, service, record),
     v: record.version,

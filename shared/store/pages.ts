@@ -1,8 +1,8 @@
 import type { Item, KeyRange, Table } from './table.ts';
 
 /**
- * Every item of the partition in the range, in key order, of which only `atOnce` are held: for partitions that grow with whatever a cluster, or its
- * relay, makes, and of which little is kept.
+ * Every item of the partition in the range, in key order, with only `atOnce` of them in memory: for partitions that grow with what a cluster, or its
+ * relay, creates.
  */
 export async function* inPages(table: Table, pk: string, atOnce: number, { from, to }: Omit<KeyRange, 'atMost'> = {}): AsyncGenerator<Item> {
   for (let after = from; ; ) {

@@ -45,7 +45,7 @@ export interface KeyRange {
 
 export interface Table {
   get(key: Key): Promise<Item | undefined>;
-  /** Every item of the partition in the range, in key order, whatever the number of pages. */
+  /** Every item of the partition in the range, in key order, in as many pages as that takes. */
   query(pk: string, range?: KeyRange): Promise<readonly Item[]>;
   /** False when the condition does not hold; the item is then as it was. */
   put(item: Item, condition?: Condition): Promise<boolean>;
@@ -54,7 +54,7 @@ export interface Table {
   /** False when the condition does not hold. */
   delete(key: Key, condition?: Condition): Promise<boolean>;
   /**
-   * The sparse index of work that is owed: items that have both attributes `dirtyIn` (text, the index's partition) and
+   * The sparse index of overdue work: items that have both attributes `dirtyIn` (text, the index's partition) and
    * `dirtyAt` (ms since the epoch) with dirtyIn = partition and dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
    * keys and those two attributes only; read the item before acting on it.
    */

@@ -1,3 +1,5 @@
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
+
 /**
  * Versions order everything the snapshot holds of one kind in one cluster: the incarnation, then the resourceVersion.
  *
@@ -9,11 +11,7 @@ export type Version = string;
 /** No version: smaller than every other. */
 export const noVersion: Version = '';
 
-const resourceVersionShape = /^(0|[1-9][0-9]{0,38})$/;
-
-export const isResourceVersion = (rv: unknown): rv is string => typeof rv === 'string' && resourceVersionShape.test(rv);
-
-/** Throws on text that is no resourceVersion of a conforming API server. */
+/** Throws for a text that is no resourceVersion of a conforming API server. */
 export function versionOf(incarnation: number, resourceVersion: string): Version {
   if (!isResourceVersion(resourceVersion)) throw new RangeError(`not a resourceVersion (1 to 39 digits): ${JSON.stringify(resourceVersion)}`);
   return String(incarnation).padStart(6, '0') + String(resourceVersion.length).padStart(2, '0') + resourceVersion;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isResourceVersion, noVersion, resourceVersionOf, versionOf } from '#shared/store/version.ts';
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
+import { noVersion, resourceVersionOf, versionOf } from '#shared/store/version.ts';
 
 const resourceVersion = fc.bigInt({ min: 0n, max: 10n ** 39n - 1n }).map(String);
 const incarnation = fc.integer({ min: 0, max: 999_999 });
