@@ -4,7 +4,8 @@ import type { PodChange } from '#shared/membership/pod-change.ts';
 import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
-import { type WakeUp, WakeUps } from '#shared/workqueue/add.ts';
+import { WakeUps } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { IngestDeps } from './deps.ts';
 
 /** What the messages of one batch share. */
@@ -53,7 +54,7 @@ export class BatchEffects {
 
   /** The service owes a run: at once, and with its outputs as they are saved, unless the options say otherwise. */
   wake(namespace: string, service: string, { delaySeconds = 0, live = false, observedAtMs }: WakeOptions = {}): void {
-    this.#wakeUps.add({ namespace, service, delaySeconds, live, seen: observedAtMs });
+    this.#wakeUps.add({ namespace, service, delaySeconds, readLive: live, observedAtMs });
   }
 
   get nodesWritten(): boolean {

@@ -19,7 +19,7 @@ import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified, raiseNodesVersion } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import type { MarkApplied } from './applied-part.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
@@ -122,7 +122,7 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const { deps, cluster, store, effects } = batch;
   await raiseSetVersions(batch);
   await wakeConcerned(batch, await effects.podLog.writeEntries());
-  const sent = await sendWakeUps(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, effects.wakeUps);
+  const sent = await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, effects.wakeUps);
   deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));

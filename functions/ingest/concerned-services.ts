@@ -1,10 +1,11 @@
 /** Which services have to run because of the objects that a batch wrote. */
+
 import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
-import { longestDelaySeconds } from '#shared/queue/port.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';

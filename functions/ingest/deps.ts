@@ -3,7 +3,7 @@ import type { Limits } from '#shared/contract/limits.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
-import type { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import type { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { WarmCaches } from './warm-caches.ts';
 
 /** The ports of ingest, and what else varies from run to run. */
@@ -16,7 +16,7 @@ export interface IngestDeps {
   readonly now: () => number;
   readonly caches: WarmCaches;
   /** Kept by a warm worker, safe to lose. */
-  readonly leaseEnds?: LeaseEnds;
+  readonly leaseEndWakeUps?: LeaseEndWakeUps;
   /** The defaults where left out. */
   readonly limits?: Limits;
 }

@@ -10,7 +10,7 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { ingestBatch } from './batch.ts';
 import { freshCaches } from './warm-caches.ts';
 
@@ -29,7 +29,7 @@ const deps = {
   log,
   now: Date.now,
   caches: freshCaches(),
-  leaseEnds: new LeaseEnds(),
+  leaseEndWakeUps: new LeaseEndWakeUps(),
 };
 
 export const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => invocation.run(context, () => handle(event, context));

@@ -1,10 +1,10 @@
 /** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
-import { longestDelaySeconds } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, readOutput, saveOutput } from '#shared/store/outputs.ts';

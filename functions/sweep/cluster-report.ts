@@ -4,7 +4,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/differences.ts';
-import type { WakeUp } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { findOverdue } from './overdue.ts';
 import { publishStates } from './states.ts';
 import type { SweepDeps } from './sweep-deps.ts';

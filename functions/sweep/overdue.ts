@@ -4,9 +4,10 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { sendWakeUps, type WakeUp } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { isClean, isLeased } from '#shared/workqueue/rules/item.ts';
+import { dueMs, isClean, isLeased } from '#shared/workqueue/rules/item.ts';
+import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /** The overdue services, and for how long the oldest unfinished work has been due. A pod's change is due when its batch period is over. */
@@ -28,15 +29,15 @@ export async function findOverdue(
     const work = works[i];
     if (!work || isClean(work)) continue;
     const { namespace, service } = parseWorkKey(pk);
-    const dueAtMs = Math.max((work.dirtyAt ?? dirtyAt) + batchMs, work.parts.ep.at, work.parts.sl.at);
+    const dueAtMs = dueMs(work, dirtyAt, batchMs);
     oldestMs = Math.max(oldestMs, nowMs - dueAtMs);
-    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push({ namespace, service, delaySeconds: 0, live: true, seen: undefined });
+    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(namespace, service));
   }
   return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }
 
 export async function wakeOverdue(deps: SweepDeps, cluster: ClusterRecord, overdue: readonly WakeUp[]): Promise<void> {
-  await sendWakeUps(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
+  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
   deps.metrics.put('SweepResends', overdue.length, { cluster: cluster.id });
   if (overdue.length > 0) deps.log.warn('overdue work woken', { cluster: cluster.id, services: overdue.length });
 }

@@ -9,7 +9,8 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type Place, walkServices } from '#shared/store/service-walk.ts';
-import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /** `passed` counts services and pages of the index; `total` is `passed` of the former round, 0 before the first one. */
@@ -44,10 +45,8 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
     { services: due, entries: Math.min(mostResync, due * entriesPerPage) },
     deps.now(),
   );
-  const wakeUps = walked.services
-    .filter(isAlive)
-    .map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
-  await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
+  const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
+  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
 }

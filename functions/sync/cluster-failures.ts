@@ -13,8 +13,8 @@ import {
 } from '#shared/clusters/circuit.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { workParts } from '#shared/workqueue/rules/item.ts';
-import { NotNow, type Outcome } from '#shared/workqueue/rules/outcome.ts';
+import { controllers } from '#shared/kube/controllers.ts';
+import { type Outcome, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Run } from './run.ts';
 
@@ -30,7 +30,7 @@ export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome
   if (error.status >= 500 || isTimeOut(error) || broken) {
     try {
       await run.brief.identity();
-      return broken ? { kind: 'not-now', reason: 'connection lost', waitSeconds: 1 } : undefined;
+      return broken ? { kind: 'postponed', reason: 'connection lost', waitSeconds: 1 } : undefined;
     } catch (probe) {
       if (!(probe instanceof ClusterApiError)) throw probe;
     }
@@ -42,14 +42,14 @@ export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
   deps.log.warn('no credentials for now', { error: error.message });
   const longest = 5;
-  return { kind: 'not-now', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), longestSeconds: longest };
+  return { kind: 'postponed', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), coveredForSeconds: longest };
 }
 
 /** Has a run for the same change been put off or failed before? */
-const isOnceMore = ({ work }: Run): boolean => workParts.some((p) => work.parts[p].rg > work.parts[p].done);
+const isOnceMore = ({ work }: Run): boolean => controllers.some((c) => work.controllers[c].retryGeneration > work.controllers[c].doneGeneration);
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
-export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'not-now' }> {
+export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'postponed' }> {
   const reason = reasonOf(error);
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
   const next = nextCircuit(meta.circuit, failure, deps.now());
@@ -57,7 +57,7 @@ export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: 
   await openCircuit(deps.table, meta, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
   deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, waitSeconds, error: error.message });
-  return { kind: 'not-now', reason: `circuit: ${reason}`, waitSeconds, longestSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
+  return { kind: 'postponed', reason: `circuit: ${reason}`, waitSeconds, coveredForSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
 }
 
 function reasonOf(error: ClusterApiError): CircuitReason {
@@ -67,21 +67,21 @@ function reasonOf(error: ClusterApiError): CircuitReason {
   return error.status === 429 ? 'throttled' : 'server-error';
 }
 
-/** Lets the run pass, or throws NotNow: the circuit is open, somebody else is probing, or the load after a recovery is still ramping up. */
+/** Lets the run pass, or throws Postponed: the circuit is open, somebody else is probing, or the load after a recovery is still ramping up. */
 export async function passCircuit(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const now = deps.now();
   if (meta.circuit) {
     const { untilMs, failures, reason } = meta.circuit;
     if (now < untilMs) {
       const seconds = Math.ceil((untilMs - now) / 1000);
-      throw new NotNow(`circuit: ${reason}`, seconds + circuitSeconds(failures - 1, deps.random()), seconds + longestCircuitSeconds);
+      throw new Postponed(`circuit: ${reason}`, seconds + circuitSeconds(failures - 1, deps.random()), seconds + longestCircuitSeconds);
     }
     const isProbing = await claimProbe(deps.table, meta, { by: leaseId, nowMs: now, untilMs: now + limitsOf(deps).sync.probeMs });
-    if (!isProbing) throw new NotNow(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
+    if (!isProbing) throw new Postponed(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
     return;
   }
   if (meta.recoveredAtMs > 0 && deps.random() >= rampShare(now - meta.recoveredAtMs)) {
-    throw new NotNow('recovering', 2 + Math.floor(8 * deps.random()));
+    throw new Postponed('recovering', 2 + Math.floor(8 * deps.random()));
   }
 }
 

@@ -8,17 +8,22 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
-import { confirmedPods, doneWith } from './mass-removal-guard.ts';
+import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
 import type { Run } from './run.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs, work } = run;
   const isKnown = inputs.outputs.some((o) => o.kind === 'Endpoints');
-  const readLive = run.live || work.live > work.parts.ep.done || work.parts.ep.tries > 0 || !isKnown || !inputs.service;
+  const readLive =
+    run.live ||
+    work.liveReadGeneration > work.controllers.endpoints.doneGeneration ||
+    work.controllers.endpoints.failures > 0 ||
+    !isKnown ||
+    !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
   const planWith = (pods: readonly Pod[]): EndpointsPlan =>
-    decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.ep });
+    decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints });
   const after = (pods: readonly Pod[]): readonly string[] => {
     const { write } = planWith(pods);
     return podsIn(write ? ('object' in write ? write.object : undefined) : current);
@@ -26,17 +31,17 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   let pods = inputs.pods;
   for (let attempt = 1; ; attempt++) {
     const plan = planWith(pods);
-    run.next.triggers = { ...run.next.triggers, ep: plan.triggerTimes };
-    if (!plan.write) return doneWith(run, pods);
-    const confirmed = await confirmedPods(run, podsIn(current).length, pods, after);
+    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: plan.triggerTimes };
+    if (!plan.write) return endOfRun(run, pods);
+    const confirmed = await verifiedPods(run, podsIn(current).length, pods, after);
     if (confirmed) {
       pods = confirmed;
       continue;
     }
     try {
-      run.mayWrite();
+      run.assertTimeToWrite();
       await write(run, plan, current);
-      return doneWith(run, pods);
+      return endOfRun(run, pods);
     } catch (error) {
       if (attempt === 1 && (isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && plan.write.verb === 'update'))) {
         run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
@@ -49,35 +54,35 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
 }
 
 async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefined): Promise<void> {
-  const { api, saves, key } = run;
+  const { api, server, key } = run;
   switch (plan.write?.verb) {
     case 'create':
-      saves.present('Endpoints', await api.create('Endpoints', plan.write.object));
+      server.recordPresent('Endpoints', await api.create('Endpoints', plan.write.object));
       break;
     case 'update':
-      saves.present('Endpoints', await api.replace('Endpoints', plan.write.object));
+      server.recordPresent('Endpoints', await api.replace('Endpoints', plan.write.object));
       break;
     case 'delete': {
       // Upstream deletes whatever is there (EP-2); we come later, so only what we have just seen.
       if (!current) return;
       const { uid = '', resourceVersion = '' } = current.metadata;
       await api.delete('Endpoints', key.namespace, key.name, { uid, resourceVersion });
-      saves.gone('Endpoints', current);
+      server.recordAbsent('Endpoints', current);
       break;
     }
   }
-  saves.wrote('Endpoints');
+  server.countWrite('Endpoints');
 }
 
 async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   const current = await run.api.get('Endpoints', run.key.namespace, run.key.name);
-  run.saves.touched = true;
+  run.server.needsLeaseCheck = true;
   if (current) {
     noteIfForeign(run, 'Endpoints', current);
-    run.saves.present('Endpoints', current);
+    run.server.recordPresent('Endpoints', current);
   } else {
     const saved = endpointsIn(run.inputs.outputs);
-    if (saved) run.saves.gone('Endpoints', saved);
+    if (saved) run.server.recordAbsent('Endpoints', saved);
   }
   return current;
 }
@@ -92,7 +97,7 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
   });
   if (!retry) return ok;
   const fault = await faultOf(run, error);
-  if (event && fault?.kind !== 'not-now') await run.deps.events.record(run.brief, event);
+  if (event && fault?.kind !== 'postponed') await run.deps.events.record(run.brief, event);
   return fault ?? { kind: 'failed', error: error.message };
 }
 

@@ -21,7 +21,7 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
   if (!run.inputs.service?.spec?.selector || !isOurs(kind, object)) return;
   const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
   const manager = foreignManager(object, saved, run.meta);
-  if (manager) run.foreign.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
+  if (manager) run.foreignWrites.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
 }
 
 /**
@@ -46,7 +46,7 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 
 /** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
-export async function countForeign({ deps, meta, foreign }: Pick<Run, 'deps' | 'meta' | 'foreign'>): Promise<void> {
+export async function countForeign({ deps, meta, foreignWrites: foreign }: Pick<Run, 'deps' | 'meta' | 'foreignWrites'>): Promise<void> {
   if (foreign.length === 0) return;
   const { toleratedForeignWrites, foreignWritesMs: windowMs } = limitsOf(deps).sync;
   const nowMs = deps.now();

@@ -26,43 +26,43 @@ export interface Inputs {
   readonly hints: Hints | undefined;
 }
 
-/** What of a service is one item each. */
-export interface Facts {
+/** The records of a service that are one item each. */
+export interface ServiceItems {
   readonly serviceRecord: ObjectRecord | undefined;
   readonly hints: Hints | undefined;
   readonly counts: Counts | undefined;
 }
 
-/** What nobody but the holder of the service's lease writes, as it has just left it. */
-export interface Known extends Pick<Facts, 'hints' | 'counts'> {
+/** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
+export interface CarriedOver extends Pick<ServiceItems, 'hints' | 'counts'> {
   readonly outputs: readonly OutputRecord[];
 }
 
-/** `known`: what need not be read. */
-export async function readFacts({ table }: SyncDeps, key: ServiceKey, known?: Known): Promise<Facts> {
+export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, carriedOver: CarriedOver | undefined): Promise<ServiceItems> {
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    known ? known.hints : readHints(table, key),
-    known ? known.counts : readCounts(table, key),
+    carriedOver ? carriedOver.hints : readHints(table, key),
+    carriedOver ? carriedOver.counts : readCounts(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }
 
-/** `known`: the outputs, where they need not be read. */
-export async function load(
-  deps: SyncDeps,
-  meta: ClusterRecord,
-  key: ServiceKey,
-  work: WorkItem,
-  facts: Facts,
-  source: OutputSource,
-  known?: readonly OutputRecord[],
-): Promise<Inputs> {
-  const { serviceRecord, hints } = facts;
+export interface ToLoad {
+  readonly meta: ClusterRecord;
+  readonly key: ServiceKey;
+  readonly work: WorkItem;
+  readonly items: ServiceItems;
+  readonly source: OutputSource;
+  /** Carried over from the run before, so that they need not be read. */
+  readonly outputs?: readonly OutputRecord[] | undefined;
+}
+
+export async function load(deps: SyncDeps, { meta, key, work, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
+  const { serviceRecord, hints } = items;
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const [outputs, triggers, pods, nodes] = await Promise.all([
-    known ?? outputsOn(deps, key, source),
+    carriedOver.outputs ?? outputsOn(deps, key, source),
     readTriggers(deps.table, key, work.triggers),
     selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },

@@ -3,7 +3,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Run } from './run.ts';
  * cluster says (a pod that the snapshot does not know, or of which it holds something else); undefined to go on with the plan. Asked once a run: pods
  * that came from here are not asked about again. `after`: the pods of the endpoints that there are once what these pods make is written.
  */
-export async function confirmedPods(
+export async function verifiedPods(
   run: Run,
   before: number,
   pods: readonly Pod[],
@@ -23,7 +23,7 @@ export async function confirmedPods(
   const service = run.inputs.service;
   if (left.length >= before * brakeShare) return undefined;
   run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
-  await confirmService(run);
+  await verifyService(run);
   if (!service) return undefined;
   const { items: live } = await run.api.list('Pod', run.key.namespace, {
     labels: service.spec?.selector ?? {},
@@ -36,17 +36,19 @@ export async function confirmedPods(
   return live;
 }
 
-/** Throws NotNow if the Service is there that the snapshot holds for gone, or selects other pods. */
-async function confirmService({ api, deps, inputs: { service }, key }: Run): Promise<void> {
+/** Throws Postponed if the Service is there that the snapshot holds for gone, or selects other pods. */
+async function verifyService({ api, deps, inputs: { service }, key }: Run): Promise<void> {
   const live = await api.get('Service', key.namespace, key.name);
   if (!live || (service && sameLabels(service.spec?.selector, live.spec?.selector))) return;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw new NotNow('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
+  throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
 }
 
 /**
  * How a part ends that is done. If the snapshot was not believed, the work stays owed until it has caught up, or a list has put it right: once the
  * snapshot is wrong about a pod, the pod's own end changes nothing in it and would wake nobody.
  */
-export const doneWith = (run: Run, pods: readonly Pod[]): Outcome =>
-  pods === run.inputs.pods ? ok : { kind: 'not-now', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };
+export const endOfRun = (run: Run, pods: readonly Pod[]): Outcome =>
+  pods === run.inputs.pods
+    ? ok
+    : { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };

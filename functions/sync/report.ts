@@ -1,56 +1,47 @@
-/** What is told of a run: metrics, log lines, and an Event for what is given up. */
+/** Metrics, log lines and Events of a run. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { WorkPart } from '#shared/workqueue/rules/item.ts';
-import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
+import type { FinishedRun, GivenUp } from '#shared/workqueue/finish.ts';
 import type { SyncDeps } from './deps.ts';
-import type { Inputs, Known } from './load.ts';
-import type { Saves } from './server-state.ts';
+import type { CarriedOver, Inputs } from './load.ts';
+import type { ServerState } from './server-state.ts';
 
-export interface RunResult {
+/** How a run ended. `server`, `api` and `inputs` are of a run that got as far as the cluster. */
+export interface RunResult extends FinishedRun {
   readonly meta: ClusterRecord | undefined;
-  readonly outcomes: ReadonlyMap<WorkPart, Outcome>;
-  readonly saves: Saves | undefined;
-  readonly api: ClusterApi | undefined;
-  readonly inputs: Inputs | undefined;
-  readonly triggers: string | null | undefined;
-  /** If it went well: for the next run under the same lease. */
-  readonly known?: Known | undefined;
-  /** A generation came in while it ran. */
-  readonly isBehind?: boolean;
+  readonly server?: ServerState;
+  readonly api?: ClusterApi;
+  readonly inputs?: Inputs;
+  /** If all of it went well: for the next run under the same lease. */
+  readonly carriedOver?: CarriedOver | undefined;
 }
 
-/** `due`: when the sync was due (SyncMessage.seen), ms since the epoch. */
-export function report(
-  deps: SyncDeps,
-  key: ServiceKey,
-  due: number | undefined,
-  { outcomes, saves }: RunResult,
-  parked: readonly { readonly part: WorkPart; readonly error: string }[],
-  durationMs: number,
-): void {
+interface Times {
+  /** When the sync was due (WakeUpMessage.observedAtMs). */
+  readonly dueMs: number | undefined;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
   const { cluster } = key;
   const all = [...outcomes.values()];
-  const wrote = (saves?.writes.Endpoints ?? 0) + (saves?.writes.EndpointSlice ?? 0);
-  deps.metrics.put('SyncDuration', durationMs, { cluster });
-  if (saves?.writes.Endpoints) deps.metrics.put('WritesEndpoints', saves.writes.Endpoints, { cluster });
-  if (saves?.writes.EndpointSlice) deps.metrics.put('WritesSlices', saves.writes.EndpointSlice, { cluster });
-  const waiting = all.filter((o) => o.kind === 'not-now').length;
+  const wrote = (server?.writes.Endpoints ?? 0) + (server?.writes.EndpointSlice ?? 0);
+  deps.metrics.put('SyncDuration', endedMs - beganMs, { cluster });
+  if (server?.writes.Endpoints) deps.metrics.put('WritesEndpoints', server.writes.Endpoints, { cluster });
+  if (server?.writes.EndpointSlice) deps.metrics.put('WritesSlices', server.writes.EndpointSlice, { cluster });
+  const waiting = all.filter((o) => o.kind === 'postponed').length;
   const failed = all.filter((o) => o.kind === 'failed');
   if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
   if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
   if (waiting + failed.length === 0) {
     deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
-    if (wrote > 0 && due !== undefined) reportLatency(deps, cluster, Math.max(0, deps.now() - due));
+    if (wrote > 0 && dueMs !== undefined) reportLatency(deps, cluster, Math.max(0, endedMs - dueMs));
   }
-  for (const f of failed) deps.log.warn('sync failed', { ...key, error: f.kind === 'failed' ? f.error : '' });
-  for (const { part, error } of parked) {
-    deps.metrics.put('Parked', 1, { cluster });
-    deps.log.error('work parked', { ...key, part, error });
-  }
+  for (const { error } of failed) deps.log.warn('sync failed', { ...key, error });
 }
 
 function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number): void {
@@ -59,19 +50,20 @@ function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number
   metrics.put('SyncsOnTime', latencyMs <= objectiveMs ? 1 : 0, { cluster });
 }
 
-export async function tellParked(
-  deps: SyncDeps,
-  { api, inputs }: RunResult,
-  parked: readonly { readonly part: WorkPart; readonly error: string }[],
-): Promise<void> {
+/** For people: metric, log line, and an Event of the Service. */
+export async function reportGivenUp(deps: SyncDeps, key: ServiceKey, { api, inputs }: RunResult, gaveUp: readonly GivenUp[]): Promise<void> {
+  for (const { controller, error } of gaveUp) {
+    deps.metrics.put('Parked', 1, { cluster: key.cluster });
+    deps.log.error('work parked', { ...key, controller, error });
+  }
   if (!api || !inputs?.service) return;
-  for (const { part, error } of parked) {
+  for (const { controller, error } of gaveUp) {
     await deps.events.record(api, {
       type: 'Warning',
       reason: 'RetryBudgetExceeded',
-      message: `${part === 'ep' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
+      message: `${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
       regarding: serviceReference(inputs.service),
-      component: part === 'ep' ? 'endpoint-controller' : 'endpoint-slice-controller',
+      component: controller === 'endpoints' ? 'endpoint-controller' : 'endpoint-slice-controller',
     });
   }
 }

@@ -1,4 +1,4 @@
-/** One run of one service: what both parts share. */
+/** One run of one service: what both controllers share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -9,7 +9,7 @@ import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
-import type { Saves } from './server-state.ts';
+import type { ServerState } from './server-state.ts';
 
 /** A version of an object of ours that another manager wrote. */
 export interface ForeignWrite {
@@ -32,11 +32,11 @@ export interface Run {
   readonly counts: Counts | undefined;
   /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
   readonly live: boolean;
-  readonly saves: Saves;
+  readonly server: ServerState;
   /** Versions of our objects that somebody else wrote, as this run has found them. */
-  readonly foreign: ForeignWrite[];
+  readonly foreignWrites: ForeignWrite[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
-  readonly next: { triggers: Triggers; hints: Hints | undefined; counts: Counts | undefined };
-  /** Throws NotNow when there is too little time left to begin a write. */
-  readonly mayWrite: () => void;
+  readonly nextTrackers: { triggers: Triggers; hints: Hints | undefined; counts: Counts | undefined };
+  /** Throws Postponed when there is too little time left to begin a write. */
+  readonly assertTimeToWrite: () => void;
 }

@@ -1,14 +1,14 @@
-/** What a run has learnt of the server, to be saved once the lease is proven. */
+/** What a run has learnt of the API server, saved when the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
-export class Saves {
+export class ServerState {
   readonly #records = new Map<string, OutputRecord>();
   readonly #incarnation: number;
   readonly #before: readonly OutputRecord[];
-  /** Something was written or read live, so the lease is to be proven before anything else is done. */
-  touched = false;
+  /** Something was written or read live: nothing is saved before a look whether the lease is still held. */
+  needsLeaseCheck = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
 
@@ -19,13 +19,13 @@ export class Saves {
   }
 
   /** The server holds this object. */
-  present(kind: OutputKind, object: OutputObject): void {
+  recordPresent(kind: OutputKind, object: OutputObject): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: withoutManagedFields(object) });
   }
 
   /** The server no longer holds it. A deletion's own version is never told, so it is saved at the version that went. */
-  gone(kind: OutputKind, object: OutputObject): void {
+  recordAbsent(kind: OutputKind, object: OutputObject): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
     const known = this.#records.get(`${kind}/${name}`) ?? this.#before.find((o) => o.kind === kind && o.name === name);
@@ -33,8 +33,8 @@ export class Saves {
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
-  wrote(kind: OutputKind): void {
-    this.touched = true;
+  countWrite(kind: OutputKind): void {
+    this.needsLeaseCheck = true;
     this.writes[kind]++;
   }
 
@@ -42,7 +42,7 @@ export class Saves {
     return [...this.#records.values()];
   }
 
-  /** Those that are not saved already: a run that reads its outputs live mostly finds them as they were. */
+  /** The records that are not saved already: a run that reads its outputs live mostly finds them as they were. */
   get unsaved(): readonly OutputRecord[] {
     return this.records.filter(
       (record) =>
@@ -57,8 +57,8 @@ export class Saves {
     );
   }
 
-  /** What was read before the run, as it is after it, in the table's order. */
-  over(before: readonly OutputRecord[]): readonly OutputRecord[] {
+  /** The outputs read before the run as they are after it, in the table's order. */
+  mergeInto(before: readonly OutputRecord[]): readonly OutputRecord[] {
     const isOld = (o: OutputRecord): boolean => !this.#records.has(`${o.kind}/${o.name}`);
     return [...before.filter(isOld), ...this.records].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

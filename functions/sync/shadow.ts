@@ -11,14 +11,14 @@ import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import { readDifference, saveDifference } from '#shared/store/differences.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { NotNow } from '#shared/workqueue/rules/outcome.ts';
+import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
 import { endpointsIn, type Inputs, slicesIn } from './load.ts';
 
-/** Throws NotNow while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
-export async function compare(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+/** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
+export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const { confirmAfterSeconds } = limitsOf(deps).sync;
-  const differences = inputs.service ? shown(comparedOf(deps, meta, key, inputs)) : [];
+  const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
   if (differences.length === 0) {
@@ -27,9 +27,9 @@ export async function compare(deps: SyncDeps, meta: ClusterRecord, key: ServiceK
   }
   if (known?.text !== text) {
     await saveDifference(deps.table, key, { text, since: deps.now(), confirmed: false });
-    throw new NotNow('difference to be confirmed', confirmAfterSeconds);
+    throw new Postponed('difference to be confirmed', confirmAfterSeconds);
   }
-  if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new NotNow('difference to be confirmed', confirmAfterSeconds);
+  if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await noteDifference(deps.table, key.cluster, deps.now());
@@ -51,7 +51,7 @@ const mostShown = 100;
 const longestLine = 500;
 const mostBytes = 100 * 1024;
 
-function shown(differences: readonly string[]): readonly string[] {
+function limited(differences: readonly string[]): readonly string[] {
   const lines: string[] = [];
   let bytes = 0;
   for (const line of differences.slice(0, mostShown)) {

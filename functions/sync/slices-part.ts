@@ -6,11 +6,11 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
-import { NotNow, type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
-import { confirmedPods, doneWith } from './mass-removal-guard.ts';
+import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
 import type { Run } from './run.ts';
 
@@ -21,13 +21,17 @@ export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, work, deps, key } = run;
   if (!inputs.service) {
     // Slices of a service that is gone are the garbage collector's (ES-2); what we know of them is forgotten.
-    if (inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.saves.touched = true;
-    run.next.triggers = { ...run.next.triggers, sl: undefined };
-    run.next.hints = undefined;
-    run.next.counts = undefined;
+    if (inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
+    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
+    run.nextTrackers.hints = undefined;
+    run.nextTrackers.counts = undefined;
     return ok;
   }
-  const readLive = run.live || work.live > work.parts.sl.done || work.parts.sl.tries > 0 || !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
+  const readLive =
+    run.live ||
+    work.liveReadGeneration > work.controllers.slices.doneGeneration ||
+    work.controllers.slices.failures > 0 ||
+    !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
   const planWith = (pods: readonly Pod[]): SlicesPlan =>
     decideSlices({
@@ -38,7 +42,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
       nodes: inputs.nodes,
       nodesSeen: inputs.nodesSeen,
       slices,
-      triggerTimes: inputs.triggers.triggers.sl,
+      triggerTimes: inputs.triggers.triggers.slices,
       hints: inputs.hints,
       maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
     });
@@ -46,10 +50,10 @@ export async function runSlices(run: Run): Promise<Outcome> {
   let pods = inputs.pods;
   for (let attempt = 1; ; attempt++) {
     const plan = planWith(pods);
-    run.next.triggers = { ...run.next.triggers, sl: plan.triggerTimes };
-    run.next.hints = plan.hints;
-    run.next.counts = countsAfter(plan, run.counts);
-    const confirmed = await confirmedPods(run, podsIn(slices).length, pods, after);
+    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
+    run.nextTrackers.hints = plan.hints;
+    run.nextTrackers.counts = countsAfter(plan, run.counts);
+    const confirmed = await verifiedPods(run, podsIn(slices).length, pods, after);
     if (confirmed) {
       pods = confirmed;
       continue;
@@ -65,7 +69,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     }
     for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
-    if (messages.length === 0) return doneWith(run, pods);
+    if (messages.length === 0) return endOfRun(run, pods);
     return failure(run, messages, errors);
   }
 }
@@ -95,7 +99,7 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
     }
   } catch (error) {
     // No time for the rest: a failure that took it all must not be forgotten, or it would never count.
-    if (!(error instanceof NotNow) || errors.length === 0) throw error;
+    if (!(error instanceof Postponed) || errors.length === 0) throw error;
   }
   return errors;
 }
@@ -145,14 +149,14 @@ async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text
  * adopted. One of another service, type or controller, or on its way out, is left alone, and another name is taken.
  */
 async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
-  const { api, saves, key } = run;
+  const { api, server, key } = run;
   for (let tries = 1; ; tries++) {
     const slice = assignName(draft, service(run).metadata.uid ?? '', taken);
     taken.add(slice.metadata.name);
-    run.mayWrite();
+    run.assertTimeToWrite();
     try {
-      saves.present('EndpointSlice', await api.create('EndpointSlice', slice));
-      saves.wrote('EndpointSlice');
+      server.recordPresent('EndpointSlice', await api.create('EndpointSlice', slice));
+      server.countWrite('EndpointSlice');
       observeChange(run, 'create');
       return;
     } catch (error) {
@@ -160,8 +164,8 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
       const other = await api.get('EndpointSlice', key.namespace, slice.metadata.name);
       if (!other || !isAdoptable(run, other, draft)) continue;
       const { uid, resourceVersion } = other.metadata;
-      saves.present('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
-      saves.wrote('EndpointSlice');
+      server.recordPresent('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
+      server.countWrite('EndpointSlice');
       observeChange(run, 'update');
       return;
     }
@@ -175,18 +179,18 @@ const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean
   (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
 
 async function update(run: Run, slice: EndpointSlice): Promise<void> {
-  run.mayWrite();
-  run.saves.present('EndpointSlice', await run.api.replace('EndpointSlice', slice));
-  run.saves.wrote('EndpointSlice');
+  run.assertTimeToWrite();
+  run.server.recordPresent('EndpointSlice', await run.api.replace('EndpointSlice', slice));
+  run.server.countWrite('EndpointSlice');
   observeChange(run, 'update');
 }
 
 async function remove(run: Run, slice: EndpointSlice): Promise<void> {
-  run.mayWrite();
+  run.assertTimeToWrite();
   const { uid = '', resourceVersion = '' } = slice.metadata;
   await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
-  run.saves.gone('EndpointSlice', slice);
-  run.saves.wrote('EndpointSlice');
+  run.server.recordAbsent('EndpointSlice', slice);
+  run.server.countWrite('EndpointSlice');
   observeChange(run, 'delete');
 }
 
@@ -194,20 +198,20 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
     labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: slicesManagedBy },
   });
-  run.saves.touched = true;
+  run.server.needsLeaseCheck = true;
   const names = new Set(items.map((s) => s.metadata.name));
   for (const slice of items) {
     noteIfForeign(run, 'EndpointSlice', slice);
-    run.saves.present('EndpointSlice', slice);
+    run.server.recordPresent('EndpointSlice', slice);
   }
-  for (const saved of slicesIn(run.inputs.outputs)) if (!names.has(saved.metadata.name)) run.saves.gone('EndpointSlice', saved);
+  for (const saved of slicesIn(run.inputs.outputs)) if (!names.has(saved.metadata.name)) run.server.recordAbsent('EndpointSlice', saved);
   return items;
 }
 
 async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await faultOf(run, calls[0]));
-  if (fault?.kind === 'not-now') return fault;
+  if (fault?.kind === 'postponed') return fault;
   await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
   return { kind: 'failed', error: summarizeErrors(messages) };
 }

@@ -17,9 +17,9 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { syncBatch } from './batch.ts';
-import { defaultLimits, type SyncDeps } from './deps.ts';
+import type { SyncDeps } from './deps.ts';
 import { eventRecorder } from './events.ts';
 
 const settings = readHubSettings(process.env);
@@ -50,7 +50,7 @@ const deps: SyncDeps = {
   random: Math.random,
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),
-  leaseEnds: new LeaseEnds(),
+  leaseEndWakeUps: new LeaseEndWakeUps(),
   pods: new PodCache(),
   nodes: new Map(),
 };
@@ -63,7 +63,7 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
   try {
     const cluster = await directory.clusterOf(first.eventSourceARN);
     const records = event.Records.map(received);
-    const failed = await syncBatch(deps, defaultLimits, cluster, records, Date.now() + context.getRemainingTimeInMillis());
+    const failed = await syncBatch(deps, cluster, records, Date.now() + context.getRemainingTimeInMillis());
     await comeBackSoon({ queue: directory.queues(cluster, undefined).syncs, log, random: Math.random }, records, failed);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {

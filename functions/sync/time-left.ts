@@ -1,20 +1,22 @@
 /** Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the end of its lease. */
 
-import { NotNow } from '#shared/workqueue/rules/outcome.ts';
-import type { SyncDeps, SyncLimits } from './deps.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { SyncDeps } from './deps.ts';
 
 export interface TimeLeft {
-  /** What a call may take that begins now, ms. Throws NotNow if that is too little. */
+  /** What a call may take that begins now, ms. Throws Postponed if that is too little. */
   readonly call: () => number;
   /** The same for a probe or an Event, which may take the time that calls leave. */
   readonly brief: () => number;
 }
 
-/** `deadline`: when the function is stopped, ms since the epoch. */
-export function timeLeft({ now }: Pick<SyncDeps, 'now'>, limits: SyncLimits, deadline: number): TimeLeft {
+/** `deadlineMs`: when the function is stopped. */
+export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits'>, deadlineMs: number): TimeLeft {
+  const limits = limitsOf(deps).sync;
   const atMost = (mostMs: number, leastMs: number, reserveMs: number) => (): number => {
-    const ms = Math.min(mostMs, deadline - reserveMs - now());
-    if (ms < leastMs) throw new NotNow('too little time left to ask the cluster', 1);
+    const ms = Math.min(mostMs, deadlineMs - reserveMs - deps.now());
+    if (ms < leastMs) throw new Postponed('too little time left to ask the cluster', 1);
     return ms;
   };
   return {

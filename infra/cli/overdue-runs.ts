@@ -3,7 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { isClean } from '#shared/workqueue/rules/item.ts';
+import { dueMs, isClean } from '#shared/workqueue/rules/item.ts';
 
 /** Services whose run has been due for longer than a healthy one takes. `services` is at most `maxOverdueRuns`. */
 export interface OverdueRuns {
@@ -20,7 +20,7 @@ export async function readOverdueRuns(table: Table, meta: ClusterRecord, now: nu
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
     const { namespace, service } = parseWorkKey(pk);
     const work = await readWork(table, { cluster: meta.id, namespace, name: service });
-    return isClean(work) ? 0 : now - Math.max((work.dirtyAt ?? dirtyAt) + batchMs, work.parts.ep.at, work.parts.sl.at);
+    return isClean(work) ? 0 : now - dueMs(work, dirtyAt, batchMs);
   });
   const owed = ages.filter((age) => age > longerMs);
   return { services: owed.length, oldestSeconds: Math.round(Math.max(0, ...owed) / 1000) };

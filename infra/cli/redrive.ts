@@ -11,9 +11,11 @@ import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { parseEventsMessage } from '#shared/queue/parse.ts';
+import { readParkedCopy, readWakeUp } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';
-import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { defaultLook, type LookLimits, receiveAll, release } from './receive-all.ts';
 
 export interface RedriveDeps {
@@ -105,7 +107,7 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
   const body = message.Body ?? '';
   const wake = (cluster: string, namespace: string, service: string) => async (): Promise<boolean> => {
     const { syncs } = deps.directory.queues(cluster, undefined);
-    await sendWakeUps(deps, syncs, cluster, [{ namespace, service, delaySeconds: 0, live: true, seen: undefined }]);
+    await addWork(deps, syncs, cluster, [wakeNow(namespace, service)]);
     await remove();
     return true;
   };
@@ -125,15 +127,15 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
       return dead(m.cluster, subjectOf(m), 'ingest failed with it fifty times', resend(owner, body));
     }
     if (queue === 'dead syncs') {
-      const m = parseSyncMessage(body);
-      return dead(m.cluster, `${m.ns}/${m.service}`, 'no worker finished with it in fifty deliveries', wake(owner, m.ns, m.service));
+      const m = readWakeUp(body);
+      return dead(m.cluster, `${m.namespace}/${m.service}`, 'no worker finished with it in fifty deliveries', wake(owner, m.namespace, m.service));
     }
     const m = decodeMessage(body) as { readonly [field: string]: string };
     const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
-      const { ns = '', service = '', part = '', error = '' } = m;
-      const subject = `${ns}/${service} ${part === 'ep' ? 'Endpoints' : 'EndpointSlices'}`;
-      return { queue, cluster, subject, why: error, sentAt, redrive: wake(cluster, ns, service) };
+      const { namespace, service, controller, error } = readParkedCopy(m);
+      const subject = `${namespace}/${service} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
+      return { queue, cluster, subject, why: error, sentAt, redrive: wake(cluster, namespace, service) };
     }
     const original = m['body'] ?? '';
     const subject = `${m['from']} message ${original.slice(0, 60)}`;
@@ -146,8 +148,8 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
   function readable(from: string | undefined, original: string, cluster: string): () => Promise<boolean> {
     try {
       if (from !== 'events') {
-        const m = parseSyncMessage(original);
-        return m.cluster === cluster ? wake(cluster, m.ns, m.service) : never;
+        const m = readWakeUp(original);
+        return m.cluster === cluster ? wake(cluster, m.namespace, m.service) : never;
       }
       return parseEventsMessage(original).cluster === cluster ? resend(cluster, original) : never;
     } catch {

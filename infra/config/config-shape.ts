@@ -1,7 +1,9 @@
 /** What clusters.yaml may say: each value's form, its default, and the sentence that tells what is allowed. */
+
 import { X509Certificate } from 'node:crypto';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { AuthConfig, ClusterConfig, Config, HubConfig } from './config.ts';
 import { brokenRule } from './config-rules.ts';
 import { arn, awsRegion, eksName, matches, roleArn } from './config-values.ts';
@@ -87,7 +89,7 @@ const cluster: Shape<ClusterConfig> = checked(
     mode: withDefault(oneOf('shadow', 'active', 'paused'), 'shadow' as const),
     settings: withDefault(
       fields({
-        batchPeriodSeconds: withDefault(integer(0, 900), defaultSettings.batchPeriodSeconds),
+        batchPeriodSeconds: withDefault(integer(0, longestDelaySeconds), defaultSettings.batchPeriodSeconds),
         maxEndpointsPerSlice: withDefault(integer(1, 1000), defaultSettings.maxEndpointsPerSlice),
         endpoints: withDefault(flag, defaultSettings.endpoints),
         slices: withDefault(flag, defaultSettings.slices),

@@ -1,7 +1,9 @@
 /** The command line of `npm start`. */
+
 import { parseArgs } from 'node:util';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 
 export interface Options {
   /** Embedded clusters; 0 with a kubeconfig. */
@@ -27,7 +29,7 @@ export function parseOptions(args: readonly string[], env: { readonly [name: str
   if (kubeconfig !== undefined && values.clusters !== undefined)
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
   if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
-  const batchPeriodSeconds = number('--batch-period', values['batch-period'], 0, 900);
+  const batchPeriodSeconds = number('--batch-period', values['batch-period'], 0, longestDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', values['max-endpoints-per-slice'], 1, 1000);
   return {
     clusters: kubeconfig === undefined ? (number('--clusters', values.clusters, 1, 50) ?? 1) : 0,

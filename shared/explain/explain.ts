@@ -162,7 +162,7 @@ function stateOf({ work, meta, difference, now }: Pick<ExplainInput, 'work' | 'm
   if (meta.writerConflict) return 'nothing is written: somebody else writes what is ours, until the mode is switched';
   if (isClean(work)) return 'everything is written';
   if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;
-  const failing = Math.max(work.parts.ep.tries, work.parts.sl.tries);
+  const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
   if (failing > 0) return `a run is owed after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`;
-  return work.lease && work.lease.until > now ? 'a run is under way' : 'a run is owed';
+  return work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is owed';
 }

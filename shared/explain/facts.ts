@@ -6,7 +6,7 @@ import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/name
 import type { Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { Hints } from '#shared/store/hints.ts';
-import type { PartState, WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { ControllerState, WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
@@ -30,32 +30,38 @@ export function serviceFacts({ metadata, spec = {} }: Service, hints: Hints | un
 }
 
 export function workFacts({ work, triggers, now, meta, difference }: ExplainInput): readonly Fact[] {
-  const newest = Math.max(0, ...[triggers.ep, triggers.sl].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
+  const newest = Math.max(0, ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
   return [
-    ...fact('Generation', work.gen === 0 ? 'never woken' : String(work.gen)),
-    ...fact('Endpoints', partText(work, work.parts.ep, meta.settings.endpoints, now)),
-    ...fact('EndpointSlices', partText(work, work.parts.sl, meta.settings.slices, now)),
-    ...fact('Owed since', work.dirtyAt === undefined ? undefined : timeText(work.dirtyAt, now)),
-    ...fact('Last run', work.ranAt > 0 ? timeText(work.ranAt, now) : 'never'),
+    ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
+    ...fact('Endpoints', controllerText(work, work.controllers.endpoints, meta.settings.endpoints, now)),
+    ...fact('EndpointSlices', controllerText(work, work.controllers.slices, meta.settings.slices, now)),
+    ...fact('Owed since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
+    ...fact('Last run', work.ranAtMs > 0 ? timeText(work.ranAtMs, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),
-    ...fact('Reads live', work.live > Math.min(work.parts.ep.done, work.parts.sl.done) ? `until generation ${work.live} is done` : undefined),
+    ...fact(
+      'Reads live',
+      work.liveReadGeneration > Math.min(work.controllers.endpoints.doneGeneration, work.controllers.slices.doneGeneration)
+        ? `until generation ${work.liveReadGeneration} is done`
+        : undefined,
+    ),
     ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),
     ...fact('Difference', difference && `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.since, now)}`),
   ];
 }
 
-function partText({ gen }: WorkItem, part: PartState, on: boolean, now: number): string {
+function controllerText({ generation }: WorkItem, state: ControllerState, on: boolean, now: number): string {
+  const { doneGeneration, failures, retryGeneration, retryDueMs } = state;
   if (!on) return 'switched off for this cluster';
-  if (gen === 0) return 'nothing to do yet';
-  if (part.done >= gen) return `done (generation ${part.done})`;
-  const tries = part.tries > 0 ? `, ${part.tries} failed ${part.tries === 1 ? 'try' : 'tries'} of 16` : '';
-  const next = part.rg > part.done && part.at > 0 ? `, next try ${timeText(part.at, now)}` : '';
-  return `owed: generation ${part.done} of ${gen} is done${tries}${next}`;
+  if (generation === 0) return 'nothing to do yet';
+  if (doneGeneration >= generation) return `done (generation ${doneGeneration})`;
+  const tries = failures > 0 ? `, ${failures} failed ${failures === 1 ? 'try' : 'tries'} of 16` : '';
+  const next = retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${timeText(retryDueMs, now)}` : '';
+  return `owed: generation ${doneGeneration} of ${generation} is done${tries}${next}`;
 }
 
 function leaseText({ lease }: WorkItem, now: number): string {
   if (!lease) return 'free';
-  return lease.until > now ? `held until ${timeText(lease.until, now)}` : `left behind, ran out ${timeText(lease.until, now)}`;
+  return lease.untilMs > now ? `held until ${timeText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
 }
 
 export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput): readonly Fact[] {

@@ -110,23 +110,19 @@ export type HeartbeatMessage = EventsHeader & {
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;
 
-export type Part = 'ep' | 'sl';
-export const parts: readonly Part[] = ['ep', 'sl'];
-
-/** A wake-up. Fresh ones carry both parts with 0; chain messages (retries, waits) carry the numbers of their parts. */
+/** A wake-up, as it stands in the queue (wake-up-message.ts). */
 export interface SyncMessage {
   readonly v: number;
   readonly cluster: string;
   readonly ns: string;
   readonly service: string;
   readonly gen: number;
-  readonly seq: { readonly [P in Part]?: number };
+  /** By controller: 0 for new work, else the number of the retry. */
+  readonly seq: { readonly ep?: number; readonly sl?: number };
   /** Waits of more than 900 s are split: not to be handled before this time, ms since the epoch. */
   readonly notBefore?: number;
   /** A fresh one that has waited for a batch period, as upstream's AddAfter does; not one that waits for the end of a lease. */
   readonly batched?: boolean;
-  /** How often the same work went through the queue without a person or the relay: for whoever finds the message set aside. */
-  readonly hops?: number;
   /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
   readonly seen?: number;
   /** When the message was due, for QueueLatency. */

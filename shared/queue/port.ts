@@ -3,12 +3,9 @@
  * back.
  */
 
-/** SQS's own limit of a delay. */
-export const longestDelaySeconds = 900;
-
 export interface OutgoingMessage {
   readonly body: string;
-  /** Whole seconds, at most `longestDelaySeconds`: the caller splits a longer wait. */
+  /** Whole seconds, at most `longestDelaySeconds` (contract/sqs-limits.ts): the caller splits a longer wait. */
   readonly delaySeconds?: number;
 }
 

@@ -1,7 +1,8 @@
 /** A standard queue of SQS: messages come in any order, and a message may come twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { longestDelaySeconds, type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 export interface SqsQueueOptions {
   /** Batches under way at once. */

@@ -4,11 +4,12 @@
  * one pod's change rewrites about a kilobyte and not the whole.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { type ServiceKey, triggersOf } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
-export type Triggers = { readonly ep: TriggerTimes | undefined; readonly sl: TriggerTimes | undefined };
+export type Triggers = { readonly [C in Controller]: TriggerTimes | undefined };
 
 /** How the state was found, so that only what changed is written. */
 export interface StoredTriggers {
@@ -30,7 +31,7 @@ interface Text {
 
 /** `text`: what the work item holds of it. */
 export async function readTriggers(table: Table, service: ServiceKey, text: string | undefined): Promise<StoredTriggers> {
-  if (text === undefined) return { triggers: { ep: undefined, sl: undefined }, buckets: new Map() };
+  if (text === undefined) return { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
   if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
   const items = await table.query(triggersOf(service.cluster, service.namespace, service.name));
   const buckets = new Map(items.map((i: Item) => [i.sk, i['t'] as string]));
@@ -51,7 +52,7 @@ export async function saveTriggers(
   const pk = triggersOf(service.cluster, service.namespace, service.name);
   const drop = (keep: ReadonlyMap<string, string>) =>
     Promise.all([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
-  if (!next.ep && !next.sl) {
+  if (!next.endpoints && !next.slices) {
     await drop(new Map());
     return null;
   }
@@ -66,7 +67,7 @@ export async function saveTriggers(
   return `${bucketsMark}${buckets.size}`;
 }
 
-function encode({ ep, sl }: Triggers): string {
+function encode({ endpoints: ep, slices: sl }: Triggers): string {
   const text: Text = same(ep, sl)
     ? { ...(ep && { b: encodeTimes(ep) }) }
     : { ...(ep && { ep: encodeTimes(ep) }), ...(sl && { sl: encodeTimes(sl) }) };
@@ -77,20 +78,16 @@ const encodeTimes = (t: TriggerTimes): Encoded => [t.service, Object.fromEntries
 const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function decode(texts: readonly string[]): Triggers {
-  const merged: { ep: { service: number; pods: Map<string, number> } | undefined; sl: { service: number; pods: Map<string, number> } | undefined } = {
-    ep: undefined,
-    sl: undefined,
-  };
+  const merged: { [C in Controller]: { service: number; pods: Map<string, number> } | undefined } = { endpoints: undefined, slices: undefined };
   for (const text of texts) {
     const { b, ep = b, sl = b } = JSON.parse(text) as Text;
-    for (const [part, encoded] of [
-      ['ep', ep],
-      ['sl', sl],
-    ] as const) {
-      if (!encoded) continue;
-      merged[part] ??= { service: encoded[0], pods: new Map() };
-      const into = merged[part];
-      for (const [name, time] of Object.entries(encoded[1])) into?.pods.set(name, time);
+    const encoded = { endpoints: ep, slices: sl };
+    for (const c of controllers) {
+      const times = encoded[c];
+      if (!times) continue;
+      merged[c] ??= { service: times[0], pods: new Map() };
+      const into = merged[c];
+      for (const [name, time] of Object.entries(times[1])) into?.pods.set(name, time);
     }
   }
   return merged;
@@ -98,18 +95,18 @@ function decode(texts: readonly string[]): Triggers {
 
 /** Buckets by a hash of the pod's name: a pod stays in its bucket until the number of buckets doubles. */
 function split(next: Triggers, podsPerBucket: number): ReadonlyMap<string, string> {
-  const pods = Math.max(next.ep?.pods.size ?? 0, next.sl?.pods.size ?? 0);
+  const pods = Math.max(next.endpoints?.pods.size ?? 0, next.slices?.pods.size ?? 0);
   const count = 2 ** Math.ceil(Math.log2(pods / podsPerBucket));
-  const buckets = Array.from({ length: count }, () => ({ ep: new Map<string, number>(), sl: new Map<string, number>() }));
-  for (const part of ['ep', 'sl'] as const) {
-    for (const [name, time] of next[part]?.pods ?? []) buckets[bucketOf(name, count)]?.[part].set(name, time);
+  const buckets = Array.from({ length: count }, () => ({ endpoints: new Map<string, number>(), slices: new Map<string, number>() }));
+  for (const c of controllers) {
+    for (const [name, time] of next[c]?.pods ?? []) buckets[bucketOf(name, count)]?.[c].set(name, time);
   }
   return new Map(
     buckets.map((bucket, i) => [
       `${count}/${i}`,
       encode({
-        ep: next.ep && { service: next.ep.service, pods: bucket.ep },
-        sl: next.sl && { service: next.sl.service, pods: bucket.sl },
+        endpoints: next.endpoints && { service: next.endpoints.service, pods: bucket.endpoints },
+        slices: next.slices && { service: next.slices.service, pods: bucket.slices },
       }),
     ]),
   );

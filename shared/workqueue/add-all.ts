@@ -6,7 +6,8 @@ import { metaKey } from '#shared/store/keys.ts';
 import { type Place, type Step, walkServices } from '#shared/store/service-walk.ts';
 import type { Change, Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { sendWakeUps } from './add.ts';
+import { addWork } from './add.ts';
+import { wakeNow } from './rules/message.ts';
 
 export interface WakeAllDeps {
   readonly table: Table;
@@ -33,8 +34,8 @@ export function placeOf({ wokenTo, switchCount }: ClusterRecord): Place | undefi
 /** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
 export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Woken> {
   const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
-  const wakeUps = services.map(({ namespace, name }) => ({ namespace, service: name, delaySeconds: 0, live: true, seen: undefined }));
-  await sendWakeUps(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
+  const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
+  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   const change: Change = place
     ? { set: { wokenTo: JSON.stringify({ epoch: meta.switchCount, place }) } }
     : { set: { wakeAll: 0 }, remove: ['wokenTo'] };

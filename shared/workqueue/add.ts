@@ -1,25 +1,16 @@
+/** client-go's Add and AddAfter: services owe a run of both controllers. */
 import { concurrently } from '#shared/concurrently.ts';
-import { encodeMessage } from '#shared/queue/codec.ts';
-import { messageVersion, type SyncMessage } from '#shared/queue/messages.ts';
-import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { raise, raiseLive, readWork } from './item-store.ts';
-import type { LeaseEnds } from './lease-end-wake-ups.ts';
+import { addGeneration, addGenerationForLiveRead, readWork } from './item-store.ts';
+import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
+import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { anyGeneration, isLeased, owesAnother } from './rules/item.ts';
+import { hasUncoveredGeneration, isLeased } from './rules/item.ts';
+import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
-export interface WakeUp {
-  readonly namespace: string;
-  readonly service: string;
-  readonly delaySeconds: number;
-  /** The outputs are to be read from the cluster: they are not what we know. */
-  readonly live: boolean;
-  /** When the relay saw the change, by our clock, ms since the epoch. */
-  readonly seen: number | undefined;
-}
-
-/** Services to be woken, each once: the earliest time wins, and any wish for a live read. */
+/** Services to be added, each once: the earliest time wins, and any wish for a live read. */
 export class WakeUps {
   readonly #wakeUps = new Map<string, WakeUp>();
 
@@ -32,8 +23,9 @@ export class WakeUps {
         ? {
             ...wakeUp,
             delaySeconds: Math.min(other.delaySeconds, wakeUp.delaySeconds),
-            live: other.live || wakeUp.live,
-            seen: other.seen === undefined ? wakeUp.seen : Math.min(other.seen, wakeUp.seen ?? other.seen),
+            readLive: other.readLive || wakeUp.readLive,
+            observedAtMs:
+              other.observedAtMs === undefined ? wakeUp.observedAtMs : Math.min(other.observedAtMs, wakeUp.observedAtMs ?? other.observedAtMs),
           }
         : wakeUp,
     );
@@ -44,64 +36,54 @@ export class WakeUps {
   }
 }
 
-export interface WakeUpDeps {
+export interface AddDeps {
   readonly table: Table;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Left out by those who seldom wake. */
-  readonly leaseEnds?: LeaseEnds;
+  /** Left out where services are seldom added. */
+  readonly leaseEndWakeUps?: LeaseEndWakeUps;
 }
 
 /**
- * Unless it is seen to already, raises each service's generation, then sends its wake-up: what is redundant the worker skips by generation.
- * Always both parts, because one generation serves both. A service that is under a lease is sent for when the lease ends, once
- * (LeaseEnds): to wake somebody who would only find that out costs a message and a read. Resolves with the number of messages when the queue has
- * accepted all.
+ * Adds a generation to each service, then sends its wake-up; a redundant one finds its generation done. A service under a lease gets one wake-up for
+ * the end of the lease (lease-end-wake-ups.ts): any other would only find the lease. Resolves with the number of messages when the queue has accepted
+ * all of them.
  */
-export async function sendWakeUps(deps: WakeUpDeps, queue: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
-  const { table, now, leaseEnds } = deps;
-  const ends: { readonly service: ServiceKey; readonly due: number }[] = [];
-  const sent = await concurrently(16, wakeUps, async (w): Promise<readonly OutgoingMessage[]> => {
-    const service = { cluster, namespace: w.namespace, name: w.service };
-    if (!w.live && (await isSeenTo(deps, service))) return [];
-    const work = await (w.live ? raiseLive : raise)(table, service, now());
-    const raisedAt = now();
-    if (!work.lease || !isLeased(work, raisedAt)) {
-      return [{ body: encodeMessage(freshWakeUp(cluster, w, work.gen, raisedAt)), delaySeconds: w.delaySeconds }];
-    }
-    if (leaseEnds?.has(service, raisedAt)) return [];
-    // However long the wake-up itself was to wait: whoever holds the service goes on at once.
-    const delaySeconds = leaseEndSeconds(work.lease.until - raisedAt);
-    ends.push({ service, due: raisedAt + delaySeconds * 1000 });
-    return [{ body: encodeMessage(freshWakeUp(cluster, { ...w, delaySeconds, seen: undefined }, anyGeneration, raisedAt)), delaySeconds }];
-  });
-  const messages = sent.flat();
-  if (messages.length > 0) await queue.send(messages);
-  for (const { service, due } of ends) leaseEnds?.add(service, due);
-  return messages.length;
+export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
+  const added = (await concurrently(16, wakeUps, (w) => addOne(deps, cluster, w))).flatMap((a) => a ?? []);
+  if (added.length > 0) await syncs.send(added.map(({ wakeUp }) => outgoing(wakeUp)));
+  for (const { service, leaseEndsMs } of added) if (leaseEndsMs !== undefined) deps.leaseEndWakeUps?.sent(service, leaseEndsMs);
+  return added.length;
+}
+
+interface Added {
+  readonly service: ServiceKey;
+  readonly wakeUp: Delayed;
+  /** Of a wake-up for the end of a lease. */
+  readonly leaseEndsMs?: number | undefined;
+}
+
+/** The wake-up to be sent; undefined: another one is pending for it. */
+async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
+  const { table, now, leaseEndWakeUps } = deps;
+  const service = { cluster, namespace: w.namespace, name: w.service };
+  if (!w.readLive && (await isAlreadyPending(deps, service))) return undefined;
+  const item = await (w.readLive ? addGenerationForLiveRead : addGeneration)(table, service, now());
+  const addedMs = now();
+  if (!item.lease || !isLeased(item, addedMs)) return { service, wakeUp: newWork(cluster, w, item.generation, addedMs) };
+  if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
+  // The wake-up's own delay is of no use: the holder of the lease goes on at once.
+  const wakeUp = allAtLeaseEnd(service, leaseEndSeconds(item.lease.untilMs - addedMs), addedMs);
+  return { service, wakeUp, leaseEndsMs: wakeUp.message.dueMs };
 }
 
 /**
- * A burst of changes of one service needs one announcement: the run under way does not cover it, so whoever holds the service runs again, and what
- * was written before this was asked will be read then. Asked only where a message waits in case the holder dies: a read instead of a write.
+ * A burst of changes of one service needs one generation: the run under way does not cover it, so the holder runs again, and then reads what was
+ * written before this question. Asked only where a lease-end wake-up is pending for the case that the holder dies: a read instead of a write.
  */
-async function isSeenTo({ table, now, leaseEnds }: WakeUpDeps, service: ServiceKey): Promise<boolean> {
-  if (!leaseEnds?.has(service, now())) return false;
-  const work = await readWork(table, service);
-  const readAt = now();
-  return isLeased(work, readAt) && owesAnother(work) && leaseEnds.has(service, readAt);
-}
-
-export function freshWakeUp(cluster: string, w: WakeUp, gen: number, now: number): SyncMessage {
-  return {
-    v: messageVersion,
-    cluster,
-    ns: w.namespace,
-    service: w.service,
-    gen,
-    seq: { ep: 0, sl: 0 },
-    due: now + w.delaySeconds * 1000,
-    ...(w.delaySeconds > 0 && gen !== anyGeneration && { batched: true }),
-    ...(w.seen !== undefined && { seen: w.seen + w.delaySeconds * 1000 }),
-  };
+async function isAlreadyPending({ table, now, leaseEndWakeUps }: AddDeps, service: ServiceKey): Promise<boolean> {
+  if (!leaseEndWakeUps?.isPending(service, now())) return false;
+  const item = await readWork(table, service);
+  const readMs = now();
+  return isLeased(item, readMs) && hasUncoveredGeneration(item) && leaseEndWakeUps.isPending(service, readMs);
 }

@@ -1,34 +1,34 @@
 /**
- * The holder of a lease sees every generation before it lets go, and goes on or sends for it (functions/sync/worker.ts). So what comes in under a
- * live lease needs a message only for the case that the holder dies: one that comes when the lease has run out, for whatever is owed then.
+ * The holder of a lease sees every generation before it releases the lease, and runs again or sends a wake-up for it (finish.ts). So a change that
+ * meets a lease needs a wake-up only for the case that the holder dies: one that is due when the lease expires, for all that is owed then.
  *
- * One such message a service is enough, whoever holds the service until it is due: if it meets another lease it waits for the end of that one. It is
- * never due later than the lease ends under which it was sent, and so never later than any lease that follows.
+ * One such wake-up a service is enough, for every lease until it is due. A later lease can only expire later, so the wake-up never comes too late; if
+ * it meets a lease, it waits for the end of that one.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 
-/** The queue's clock is not ours: a message that is about to come, or that has just come, is not one that waits. */
+/** The queue has a clock of its own: a wake-up that is about to come, or has just come, does not count as pending. */
 const marginMs = 1_000;
 
-/** What this process has sent and is not due yet. Kept by a warm worker, safe to lose. */
-export class LeaseEnds {
+/** The lease-end wake-ups that this process has sent and that are not due yet. A warm worker keeps them; nothing is lost with them. */
+export class LeaseEndWakeUps {
   readonly #mostKept: number;
-  readonly #due = new Map<string, number>();
+  readonly #dueMs = new Map<string, number>();
 
   constructor({ mostLeaseEnds }: SyncLimits = defaultLimits.sync) {
     this.#mostKept = mostLeaseEnds;
   }
 
-  /** Does a message wait that will be handled after `now`? `now` is read after the generation was raised, or the lease seen: not before. */
-  has(service: ServiceKey, now: number): boolean {
-    return (this.#due.get(idOf(service)) ?? 0) - marginMs > now;
+  /** Is one pending that will be handled after `nowMs`? `nowMs` is read after the generation was added, or the lease seen: not before. */
+  isPending(service: ServiceKey, nowMs: number): boolean {
+    return (this.#dueMs.get(idOf(service)) ?? 0) - marginMs > nowMs;
   }
 
-  /** The queue has accepted a message that is due then, ms since the epoch. */
-  add(service: ServiceKey, due: number): void {
-    if (this.#due.size >= this.#mostKept) this.#due.clear();
-    this.#due.set(idOf(service), due);
+  /** The queue has accepted one that is due then. */
+  sent(service: ServiceKey, dueMs: number): void {
+    if (this.#dueMs.size >= this.#mostKept) this.#dueMs.clear();
+    this.#dueMs.set(idOf(service), dueMs);
   }
 }
 

@@ -20,6 +20,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
@@ -159,8 +160,8 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
     async () =>
       (
         await concurrently(16, services, async ({ namespace, name }) => {
-          const { gen, parts } = await readWork(table, { cluster, namespace, name });
-          return gen > 0 && parts.ep.done >= gen && parts.sl.done >= gen;
+          const work = await readWork(table, { cluster, namespace, name });
+          return work.generation > 0 && isClean(work);
         })
       ).every(Boolean) && (await right()),
     run,

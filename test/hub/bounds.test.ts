@@ -6,6 +6,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
+import { noWork } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -33,10 +34,9 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   const nodes = new Map();
   const deps = { table: world.table, now: () => world.now, pods: new PodCache(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
-  const facts = { serviceRecord: { projection: undefined }, hints: undefined, counts: undefined };
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
-  await load(deps as never, meta, key, { triggers: undefined } as never, { ...facts, serviceRecord } as never, 'written');
+  await load(deps as never, { meta, key, work: noWork, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written' });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

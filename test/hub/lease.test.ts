@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { anyGeneration, isClean } from '#shared/workqueue/rules/item.ts';
+import { isClean, latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -35,7 +35,7 @@ it('one of the wake-ups that meet a live lease waits for its end, and then does 
     await pass(2);
   }
   const waiting = world.queues.syncs.waiting();
-  expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([{ service: 'svc', gen: anyGeneration, seq: { ep: 0, sl: 0 } }]);
+  expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([{ service: 'svc', gen: latestGeneration, seq: { ep: 0, sl: 0 } }]);
   expect(waiting[0]?.visibleAt).toBeGreaterThanOrEqual(until);
   expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);
   expect(calls).toEqual([]);
@@ -77,23 +77,23 @@ it('nobody is woken only to meet the lease', async () => {
 it('a burst under a lease is announced once, as long as the run under way does not cover it', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(5)]);
   await pass(5);
-  const { gen } = await readWork(world.table, service);
+  const { generation: gen } = await readWork(world.table, service);
   await hold(world, 'busy', gen);
   for (const i of [0, 1, 2]) {
     world.store.apply(aPod(i, { ready: false }));
     await pass(1);
   }
-  expect((await readWork(world.table, service)).gen).toBe(gen + 1);
+  expect((await readWork(world.table, service)).generation).toBe(gen + 1);
   // It went on, and covers what was announced: the next change is another one.
   await hold(world, 'busy', gen + 1);
   world.store.apply(aPod(3, { ready: false }));
   await pass(1);
-  expect((await readWork(world.table, service)).gen).toBe(gen + 2);
+  expect((await readWork(world.table, service)).generation).toBe(gen + 2);
   // Held by somebody who does not say what the run covers.
   await hold(world, 'of a former version');
   world.store.apply(aPod(4, { ready: false }));
   await pass(1);
-  expect((await readWork(world.table, service)).gen).toBe(gen + 3);
+  expect((await readWork(world.table, service)).generation).toBe(gen + 3);
   await pass(60);
   expect(differences(world.store, 100)).toEqual([]);
 });

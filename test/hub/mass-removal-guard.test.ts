@@ -4,7 +4,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { raiseLive } from '#shared/workqueue/item-store.ts';
+import { addGenerationForLiveRead } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
@@ -22,7 +22,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   for (let i = 0; i < lost; i++) await small.world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
   // A pod's log says nothing of this: only a worker that reads everything anew sees it.
   await small.world.runUntil(small.world.now + 30 * 60_000);
-  await raiseLive(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
+  await addGenerationForLiveRead(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
   small.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
   await small.pass(8);
   return small;

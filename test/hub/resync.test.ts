@@ -11,11 +11,11 @@ it('every service is run again within 12 hours, and nothing is written where not
   const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
   calls.length = 0;
-  const { gen } = await readWork(world.table, service);
+  const { generation: gen } = await readWork(world.table, service);
   await pass(12 * 3600);
-  expect((await readWork(world.table, service)).gen).toBe(gen + 1);
+  expect((await readWork(world.table, service)).generation).toBe(gen + 1);
   await pass(12 * 3600);
-  expect((await readWork(world.table, service)).gen).toBe(gen + 2);
+  expect((await readWork(world.table, service)).generation).toBe(gen + 2);
   expect(calls).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compare } from '#functions/sync/shadow.ts';
+import { compareWithCluster } from '#functions/sync/shadow.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { countDifferences, readDifference } from '#shared/store/differences.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -38,6 +38,6 @@ it('a service that cannot be compared is a difference as well', async () => {
   const inputs = { service: { ...aService(), metadata: undefined }, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   const deps = { table: world.table, now: () => world.now, log };
-  await expect(compare(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');
+  await expect(compareWithCluster(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');
   expect((await readDifference(world.table, key))?.text).toContain('cannot be compared: TypeError');
 });

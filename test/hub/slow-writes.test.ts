@@ -1,9 +1,9 @@
 /** A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. */
 import { expect, it } from 'vitest';
-import { defaultLimits } from '#functions/sync/deps.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
@@ -66,9 +66,9 @@ it('its calls end before the function does, with Endpoints and both families han
   await pass(300);
   expect(ends.length).toBeGreaterThan(6);
   // A second call after one that took all the time a call may take.
-  expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.callMs);
-  expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.reserveMs);
-  const { parts } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
-  expect(Math.min(parts.ep.tries, parts.sl.tries)).toBeGreaterThan(0);
+  expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.sync.callMs);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.sync.reserveMs);
+  const { controllers } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
+  expect(Math.min(controllers.endpoints.failures, controllers.slices.failures)).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });

@@ -5,8 +5,9 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
-import { backoffSeconds } from '#shared/workqueue/rules/backoff.ts';
-import { cleanPart, failed, isExhausted, maxRetries, noWork, parked, partsToRun, succeeded } from '#shared/workqueue/rules/item.ts';
+import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
+import { type ControllerState, controllersToRun, idleController, noWork } from '#shared/workqueue/rules/item.ts';
+import { nextState, recordSuccess } from '#shared/workqueue/rules/next-state.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
@@ -159,38 +160,47 @@ describe('a write that would take away much', () => {
 });
 
 describe('the record of a key does what its work queue does upstream [UT-120, UT-121, UT-122]', () => {
-  const fresh = (gen: number) => ({ gen, seq: { ep: 0, sl: 0 } });
+  const fresh = (generation: number) => ({ generation, retryNumbers: { endpoints: 0, slices: 0 } });
+
+  /** Each retry fails in turn. */
+  function afterFailures(count: number): { readonly state: ControllerState; readonly gaveUp: boolean } {
+    let state = idleController;
+    let gaveUp = false;
+    for (let i = 0; i < count; i++) {
+      const run = { generation: 1, retryNumber: state.retryNumber, delayedByBatch: false, postponedSeconds: 0, nowMs: state.retryDueMs };
+      const next = nextState('slices', state, { kind: 'failed', error: 'denied' }, run);
+      state = next.state;
+      gaveUp = next.gaveUp !== undefined;
+    }
+    return { state, gaveUp };
+  }
 
   it('many wake-ups before a run are one run, and those during a run one more [Q-1, Q-3: Collapse, CollapseWhileProcessing]', () => {
     const captured = 3;
-    const done = { ep: succeeded(cleanPart, captured), sl: succeeded(cleanPart, captured) };
-    for (const gen of [1, 2, 3]) expect(partsToRun(fresh(gen), { ...noWork, gen: 3, parts: done })).toEqual([]);
-    expect(partsToRun(fresh(4), { ...noWork, gen: 5, parts: done })).toEqual(['ep', 'sl']);
-    const again = { ep: succeeded(done.ep, 5), sl: succeeded(done.sl, 5) };
-    expect(partsToRun(fresh(5), { ...noWork, gen: 5, parts: again })).toEqual([]);
+    const item = (generation: number, done: number) => {
+      const state = recordSuccess(idleController, done);
+      return { ...noWork, generation, controllers: { endpoints: state, slices: state } };
+    };
+    for (const generation of [1, 2, 3]) expect(controllersToRun(fresh(generation), item(3, captured))).toEqual([]);
+    expect(controllersToRun(fresh(4), item(5, captured))).toEqual(['endpoints', 'slices']);
+    expect(controllersToRun(fresh(5), item(5, 5))).toEqual([]);
   });
 
   it('a delayed wake-up that comes after what it stood for is dropped [Q-6, Q-8: Deduping]', () => {
-    const work = { ...noWork, gen: 2, parts: { ep: succeeded(cleanPart, 2), sl: succeeded(cleanPart, 2) } };
-    expect(partsToRun(fresh(1), work)).toEqual([]);
+    const state = recordSuccess(idleController, 2);
+    expect(controllersToRun(fresh(1), { ...noWork, generation: 2, controllers: { endpoints: state, slices: state } })).toEqual([]);
   });
 
   it('waits double up to the cap, without overflow, and start afresh after a success [Q-11, Q-13, Q-14, Q-15, Q-19]', () => {
-    expect([0, 1, 2, 9, 10, 60].map((n) => backoffSeconds('sl', n))).toEqual([1, 2, 4, 512, 1000, 1000]);
-    expect([0, 7, 8, 14, 60].map((n) => backoffSeconds('ep', n))).toEqual([1, 1, 2, 82, 1000]);
-    let part = cleanPart;
-    for (let i = 0; i < 5; i++) part = failed(part);
-    expect(part.tries).toBe(5);
-    expect(succeeded(part, 1).tries).toBe(0);
-    expect(parked(part, 1).tries).toBe(0);
+    expect([0, 1, 2, 9, 10, 60].map((n) => backoffSeconds('slices', n))).toEqual([1, 2, 4, 512, 1000, 1000]);
+    expect([0, 7, 8, 14, 60].map((n) => backoffSeconds('endpoints', n))).toEqual([1, 1, 2, 82, 1000]);
+    expect(afterFailures(5).state.failures).toBe(5);
+    expect(recordSuccess(afterFailures(5).state, 1).failures).toBe(0);
+    expect(afterFailures(maxRetries + 1).state).toMatchObject({ failures: 0, doneGeneration: 1 });
   });
 
-  it('the record of a key does what its work queue does upstream is exhausted by the sixteenth failure', () => {
-    let part = cleanPart;
-    for (let tries = 1; tries <= maxRetries; tries++) {
-      expect(isExhausted(part)).toBe(false);
-      part = failed(part);
-    }
-    expect(isExhausted(part)).toBe(true);
+  it('the record of a key is exhausted by the sixteenth failure', () => {
+    expect(afterFailures(maxRetries).gaveUp).toBe(false);
+    expect(afterFailures(maxRetries + 1).gaveUp).toBe(true);
   });
 });

@@ -43,7 +43,9 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   if (!meta || !hasSynced(meta)) return;
   for (const item of owed) {
     const work = decodeWork(item);
-    const due = Math.max(work.dirtyAt ?? Number.POSITIVE_INFINITY, work.parts.ep.at, work.parts.sl.at) + world.profile.batchPeriodSeconds * 1000;
+    const { endpoints, slices } = work.controllers;
+    const due =
+      Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, endpoints.retryDueMs, slices.retryDueMs) + world.profile.batchPeriodSeconds * 1000;
     if (!isClean(work) && due < begunAt - owedForMs) return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
   }
 }

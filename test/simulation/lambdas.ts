@@ -6,7 +6,7 @@ import type { SyncDeps } from '#functions/sync/deps.ts';
 import { eventRecorder } from '#functions/sync/events.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { comeBackSeconds } from '#shared/queue/come-back.ts';
-import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
@@ -18,7 +18,7 @@ interface Container {
   busy: boolean;
   readonly caches: WarmCaches;
   nodes: SyncDeps['nodes'];
-  readonly leaseEnds: LeaseEnds;
+  readonly leaseEndWakeUps: LeaseEndWakeUps;
   readonly pods: PodCache;
 }
 
@@ -96,14 +96,14 @@ export class Lambdas {
     const { ingest, sync, podLog } = this.#world.profile.limits;
     return {
       busy: false,
-      leaseEnds: new LeaseEnds(sync),
+      leaseEndWakeUps: new LeaseEndWakeUps(sync),
       caches: freshCaches(ingest),
       nodes: new Map(),
       pods: new PodCache(podLog),
     };
   }
 
-  #ingest(actor: Actor, { leaseEnds, caches }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #ingest(actor: Actor, { leaseEndWakeUps, caches }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: () => this.#processes.clusterQueues(actor),
@@ -111,13 +111,13 @@ export class Lambdas {
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
       caches,
-      leaseEnds,
+      leaseEndWakeUps,
       limits: this.#world.profile.limits,
     };
     return ingestBatch(deps, cluster, asRecords(records), deadline);
   }
 
-  #sync(actor: Actor, { leaseEnds, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #sync(actor: Actor, { leaseEndWakeUps, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const log = this.#processes.log(actor);
     const { limits } = this.#world.profile;
     const deps: SyncDeps = {
@@ -131,11 +131,11 @@ export class Lambdas {
       newLeaseId: () => this.#processes.newId(actor),
       events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
       nodes,
-      leaseEnds,
+      leaseEndWakeUps,
       pods: this.#world.monitor.witnessPods(actor, pods),
       limits,
     };
-    return syncBatch(deps, limits.sync, cluster, asRecords(records), deadline);
+    return syncBatch(deps, cluster, asRecords(records), deadline);
   }
 }
 

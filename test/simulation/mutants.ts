@@ -9,7 +9,7 @@ import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import { objectsOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
-import { anyGeneration } from '#shared/workqueue/rules/item.ts';
+import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
@@ -38,7 +38,7 @@ const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
 const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
-const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as SyncMessage).gen === anyGeneration;
+const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as SyncMessage).gen === latestGeneration;
 
 /** Nothing but crashes, and little enough of everything that the next change does not hide what the last one lost. */
 const crashing: Partial<Profile> = {

@@ -3,7 +3,7 @@ import { sweep } from '#functions/sweep/sweep.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
@@ -72,9 +72,9 @@ export class Operations {
       actor.trace(`re-drives ${message.body}`);
       if (this.#processes.mutant?.redriveCopies && part)
         return syncs.add({ body: JSON.stringify({ v: 1, cluster, ns, service, gen, seq: { [part]: 0 } }) });
-      const wakeUp = { namespace: ns, service, delaySeconds: 0, live: true, seen: undefined };
+      const wakeUp = { namespace: ns, service, delaySeconds: 0, readLive: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
-      await sendWakeUps(deps, this.#processes.queue(actor, 'syncs'), cluster, [wakeUp]);
+      await addWork(deps, this.#processes.queue(actor, 'syncs'), cluster, [wakeUp]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
     // Events say what is so as of a version: they can come at any time.

@@ -1,7 +1,7 @@
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { sendWakeUps } from '#shared/workqueue/add.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster, isLiedTo } from './profile.ts';
@@ -151,9 +151,9 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
     if (item.pk.includes('#WORK#')) {
       const work = decodeWork(item);
       if (!isClean(work)) {
-        if (resynced || !wasLeftBehind(world, item.pk, work.gen)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+        if (resynced || !wasLeftBehind(world, item.pk, work.generation)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
       }
-      if (isClean(work) && work.dirtyAt !== undefined) world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
+      if (isClean(work) && work.dirtyAtMs !== undefined) world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
     }
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
@@ -183,12 +183,12 @@ async function resync(world: World): Promise<void> {
   }
   const wakeUps = [...services].map((key) => {
     const [namespace = '', service = ''] = key.split('/');
-    return { namespace, service, delaySeconds: 0, live: false, seen: undefined };
+    return { namespace, service, delaySeconds: 0, readLive: false, observedAtMs: undefined };
   });
   const syncs = {
     send: async (messages: readonly { readonly body: string }[]) => {
       for (const m of messages) world.queues.syncs.add(m);
     },
   };
-  await sendWakeUps({ table: world.table, now: () => world.scheduler.now }, syncs, cluster, wakeUps);
+  await addWork({ table: world.table, now: () => world.scheduler.now }, syncs, cluster, wakeUps);
 }

@@ -24,7 +24,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
-import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { memoryClusterApi } from './cluster-memory.ts';
 import { memoryClusterQueues } from './queue-memory.ts';
 import { memoryTable } from './table-memory.ts';
@@ -96,7 +96,7 @@ export class HubWorld {
       flush: options.flush ?? (() => {}),
       clusterMetrics: options.clusterMetrics ?? 'all',
       events: eventRecorder({ now: () => this.now, log }),
-      leaseEnds: new LeaseEnds(),
+      leaseEndWakeUps: new LeaseEndWakeUps(),
       pods: new PodCache(),
       nodes: new Map(),
       caches: freshCaches(),
@@ -148,7 +148,7 @@ export class HubWorld {
       });
       await this.#deliver(syncs, (records) => {
         this.#onBatch('sync', records.length);
-        return syncBatch(this.#deps, defaultLimits.sync, cluster, records, this.now + 30_000);
+        return syncBatch(this.#deps, cluster, records, this.now + 30_000);
       });
     }
     this.now = end;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
-import { defaultLimits, type SyncDeps } from '#functions/sync/deps.ts';
+import type { SyncDeps } from '#functions/sync/deps.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { readObject } from '#shared/store/objects.ts';
@@ -50,6 +50,6 @@ it('MessagesFailed counts wake-ups that sync could not handle', async () => {
   const { deps, metrics, table } = await ingestHub();
   const body = encodeMessage({ v: messageVersion, cluster: 'c', ns: 'ns', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } });
   const failing = { ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } } as unknown as SyncDeps;
-  expect(await syncBatch(failing, defaultLimits, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
+  expect(await syncBatch(failing, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
   expect(metrics.get('MessagesFailed')).toBe(1);
 });

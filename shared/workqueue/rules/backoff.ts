@@ -4,18 +4,22 @@
  * endpoints: 5 ms·2ⁿ, so 5, 10, 20 … 640 ms, 1.28 … 81.92 s; SQS knows no fractions, so everything below a second is one second.
  * slices: 1 s·2ⁿ up to 1000 s: 1, 2, 4 … 512, 1000, 1000, 1000, 1000, 1000 s.
  */
-import type { WorkPart } from './item.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import type { Controller } from '#shared/kube/controllers.ts';
 
-const baseMs: { readonly [P in WorkPart]: number } = { ep: 5, sl: 1000 };
+/** Upstream's maxRetries: the first try and 15 more, then the work is given up. */
+export const maxRetries = 15;
+
+const baseMs: { readonly [C in Controller]: number } = { endpoints: 5, slices: 1000 };
 const capMs = 1_000_000;
 
 /** Wait before the next try after `failures` failures before this one, in seconds. */
-export function backoffSeconds(part: WorkPart, failures: number): number {
-  return Math.max(1, Math.ceil(Math.min(baseMs[part] * 2 ** failures, capMs) / 1000));
+export function backoffSeconds(controller: Controller, failures: number): number {
+  return Math.max(1, Math.ceil(Math.min(baseMs[controller] * 2 ** failures, capMs) / 1000));
 }
 
-/** Wait of a message that is for the end of a lease. */
-export const leaseEndSeconds = (msOfLease: number): number => Math.min(900, Math.ceil(msOfLease / 1000));
+/** Wait of a wake-up for the end of a lease. */
+export const leaseEndSeconds = (msOfLease: number): number => Math.min(longestDelaySeconds, Math.ceil(msOfLease / 1000));
 
 /** Wait for the first lists: 1 s, doubled up to 30 s. */
 export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, longestGateSeconds);

@@ -1,114 +1,97 @@
 /**
- * client-go's work queue (docs/behaviour.md 3) as a record with generations. Pure: what a message means to a record, and the
- * record after an outcome. What order the record is read, claimed, written and messages are sent in is the worker's.
+ * The work item: what is owed to one service, and what of a wake-up there is still reason to run. client-go's queue (docs/behaviour.md 3) as a record
+ * with generations.
  */
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
 
-/** Upstream's maxRetries: the first try and 15 more, then the work is parked. */
-export const maxRetries = 15;
+export interface WorkItem {
+  /** Raised by each change that concerns the service. */
+  readonly generation: number;
+  /** Outputs are read from the API server until this generation is done. */
+  readonly liveReadGeneration: number;
+  readonly lease: Lease | undefined;
+  /** Since when work is owed; undefined: none is. */
+  readonly dirtyAtMs: number | undefined;
+  /** When the last run ended, with whatever outcome; 0: none has. */
+  readonly ranAtMs: number;
+  readonly controllers: ControllerStates;
+  /**
+   * Text of store/triggers.ts, which is stored with the item so that it costs no write of its own; undefined when it is in items of its own, or there
+   * is none.
+   */
+  readonly triggers: string | undefined;
+}
 
-export type WorkPart = 'ep' | 'sl';
-export const workParts: readonly WorkPart[] = ['ep', 'sl'];
+export type ControllerStates = { readonly [C in Controller]: ControllerState };
 
-export interface PartState {
+/** How far one controller is with a service. */
+export interface ControllerState {
   /** The newest generation that the outputs are known to cover. */
-  readonly done: number;
-  /** Failures in a row of this key; faults of the cluster are not counted. */
-  readonly tries: number;
-  /** Number of the newest chain message; only grows, and is always set to a number that was sent. */
-  readonly seq: number;
-  /** The generation which that chain message covers, and when it is due (ms since the epoch). */
-  readonly rg: number;
-  readonly at: number;
+  readonly doneGeneration: number;
+  /** Failures in a row of this service; faults of the cluster are not counted. */
+  readonly failures: number;
+  /** Number of the newest retry. It only grows, and is always the number of a message that was sent. */
+  readonly retryNumber: number;
+  /** The generation that this retry covers, and when it is due. It is pending while that generation is not done. */
+  readonly retryGeneration: number;
+  readonly retryDueMs: number;
 }
 
 export interface Lease {
   readonly id: string;
-  /** ms since the epoch. */
-  readonly until: number;
+  readonly untilMs: number;
   /** The generation that the run under way covers; undefined where its holder did not say. */
   readonly covers?: number | undefined;
 }
 
-export interface WorkItem {
-  readonly gen: number;
-  /** Outputs are to be read live until this generation is done. */
-  readonly live: number;
-  readonly lease: Lease | undefined;
-  readonly dirtyAt: number | undefined;
-  /** When a run ended last, however it ended, ms since the epoch; 0 for never. */
-  readonly ranAt: number;
-  readonly parts: { readonly [P in WorkPart]: PartState };
-  /** Text of store/triggers.ts, which rides along so that it costs no write of its own; undefined when it is kept in items of its own, or there is none. */
-  readonly triggers: string | undefined;
-}
+export const idleController: ControllerState = { doneGeneration: 0, failures: 0, retryNumber: 0, retryGeneration: 0, retryDueMs: 0 };
 
-export type Seq = { readonly [P in WorkPart]?: number };
-
-export const cleanPart: PartState = { done: 0, tries: 0, seq: 0, rg: 0, at: 0 };
 export const noWork: WorkItem = {
-  gen: 0,
-  live: 0,
+  generation: 0,
+  liveReadGeneration: 0,
   lease: undefined,
-  dirtyAt: undefined,
-  ranAt: 0,
-  parts: { ep: cleanPart, sl: cleanPart },
+  dirtyAtMs: undefined,
+  ranAtMs: 0,
+  controllers: { endpoints: idleController, slices: idleController },
   triggers: undefined,
 };
 
+/** The generation of a wake-up that is for all that is owed when it is received. */
+export const latestGeneration = Number.MAX_SAFE_INTEGER;
+
+interface Received {
+  readonly generation: number;
+  readonly retryNumbers: { readonly [C in Controller]?: number };
+}
+
 /**
- * The parts of the message that there is still reason to run. A part goes when it is done (by the record's own generation, which may
- * be behind the message's after a table was restored), or when a newer chain message is out for what it covers.
+ * The controllers of the wake-up that there is still reason to run. One drops out when its generation is done (by the item's own count, which may be
+ * behind the message's after the table was restored), or when a newer retry is pending that covers the generation.
  */
-export function partsToRun(message: { readonly gen: number; readonly seq: Seq }, work: WorkItem): readonly WorkPart[] {
-  const gen = Math.min(message.gen, work.gen);
-  return workParts.filter((p) => {
-    const seq = message.seq[p];
-    if (seq === undefined) return false;
-    const { done, rg, seq: newest } = work.parts[p];
-    return done < gen && !(gen <= rg && seq < newest);
+export function controllersToRun(message: Received, item: WorkItem): readonly Controller[] {
+  const generation = Math.min(message.generation, item.generation);
+  return controllers.filter((c) => {
+    const number = message.retryNumbers[c];
+    if (number === undefined) return false;
+    const { doneGeneration, retryGeneration, retryNumber } = item.controllers[c];
+    return doneGeneration < generation && !(generation <= retryGeneration && number < retryNumber);
   });
 }
 
-/** The generation of a message that stands for whatever is owed when it is handled. */
-export const anyGeneration = Number.MAX_SAFE_INTEGER;
+export const controllersBehind = (item: WorkItem): readonly Controller[] =>
+  controllers.filter((c) => item.controllers[c].doneGeneration < item.generation);
 
-export const isLeased = (work: WorkItem, now: number): boolean => work.lease !== undefined && work.lease.until > now;
+export const isDone = (states: ControllerStates, generation: number): boolean => controllers.every((c) => states[c].doneGeneration >= generation);
 
-/** Is another run to come under the lease, or to be sent for, which begins after this record was read? */
-export const owesAnother = ({ gen, lease }: WorkItem): boolean => lease?.covers !== undefined && lease.covers < gen;
+/** Nothing is owed. */
+export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
-export const isClean = (work: WorkItem): boolean => workParts.every((p) => work.parts[p].done >= work.gen);
+export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 
-/** Number of the part's next chain message: above every number that was sent, whoever sent it. */
-export const nextSeq = (part: PartState, messageSeq: number | undefined): number => Math.max(part.seq, messageSeq ?? 0) + 1;
+/** Has a generation been added that the run under way does not cover? Then its holder runs again, or sends for it, and reads after this item was read. */
+export const hasUncoveredGeneration = ({ generation, lease }: WorkItem): boolean => lease?.covers !== undefined && lease.covers < generation;
 
-/** The part after a run that covered generation `captured`. */
-export const succeeded = (part: PartState, captured: number): PartState => ({ ...part, done: captured, tries: 0 });
-
-/** Has this failure used up the retries? Then the work is parked, unless a retry waits all the same. */
-export const isExhausted = (part: PartState): boolean => part.tries + 1 > maxRetries;
-
-/** The part whose retries are used up, but not its times: what still waits starts afresh. */
-export const forgotten = (part: PartState): PartState => ({ ...part, tries: 0 });
-
-/** The part after its work was parked: done until the next change, which starts afresh. */
-export const parked = (part: PartState, captured: number): PartState => forgotten({ ...part, done: captured });
-
-/** The part put off, whose run failed. */
-export const failed = (part: PartState): PartState => ({ ...part, tries: part.tries + 1 });
-
-/** The part put off, with its waiting message sent. */
-export const deferred = (part: PartState, captured: number, seq: number, at: number): PartState => ({ ...part, seq, rg: captured, at });
-
-/** A message that is about to be received may find the lease of the run that rests on it. */
-const marginMs = 500;
-
-/**
- * May a run that is put off, or to be tried again, rest on the chain message that is already out and comes no later, so that a part keeps one
- * message however many events come in? Not if the message in hand is that very one, which would delete itself.
- */
-export function canAbsorb(part: PartState, messageSeq: number | undefined, now: number, waitMs: number): boolean {
-  return part.rg > part.done && now < part.at - marginMs && part.at <= now + waitMs && (messageSeq ?? 0) < part.seq;
+/** When the item's work is to be run at the latest: after a pod's change it waits for the batch period, after a failure for the retry. */
+export function dueMs({ dirtyAtMs, controllers: { endpoints, slices } }: WorkItem, sinceMs: number, batchMs: number): number {
+  return Math.max((dirtyAtMs ?? sinceMs) + batchMs, endpoints.retryDueMs, slices.retryDueMs);
 }
-
-export const absorbed = (part: PartState, captured: number): PartState => ({ ...part, rg: captured });

@@ -1,30 +1,34 @@
-/** How a run of one part ended. */
+/** How a run of one controller for one service ended. */
 export type Outcome =
   | { readonly kind: 'ok' }
-  /** The key's own fault: tried again with back-off, parked when the retries are used up. */
+  /** The fault is the service's own: it is tried again with back-off, and given up when the retries are used up. */
   | { readonly kind: 'failed'; readonly error: string }
-  /** Nobody's fault here: the cluster can't be asked, or not now. Costs no retry. */
-  | NotNowOutcome;
+  /** The cluster cannot be asked, or not now. Not counted as a failure. */
+  | PostponedOutcome;
 
-export interface NotNowOutcome {
-  readonly kind: 'not-now';
+export interface PostponedOutcome {
+  readonly kind: 'postponed';
   readonly reason: string;
   readonly waitSeconds: number;
-  /** What others may have been told to wait for the same cause, if longer: a wake-up that waits no longer than that stands for this one too. */
-  readonly longestSeconds?: number;
+  /** How long other runs may wait for the same cause, if longer than this one: a pending retry within that time covers this run too. */
+  readonly coveredForSeconds?: number;
 }
 
 export const ok: Outcome = { kind: 'ok' };
 
-/** Thrown where a run has to stop as a whole, for every part. */
-export class NotNow extends Error {
-  override readonly name = 'NotNow';
+/** Thrown where a run has to stop as a whole, for both controllers. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed';
   readonly waitSeconds: number;
-  readonly longestSeconds: number;
+  readonly coveredForSeconds: number;
 
-  constructor(reason: string, waitSeconds: number, longestSeconds = waitSeconds) {
+  constructor(reason: string, waitSeconds: number, coveredForSeconds = waitSeconds) {
     super(reason);
     this.waitSeconds = waitSeconds;
-    this.longestSeconds = longestSeconds;
+    this.coveredForSeconds = coveredForSeconds;
+  }
+
+  get outcome(): PostponedOutcome {
+    return { kind: 'postponed', reason: this.message, waitSeconds: this.waitSeconds, coveredForSeconds: this.coveredForSeconds };
   }
 }

@@ -12,14 +12,13 @@ import { eventRecorder } from '#functions/sync/events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { defaultLimits } from '#shared/contract/limits.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { LeaseEnds } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { Random } from '#test/simulation/random.ts';
 import { Scheduler } from '#test/simulation/scheduler.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
@@ -54,7 +53,7 @@ interface Container {
 
 const freshMemory = () => ({
   caches: freshCaches(),
-  leaseEnds: new LeaseEnds(),
+  leaseEndWakeUps: new LeaseEndWakeUps(),
   pods: new PodCache(),
   nodes: new Map(),
 });
@@ -230,6 +229,6 @@ export class AwsWorld {
       events: eventRecorder({ now: () => this.now, log: silent }),
     };
     const deadline = this.now + 30_000;
-    return stage === 'ingest' ? ingestBatch(deps, cluster, records, deadline) : syncBatch(deps, defaultLimits.sync, cluster, records, deadline);
+    return stage === 'ingest' ? ingestBatch(deps, cluster, records, deadline) : syncBatch(deps, cluster, records, deadline);
   }
 }

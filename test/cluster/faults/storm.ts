@@ -100,7 +100,7 @@ async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
       return readWork(hub.table, { cluster, namespace, name: service });
     }),
   );
-  return new Set(work.flatMap(({ lease }) => (lease && lease.until > Date.now() ? [`${lease.id} ${lease.until}`] : [])));
+  return new Set(work.flatMap(({ lease }) => (lease && lease.untilMs > Date.now() ? [`${lease.id} ${lease.untilMs}`] : [])));
 }
 
 /** False when the process was gone already. */

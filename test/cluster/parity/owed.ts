@@ -18,8 +18,9 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
       dirty.map(async ({ pk }) => {
         const { namespace, service } = parseWorkKey(pk);
         const work = await readWork(table, { cluster, namespace, name: service });
-        const { ep, sl } = work.parts;
-        const isBackingOff = !work.lease && ep.tries + sl.tries > 0 && Math.max(ep.at, sl.at) > Date.now();
+        const { endpoints, slices } = work.controllers;
+        const isBackingOff =
+          !work.lease && endpoints.failures + slices.failures > 0 && Math.max(endpoints.retryDueMs, slices.retryDueMs) > Date.now();
         return isClean(work) || (failing && isBackingOff) ? [] : [`${namespace}/${service}`];
       }),
     );

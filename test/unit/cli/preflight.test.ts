@@ -15,7 +15,7 @@ import type { Right } from '#shared/cluster/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { raise } from '#shared/workqueue/item-store.ts';
+import { addGeneration } from '#shared/workqueue/item-store.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -63,11 +63,11 @@ describe('a cluster is not quiet in shadow mode', () => {
 it('a service whose comparison fails is owed a run, one that has just changed or waits for its time is not, nor is one that is done', async () => {
   const table = memoryTable();
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
-  await raise(table, key('fails'), now - 90_000);
-  await raise(table, key('just-changed'), now - 5_000);
-  await raise(table, key('waits'), now - 90_000);
+  await addGeneration(table, key('fails'), now - 90_000);
+  await addGeneration(table, key('just-changed'), now - 5_000);
+  await addGeneration(table, key('waits'), now - 90_000);
   await table.update(workKey('c', 'ns', 'waits'), { set: { ep_at: now + 30_000, sl_at: now - 1_000 } });
-  await raise(table, key('done'), now - 90_000);
+  await addGeneration(table, key('done'), now - 90_000);
   await table.update(workKey('c', 'ns', 'done'), { set: { ep_done: 1, sl_done: 1 } });
   expect(await readOverdueRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
   // Pods' changes wait for their batch period.

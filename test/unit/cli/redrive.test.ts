@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listSetAside, type SetAsideMessage } from '#infra/cli/redrive.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { claim, raise, readWork, settleClean } from '#shared/workqueue/item-store.ts';
-import { partsToRun, succeeded } from '#shared/workqueue/rules/item.ts';
+import { readWakeUp } from '#shared/queue/wake-up-message.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { addGeneration, claim, readWork, releaseClean } from '#shared/workqueue/item-store.ts';
+import { controllersToRun } from '#shared/workqueue/rules/item.ts';
+import { recordSuccess } from '#shared/workqueue/rules/next-state.ts';
 import { localHub } from './local-hub.ts';
 
 let hub: Awaited<ReturnType<typeof localHub>>;
@@ -24,14 +28,19 @@ const look = async (cluster: string, now = Date.now): Promise<readonly SetAsideM
 /** A service whose work was given up: generation 1 is done. */
 async function givenUp(cluster: string, name: string) {
   const key = { cluster, namespace: 'ns', name };
-  const { gen: captured } = await raise(hub.table, key, 1);
-  const lease = { id: 'l', now: 1, until: 2 };
-  const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
-  if (!claimed) throw new Error('not claimed');
-  const before = claimed.work.parts;
-  const parts = { ep: succeeded(before.ep, captured), sl: succeeded(before.sl, captured) };
-  await settleClean(hub.table, key, { leaseId: 'l', captured, now: 2, before, parts });
+  await addGeneration(hub.table, key, 1);
+  await runOnce(key);
   return key;
+}
+
+/** Both controllers succeed. Resolves to whether the work is done. */
+async function runOnce(key: ServiceKey): Promise<boolean> {
+  const read = { item: await readWork(hub.table, key), controllers };
+  const item = await claim(hub.table, key, read, { id: 'l', nowMs: 1, untilMs: 2 });
+  if (!item) throw new Error('not claimed');
+  const { generation, controllers: before } = item;
+  const after = { endpoints: recordSuccess(before.endpoints, generation), slices: recordSuccess(before.slices, generation) };
+  return releaseClean(hub.table, key, { leaseId: 'l', generation, before, after, triggers: undefined, nowMs: 2 });
 }
 
 const wakeUp = (cluster: string, service: string) => ({ v: messageVersion, cluster, ns: 'ns', service, gen: 1, seq: { ep: 0, sl: 0 } });
@@ -56,8 +65,8 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   expect(await hub.depth(cluster, 'parked')).toBe(0);
   const work = await readWork(hub.table, key);
   const [message] = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
-  expect(work).toMatchObject({ gen: 2, live: 2 });
-  expect(message && partsToRun(message, work)).toEqual(['ep', 'sl']);
+  expect(work).toMatchObject({ generation: 2, liveReadGeneration: 2 });
+  expect(message && controllersToRun(readWakeUp(encodeMessage(message)), work)).toEqual(['endpoints', 'slices']);
 });
 
 it.concurrent('taken up twice it is done once more and nothing else', async () => {
@@ -70,13 +79,8 @@ it.concurrent('taken up twice it is done once more and nothing else', async () =
 
   const messages = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
   expect(messages).toHaveLength(2);
-  const lease = { id: 'l', now: 1, until: 2 };
-  const claimed = await claim(hub.table, key, await readWork(hub.table, key), ['ep', 'sl'], lease);
-  if (!claimed) throw new Error('not claimed');
-  const { gen, parts: before } = claimed.work;
-  const parts = { ep: succeeded(before.ep, gen), sl: succeeded(before.sl, gen) };
-  expect(await settleClean(hub.table, key, { leaseId: 'l', captured: gen, now: 2, before, parts })).toBe(true);
-  for (const message of messages) expect(partsToRun(message, await readWork(hub.table, key))).toEqual([]);
+  expect(await runOnce(key)).toBe(true);
+  for (const m of messages) expect(controllersToRun(readWakeUp(encodeMessage(m)), await readWork(hub.table, key))).toEqual([]);
   expect(await look(cluster)).toEqual([]);
 });
 
@@ -155,5 +159,5 @@ it.concurrent('what a cluster’s dead-letter queues hold in the name of another
   await release();
   for (const queue of ['events', 'syncs'] as const) for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
   for (const queue of ['deadEvents', 'deadSyncs'] as const) expect(await hub.depth(one, queue)).toBe(1);
-  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', name: 'web' })).gen).toBe(0);
+  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', name: 'web' })).generation).toBe(0);
 });

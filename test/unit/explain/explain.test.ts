@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { cleanPart, noWork } from '#shared/workqueue/rules/item.ts';
+import { idleController, noWork } from '#shared/workqueue/rules/item.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { explainPod, factsOf, input, meta, now, onlyPod } from './fixtures.ts';
 
@@ -70,7 +70,7 @@ describe('what is saved', () => {
 
   it('what is saved is not compared for a controller that is switched off', () => {
     const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true } });
-    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, gen: 1 } }));
+    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, generation: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
   });
@@ -83,19 +83,23 @@ describe('what is saved', () => {
 });
 
 describe('the summary', () => {
-  const done = { ...noWork, gen: 3, parts: { ep: { ...cleanPart, done: 3 }, sl: { ...cleanPart, done: 3 } } };
+  const done = {
+    ...noWork,
+    generation: 3,
+    controllers: { endpoints: { ...idleController, doneGeneration: 3 }, slices: { ...idleController, doneGeneration: 3 } },
+  };
 
   it.each([
     ['everything is written', input({ work: done }), '1 of 1 selected pods is ready to be reached; everything is written.'],
-    ['a run is owed', input({ work: { ...done, gen: 4 } }), '1 of 1 selected pods is ready to be reached; a run is owed.'],
+    ['a run is owed', input({ work: { ...done, generation: 4 } }), '1 of 1 selected pods is ready to be reached; a run is owed.'],
     [
       'tries failed',
-      input({ work: { ...done, gen: 4, parts: { ...done.parts, ep: { ...done.parts.ep, tries: 2 } } } }),
+      input({ work: { ...done, generation: 4, controllers: { ...done.controllers, endpoints: { ...done.controllers.endpoints, failures: 2 } } } }),
       '1 of 1 selected pods is ready to be reached; a run is owed after 2 failed tries.',
     ],
     [
       'the circuit is open',
-      input({ work: { ...done, gen: 4 }, meta: meta({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
+      input({ work: { ...done, generation: 4 }, meta: meta({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
       '1 of 1 selected pods is ready to be reached; a run is owed, but the cluster can’t be asked (unreachable).',
     ],
     [
@@ -128,9 +132,11 @@ describe('the summary', () => {
 });
 
 it('tells the state of work, service and cluster', () => {
-  const parts = { ep: { done: 4, tries: 2, seq: 3, rg: 5, at: now + 4_000 }, sl: { ...cleanPart, done: 5 } };
-  const work = { ...noWork, gen: 5, live: 5, dirtyAt: now - 90_000, ranAt: now - 60_000, lease: { id: 'l', until: now + 30_000 }, parts };
-  const triggers = { ep: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, sl: undefined };
+  const endpoints = { doneGeneration: 4, failures: 2, retryNumber: 3, retryGeneration: 5, retryDueMs: now + 4_000 };
+  const controllers = { endpoints, slices: { ...idleController, doneGeneration: 5 } };
+  const lease = { id: 'l', untilMs: now + 30_000 };
+  const work = { ...noWork, generation: 5, liveReadGeneration: 5, dirtyAtMs: now - 90_000, ranAtMs: now - 60_000, lease, controllers };
+  const triggers = { endpoints: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, slices: undefined };
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({
     Generation: '5',

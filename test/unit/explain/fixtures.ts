@@ -26,7 +26,7 @@ export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pod
     pods: pods.map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
     nodes: nodes(node('node-1', 'zone-a')),
     work: noWork,
-    triggers: { ep: undefined, sl: undefined },
+    triggers: { endpoints: undefined, slices: undefined },
     hints: undefined,
     saved: { endpoints: undefined, slices: [] },
     difference: undefined,

@@ -13,7 +13,7 @@ import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
-import { raise } from '#shared/workqueue/item-store.ts';
+import { addGeneration } from '#shared/workqueue/item-store.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { node, pod, service } from '#test/unit/slices/fixtures.ts';
 
@@ -40,7 +40,7 @@ async function snapshot(): Promise<Table> {
   const other = { ...pod(2), metadata: { ...pod(2).metadata, labels: { app: 'other' } } };
   await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
   await putObject({ table: made, cluster: 'a' }, 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
-  await raise(made, { cluster: 'a', namespace: 'ns', name: 'foo' }, now - 4_000);
+  await addGeneration(made, { cluster: 'a', namespace: 'ns', name: 'foo' }, now - 4_000);
   return made;
 }
 

@@ -5,7 +5,7 @@ import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
-const none: StoredTriggers = { triggers: { ep: undefined, sl: undefined }, buckets: new Map() };
+const none: StoredTriggers = { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
 const times = (pods: number, shift = 0): TriggerTimes => ({
   service: 1000,
   pods: new Map(Array.from({ length: pods }, (_, i) => [`deployment-6b7f9c-${i}`, 1_700_000_000_000 + i + shift])),
@@ -37,40 +37,40 @@ function store() {
 describe('trigger times', () => {
   it('trigger times of a few pods ride on the work item', async () => {
     const { table, save } = store();
-    const { read, wrote, text } = await save({ ep: times(20), sl: times(20) });
-    expect(read).toEqual({ ep: times(20), sl: times(20) });
+    const { read, wrote, text } = await save({ endpoints: times(20), slices: times(20) });
+    expect(read).toEqual({ endpoints: times(20), slices: times(20) });
     expect([wrote, table.dump()]).toEqual([0, []]);
     expect(text?.length).toBeLessThanOrEqual(1200);
   });
 
   it('trigger times of many pods are kept in buckets, of which a change writes only its own', async () => {
     const { save } = store();
-    const first = await save({ ep: times(500), sl: times(500) });
-    expect(first.read).toEqual({ ep: times(500), sl: times(500) });
+    const first = await save({ endpoints: times(500), slices: times(500) });
+    expect(first.read).toEqual({ endpoints: times(500), slices: times(500) });
     expect(first.wrote).toBe(16);
     const changed = { ...times(500), pods: new Map(times(500).pods).set('deployment-6b7f9c-7', 5) };
-    const second = await save({ ep: changed, sl: changed });
-    expect(second.read).toEqual({ ep: changed, sl: changed });
+    const second = await save({ endpoints: changed, slices: changed });
+    expect(second.read).toEqual({ endpoints: changed, slices: changed });
     expect(second.wrote).toBe(1);
-    expect((await save({ ep: changed, sl: changed })).wrote).toBe(0);
+    expect((await save({ endpoints: changed, slices: changed })).wrote).toBe(0);
   });
 
   it('leave no bucket behind when they shrink or go', async () => {
     const { table, save } = store();
-    await save({ ep: times(500), sl: times(500) });
-    expect((await save({ ep: times(100), sl: times(100) })).read).toEqual({ ep: times(100), sl: times(100) });
-    expect((await save({ ep: times(3), sl: times(3) })).read).toEqual({ ep: times(3), sl: times(3) });
+    await save({ endpoints: times(500), slices: times(500) });
+    expect((await save({ endpoints: times(100), slices: times(100) })).read).toEqual({ endpoints: times(100), slices: times(100) });
+    expect((await save({ endpoints: times(3), slices: times(3) })).read).toEqual({ endpoints: times(3), slices: times(3) });
     expect(table.dump()).toEqual([]);
-    expect((await save({ ep: undefined, sl: undefined })).text).toBeNull();
+    expect((await save({ endpoints: undefined, slices: undefined })).text).toBeNull();
   });
 
   it('trigger times of the two controllers may differ, or one may have none', async () => {
     const { save } = store();
     for (const next of [
-      { ep: times(2), sl: times(3) },
-      { ep: times(300), sl: times(300, 7) },
-      { ep: undefined, sl: times(300) },
-      { ep: times(1), sl: undefined },
+      { endpoints: times(2), slices: times(3) },
+      { endpoints: times(300), slices: times(300, 7) },
+      { endpoints: undefined, slices: times(300) },
+      { endpoints: times(1), slices: undefined },
     ]) {
       expect((await save(next)).read).toEqual(next);
     }
@@ -85,10 +85,13 @@ describe('trigger times', () => {
       { nil: undefined },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ ep: part, sl: part }), { minLength: 1, maxLength: 3 }), async (states) => {
+      fc.asyncProperty(fc.array(fc.record({ endpoints: part, slices: part }), { minLength: 1, maxLength: 3 }), async (states) => {
         const { save } = store();
-        for (const { ep, sl } of states) {
-          const next = { ep: ep && { ...ep, pods: new Map(ep.pods) }, sl: sl && { ...sl, pods: new Map(sl.pods) } };
+        for (const { endpoints, slices } of states) {
+          const next = {
+            endpoints: endpoints && { ...endpoints, pods: new Map(endpoints.pods) },
+            slices: slices && { ...slices, pods: new Map(slices.pods) },
+          };
           expect((await save(next)).read).toEqual(next);
         }
       }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Saves } from '#functions/sync/server-state.ts';
+import { ServerState } from '#functions/sync/server-state.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -16,13 +16,13 @@ it('what is gone from a cluster that was made anew is saved at the version of th
     generation: 1,
     object: slice('u1', '100056'),
   };
-  const saves = new Saves(2, [former]);
-  saves.gone('EndpointSlice', slice('u1', '100056'));
-  const [gone] = saves.records;
+  const server = new ServerState(2, [former]);
+  server.recordAbsent('EndpointSlice', slice('u1', '100056'));
+  const [gone] = server.records;
   expect(gone?.version).toBe(former.version);
   // So that whatever comes to that name is newer.
-  saves.present('EndpointSlice', slice('u2', '233'));
-  expect((saves.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
+  server.recordPresent('EndpointSlice', slice('u2', '233'));
+  expect((server.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
 });
 
 it('what a run has found as it was saved before is not saved again', () => {
@@ -30,9 +30,9 @@ it('what a run has found as it was saved before is not saved again', () => {
     { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '7'), generation: 1, object: slice('u1', '7') },
   ];
   const found = (uid: string, resourceVersion: string, isGone = false): number => {
-    const saves = new Saves(1, before);
-    saves[isGone ? 'gone' : 'present']('EndpointSlice', slice(uid, resourceVersion));
-    return saves.unsaved.length;
+    const server = new ServerState(1, before);
+    server[isGone ? 'recordAbsent' : 'recordPresent']('EndpointSlice', slice(uid, resourceVersion));
+    return server.unsaved.length;
   };
   expect(found('u1', '7')).toBe(0);
   expect(found('u1', '8')).toBe(1);

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { backoffSeconds, gateSeconds } from '#shared/workqueue/rules/backoff.ts';
-import { maxRetries } from '#shared/workqueue/rules/item.ts';
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { backoffSeconds, gateSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
 
-const waits = (part: 'ep' | 'sl') => Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(part, failures));
+const waits = (controller: Controller) => Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(controller, failures));
 
 it('endpoints wait 5 ms·2ⁿ, never less than the second that SQS knows', () => {
-  expect(waits('ep')).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]);
+  expect(waits('endpoints')).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]);
 });
 
 it('slices wait 1 s·2ⁿ up to 1000 s', () => {
-  expect(waits('sl')).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]);
+  expect(waits('slices')).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]);
 });
 
 it('no wait overflows, however many failures there were', () => {
-  for (const part of ['ep', 'sl'] as const) expect(backoffSeconds(part, 5000)).toBe(1000);
+  for (const controller of controllers) expect(backoffSeconds(controller, 5000)).toBe(1000);
 });
 
 it('the wait for first lists doubles from 1 s to 30 s', () => {

@@ -1,0 +1,151 @@
+/**
+ * One run of a service: the cluster's record and all inputs (strong reads, after the claim), both controllers, writes with preconditions, a look
+ * whether the lease is still held, save (docs/architecture.md, "Invariants").
+ */
+import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { saveCounts } from '#shared/store/counts.ts';
+import { saveHints } from '#shared/store/hints.ts';
+import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
+import { saveTriggers } from '#shared/store/triggers.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
+import { admit } from './admission.ts';
+import { closedCircuit, faultOf, openedCircuit, passCircuit, withoutCredentials } from './cluster-failures.ts';
+import type { SyncDeps } from './deps.ts';
+import { runEndpoints } from './endpoints-part.ts';
+import { countForeign } from './foreign-writes.ts';
+import { type CarriedOver, load, readServiceItems, type ServiceItems } from './load.ts';
+import { observeSync } from './metrics.ts';
+import type { RunResult } from './report.ts';
+import type { Run } from './run.ts';
+import { ServerState } from './server-state.ts';
+import { compareWithCluster } from './shadow.ts';
+import { runSlices } from './slices-part.ts';
+import { timeLeft } from './time-left.ts';
+
+export interface ToReconcile {
+  readonly claim: Claim;
+  /** Left by the run before under this lease. */
+  readonly carriedOver: CarriedOver | undefined;
+  /** When this worker is stopped. */
+  readonly deadlineMs: number;
+}
+
+export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
+  const { claim, carriedOver } = work;
+  const { service, message, controllers } = claim;
+  // In one call, although the first of them shows whether the others are needed.
+  const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
+  const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
+  const rounds = Math.max(0, ...controllers.map((c) => message.retryNumbers[c] ?? 0));
+  const admission = admit(meta, items.serviceRecord !== undefined, rounds, deps.random);
+  if (admission.kind === 'skip') return nothingDone(ok);
+  if (admission.kind === 'postpone') return nothingDone(admission.postponed.outcome);
+  try {
+    if (admission.kind === 'compare') {
+      await compareWithCluster(
+        deps,
+        admission.meta,
+        service,
+        await load(deps, { meta: admission.meta, key: service, work: claim.item, items, source: 'observed' }),
+      );
+      return nothingDone(ok);
+    }
+    const run = await prepare(deps, admission.meta, work, items);
+    if (!run) return nothingDone(ok);
+    const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
+    const slices = outcomes.get('slices');
+    if (slices && run.meta.settings.slices) observeSync(run, slices);
+    return await save(run, claim, outcomes);
+  } catch (error) {
+    return nothingDone(await outcomeOf(deps, admission.meta, error));
+  }
+}
+
+/** Undefined: the Service is not known yet, and there is nothing to do before it is. */
+async function prepare(deps: SyncDeps, meta: ClusterRecord, work: ToReconcile, items: ServiceItems): Promise<Run | undefined> {
+  const { claim, carriedOver, deadlineMs } = work;
+  const { service } = claim;
+  await passCircuit(deps, meta, claim.leaseId);
+  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
+  const left = timeLeft(deps, deadlineMs);
+  const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];
+  if (meta.circuit) {
+    await api.identity();
+    await closedCircuit(deps, meta);
+  }
+  const inputs = await load(deps, { meta, key: service, work: claim.item, items, source: 'written', outputs: carriedOver?.outputs });
+  const { counts } = items;
+  // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
+  if (!inputs.serviceRecord && (await api.get('Service', service.namespace, service.name))) return undefined;
+  return {
+    deps,
+    meta,
+    key: service,
+    api,
+    brief,
+    work: claim.item,
+    inputs,
+    counts,
+    live: claim.wasTakenOver,
+    server: new ServerState(meta.incarnation, inputs.outputs),
+    foreignWrites: [],
+    nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
+    assertTimeToWrite: () => void left.call(),
+  };
+}
+
+async function runController(run: Run, controller: Controller): Promise<Outcome> {
+  if (!run.meta.settings[controller]) return ok;
+  try {
+    return await (controller === 'endpoints' ? runEndpoints(run) : runSlices(run));
+  } catch (error) {
+    if (isBrokenConnection(error)) return (await faultOf(run, error)) ?? { kind: 'failed', error: String(error) };
+    if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
+    // A fault of ours with this service's objects must not hold its lease and come back for ever: it is tried, then given up.
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    run.deps.log.error('run failed unexpectedly', { ...run.key, controller, error: text });
+    return { kind: 'failed', error: String(error) };
+  }
+}
+
+/** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
+  if (error instanceof Postponed) return error.outcome;
+  if (error instanceof ClusterApiError) {
+    if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
+    return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+  }
+  throw error;
+}
+
+/**
+ * Nothing is saved unless the lease is still held: a worker that takes it over after that look reads live and sees our writes; one that took it over
+ * before is woken by their echo.
+ */
+async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
+  const { deps, key, server, inputs, nextTrackers: next } = run;
+  let isBehind = false;
+  if (server.needsLeaseCheck) {
+    const held = await readIfHeld(deps, claim);
+    if (!held) return 'lease-lost';
+    isBehind = held.generation > claim.item.generation;
+    await concurrently(8, server.unsaved, (record) => saveOutput(deps.table, key, record));
+    // Each controller by itself: the other may take long, and by then there may be a new service of that name.
+    const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
+    if (!inputs.service) await forgetOutputs(deps.table, key, done);
+    await countForeign(run);
+  }
+  const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers, limitsOf(deps).sync);
+  if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
+  await saveCounts(deps.table, key, next.counts, run.counts);
+  const unchanged = text === (claim.item.triggers ?? null);
+  const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
+  const carriedOver = isWhole ? { outputs: server.mergeInto(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
+  const written = { server, api: run.brief, inputs, carriedOver };
+  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
+}

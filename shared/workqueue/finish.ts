@@ -1,0 +1,119 @@
+/**
+ * client-go's Done, with AddRateLimited or Forget for each controller. Wake-ups are sent first and recorded after: the other way round a crash in
+ * between loses the work.
+ */
+import type { QueueUrls } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { Controller } from '#shared/kube/controllers.ts';
+import type { ClusterQueues } from '#shared/queue/port.ts';
+import { encodeParkedCopy, type RetryNumbers } from '#shared/queue/wake-up-message.ts';
+import type { WorkQueueDeps } from './deps.ts';
+import { type RunRecord, releaseClean, releaseOwing, renew } from './item-store.ts';
+import { outgoing } from './outgoing.ts';
+import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
+import { delayUntil, newWork, retry } from './rules/message.ts';
+import { nextState } from './rules/next-state.ts';
+import type { Outcome } from './rules/outcome.ts';
+import type { Claim } from './take.ts';
+
+export interface FinishedRun {
+  readonly outcomes: ReadonlyMap<Controller, Outcome>;
+  /** Addresses of the cluster's queues, as its record has them. */
+  readonly queues: QueueUrls | undefined;
+  /** New text of trigger times; null: none on the item; undefined: as it is. */
+  readonly triggers?: string | null | undefined;
+  /** A generation was added during the run. */
+  readonly isBehind?: boolean;
+}
+
+/** A controller whose retries are used up. */
+export interface GivenUp {
+  readonly controller: Controller;
+  readonly error: string;
+}
+
+export interface Finished {
+  /** `continue`: a generation was added during the run, and the lease is kept for it. */
+  readonly next: { readonly kind: 'done' | 'lease-lost' } | { readonly kind: 'continue'; readonly claim: Claim };
+  readonly gaveUp: readonly GivenUp[];
+}
+
+/** `mayContinue`: there is time for another run under this lease. */
+export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: FinishedRun, mayContinue: boolean): Promise<Finished> {
+  const nowMs = deps.now();
+  const queues = deps.queues(claim.service.cluster, run.queues);
+  const { after, retries, gaveUp } = decide(claim, run.outcomes, nowMs);
+  await send(queues, claim, { retries, gaveUp, nowMs });
+  const { leaseId, item } = claim;
+  const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers: run.triggers, nowMs };
+  const next = await save(deps, claim, record, { isBehind: run.isBehind === true, mayContinue, queues });
+  return { next, gaveUp };
+}
+
+interface Decided {
+  readonly after: { readonly [C in Controller]?: ControllerState };
+  /** By their wait in seconds: controllers that wait for the same time share a wake-up. */
+  readonly retries: ReadonlyMap<number, RetryNumbers>;
+  readonly gaveUp: readonly GivenUp[];
+}
+
+function decide({ item, message }: Claim, outcomes: ReadonlyMap<Controller, Outcome>, nowMs: number): Decided {
+  const after: { [C in Controller]?: ControllerState } = {};
+  const retries = new Map<number, RetryNumbers>();
+  const gaveUp: GivenUp[] = [];
+  const postponedSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'postponed' ? o.waitSeconds : 0)));
+  for (const [controller, outcome] of outcomes) {
+    const next = nextState(controller, item.controllers[controller], outcome, {
+      generation: item.generation,
+      retryNumber: message.retryNumbers[controller],
+      delayedByBatch: message.delayedByBatch === true,
+      postponedSeconds,
+      nowMs,
+    });
+    after[controller] = next.state;
+    const seconds = next.retryInSeconds;
+    if (seconds !== undefined) retries.set(seconds, { ...retries.get(seconds), [controller]: next.state.retryNumber });
+    if (next.gaveUp !== undefined) gaveUp.push({ controller, error: next.gaveUp });
+  }
+  return { after, retries, gaveUp };
+}
+
+interface ToSend extends Pick<Decided, 'retries' | 'gaveUp'> {
+  readonly nowMs: number;
+}
+
+async function send(queues: ClusterQueues, { message, item }: Claim, { retries, gaveUp, nowMs }: ToSend): Promise<void> {
+  const { generation } = item;
+  const wakeUps = [...retries].map(([seconds, numbers]) => delayUntil(retry(message, generation, numbers), nowMs + seconds * 1000, nowMs));
+  if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
+  const { cluster, namespace, service } = message;
+  const copies = gaveUp.map((g) => ({ body: encodeParkedCopy({ cluster, namespace, service, ...g, generation, parkedAtMs: nowMs }) }));
+  if (copies.length > 0) await queues.parked.send(copies);
+}
+
+interface Ending {
+  readonly isBehind: boolean;
+  readonly mayContinue: boolean;
+  readonly queues: ClusterQueues;
+}
+
+/** The lease is released, or kept for the generation that was added meanwhile. */
+async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBehind, mayContinue, queues }: Ending): Promise<Finished['next']> {
+  const { service } = claim;
+  if (isDone({ ...record.before, ...record.after }, record.generation)) {
+    if (!isBehind && (await releaseClean(deps.table, service, record))) return { kind: 'done' };
+    if (mayContinue) {
+      const item = await renew(deps.table, service, record, deps.now() + limitsOf(deps).sync.leaseMs);
+      if (!item) return { kind: 'lease-lost' };
+      return { kind: 'continue', claim: { ...claim, item, controllers: controllersBehind(item), wasTakenOver: false } };
+    }
+  }
+  const item = await releaseOwing(deps.table, service, record);
+  if (!item) return { kind: 'lease-lost' };
+  // Wake-ups that met the lease meanwhile were sent away until its end, which is for the case that this worker dies before it sends this one.
+  if (item.generation > record.generation) {
+    const wakeUp = { namespace: service.namespace, service: service.name, delaySeconds: 0, readLive: false, observedAtMs: undefined };
+    await queues.syncs.send([outgoing(newWork(service.cluster, wakeUp, item.generation, deps.now()))]);
+  }
+  return { kind: 'done' };
+}

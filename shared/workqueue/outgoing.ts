@@ -1,0 +1,6 @@
+import type { OutgoingMessage } from '#shared/queue/port.ts';
+import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';
+import type { Delayed } from './rules/message.ts';
+
+/** The wake-up as the queue takes it. */
+export const outgoing = ({ message, delaySeconds }: Delayed): OutgoingMessage => ({ body: encodeWakeUp(message), delaySeconds });

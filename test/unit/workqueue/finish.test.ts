@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { Controller } from '#shared/kube/controllers.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { finishWork } from '#shared/workqueue/finish.ts';
+import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { takeWork } from '#shared/workqueue/take.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const fails: Outcome = { kind: 'failed', error: 'denied' };
+
+/** A queue with one service that has been added. */
+async function queueWithWork() {
+  const clock = { now: 1_000_000 };
+  const table = memoryTable();
+  const queues = memoryClusterQueues(() => clock.now);
+  let leases = 0;
+  const deps = {
+    table,
+    queues: () => queues,
+    metrics: { put: () => {} },
+    now: () => clock.now,
+    newLeaseId: () => `lease-${++leases}`,
+    leaseEndWakeUps: new LeaseEndWakeUps(),
+  };
+  await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
+  const sent = () => {
+    const waiting = queues.syncs.waiting().map((w) => ({ seconds: (w.visibleAt - clock.now) / 1000, message: readWakeUp(w.body) }));
+    queues.syncs.purge();
+    return waiting;
+  };
+  const claim = async (message: WakeUpMessage | undefined = sent()[0]?.message) => {
+    const taken = message && (await takeWork(deps, message));
+    if (taken?.kind !== 'claimed') throw new Error(`not claimed: ${taken?.kind}`);
+    return taken.claim;
+  };
+  const outcomes = (endpoints: Outcome, slices: Outcome) =>
+    new Map<Controller, Outcome>(Object.entries({ endpoints, slices }) as [Controller, Outcome][]);
+  const finish = async (endpoints: Outcome, slices: Outcome, mayContinue = false) =>
+    finishWork(deps, await claim(), { outcomes: outcomes(endpoints, slices), queues: undefined }, mayContinue);
+  return { clock, table, queues, deps, sent, claim, outcomes, finish };
+}
+
+it('work whose controllers have both succeeded is done, and leaves no wake-up and no lease', async () => {
+  const { table, sent, finish } = await queueWithWork();
+  expect(await finish(ok, ok)).toEqual({ next: { kind: 'done' }, gaveUp: [] });
+  const item = await readWork(table, service);
+  expect([isClean(item), item.lease, item.dirtyAtMs]).toEqual([true, undefined, undefined]);
+  expect(sent()).toEqual([]);
+});
+
+it('a controller that fails is retried alone', async () => {
+  const { clock, table, sent, finish } = await queueWithWork();
+  await finish(fails, ok);
+  const { controllers } = await readWork(table, service);
+  expect(controllers.slices.doneGeneration).toBe(1);
+  expect(controllers.endpoints).toMatchObject({ doneGeneration: 0, failures: 1, retryNumber: 1, retryGeneration: 1 });
+  expect(sent()).toMatchObject([{ seconds: 1, message: { generation: 1, retryNumbers: { endpoints: 1 }, dueMs: clock.now + 1_000 } }]);
+});
+
+it('controllers that are postponed wait together for the longest of their times', async () => {
+  const { sent, finish } = await queueWithWork();
+  await finish({ kind: 'postponed', reason: 'circuit', waitSeconds: 30 }, { kind: 'postponed', reason: 'circuit', waitSeconds: 45 });
+  expect(sent()).toMatchObject([{ seconds: 45, message: { retryNumbers: { endpoints: 1, slices: 1 } } }]);
+});
+
+it('a wait of more than 900 s is several messages, and the retry is handled when the last of them comes', async () => {
+  const { clock, deps, sent, finish } = await queueWithWork();
+  await finish(ok, { kind: 'postponed', reason: 'throttled', waitSeconds: 1_000 });
+  const [first] = sent();
+  expect(first).toMatchObject({ seconds: 900, message: { notBeforeMs: clock.now + 1_000_000 } });
+  clock.now += 900_000;
+  expect(await takeWork(deps, first?.message as WakeUpMessage)).toEqual({ kind: 'not-due' });
+  const [second] = sent();
+  expect(second?.seconds).toBe(100);
+  expect(second?.message.notBeforeMs).toBeUndefined();
+  clock.now += 100_000;
+  expect((await takeWork(deps, second?.message as WakeUpMessage)).kind).toBe('claimed');
+});
+
+it('a controller whose retries are used up leaves a copy in the parked queue, and the work is done', async () => {
+  const { clock, table, queues, sent, claim, outcomes, deps, finish } = await queueWithWork();
+  let { gaveUp } = await finish(ok, fails);
+  for (let tries = 2; tries <= 16; tries++) {
+    expect(gaveUp).toEqual([]);
+    clock.now = (await readWork(table, service)).controllers.slices.retryDueMs;
+    const [retry] = sent();
+    const message = retry?.message.notBeforeMs === undefined ? retry?.message : { ...retry.message, notBeforeMs: undefined };
+    ({ gaveUp } = await finishWork(deps, await claim(message), { outcomes: new Map([...outcomes(ok, fails)].slice(1)), queues: undefined }, false));
+  }
+  expect(gaveUp).toEqual([{ controller: 'slices', error: 'denied' }]);
+  expect(queues.parked.waiting().map((m) => decodeMessage(m.body))).toEqual([
+    { cluster: 'c', ns: 'ns', service: 'svc', part: 'sl', gen: 1, error: 'denied', parkedAt: clock.now },
+  ]);
+  expect(isClean(await readWork(table, service))).toBe(true);
+});
+
+it('nothing is recorded of a retry that the queue did not accept', async () => {
+  const { table, queues, finish } = await queueWithWork();
+  queues.syncs.send = async () => {
+    throw new Error('refused');
+  };
+  await expect(finish(fails, ok)).rejects.toThrow();
+  expect((await readWork(table, service)).controllers).toEqual((await readWork(memoryTable(), service)).controllers);
+});
+
+describe('a change during a run', () => {
+  it('a generation that was added during the run is run under the same lease if there is time', async () => {
+    const { table, sent, deps, claim, outcomes } = await queueWithWork();
+    const first = await claim();
+    await addGeneration(table, service, deps.now());
+    const { next } = await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true);
+    expect(next).toMatchObject({
+      kind: 'continue',
+      claim: { leaseId: first.leaseId, controllers: ['endpoints', 'slices'], item: { generation: 2 } },
+    });
+    expect(sent()).toEqual([]);
+  });
+
+  it('a generation that was added during the run gets a wake-up if there is no time', async () => {
+    const { table, sent, deps, claim, outcomes } = await queueWithWork();
+    const first = await claim();
+    await addGeneration(table, service, deps.now());
+    expect((await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, false)).next).toEqual({ kind: 'done' });
+    expect(sent()).toMatchObject([{ seconds: 0, message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } } }]);
+  });
+});
+
+it('a worker that lost its lease records nothing', async () => {
+  const { clock, table, deps, claim, outcomes, sent } = await queueWithWork();
+  const wakeUp = sent()[0]?.message;
+  const first = await claim(wakeUp);
+  clock.now += 3_600_000;
+  const second = await claim(wakeUp);
+  expect(second.wasTakenOver).toBe(true);
+  expect((await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true)).next).toEqual({ kind: 'lease-lost' });
+  expect(isClean(await readWork(table, service))).toBe(false);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { encodeWakeUp, readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { allAtLeaseEnd, coalesce, delayUntil, newWork, retry, retryAtLeaseEnd, wakeNow } from '#shared/workqueue/rules/message.ts';
+
+const nowMs = 1_000_000;
+const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const fresh = (generation: number, more: Partial<WakeUpMessage> = {}): WakeUpMessage => ({
+  ...newWork('c', wakeNow('ns', 'svc'), generation, nowMs).message,
+  ...more,
+});
+
+describe('wake-ups', () => {
+  it('a wake-up for new work is for both controllers, and delayed by the batch period with its time', () => {
+    const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 5, readLive: false, observedAtMs: nowMs - 20 };
+    expect(newWork('c', wakeUp, 3, nowMs)).toEqual({
+      message: {
+        ...{ cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
+        ...{ dueMs: nowMs + 5_000, delayedByBatch: true, observedAtMs: nowMs + 4_980 },
+      },
+      delaySeconds: 5,
+    });
+  });
+
+  it('a wake-up for the end of a lease is for all that is owed then', () => {
+    const { message, delaySeconds } = allAtLeaseEnd(service, 40, nowMs);
+    expect([message.generation, message.dueMs, delaySeconds]).toEqual([latestGeneration, nowMs + 40_000, 40]);
+  });
+
+  it('a retry that meets a lease comes again for the controllers that still have reason to run', () => {
+    const message = retry({ cluster: 'c', namespace: 'ns', service: 'svc' }, 3, { endpoints: 4, slices: 2 });
+    expect(retryAtLeaseEnd(message, ['slices'], 40, nowMs).message).toMatchObject({ generation: 3, retryNumbers: { slices: 2 } });
+  });
+
+  it('a wake-up is delayed by SQS for 900 s at most, and knows when it is due', () => {
+    const far = delayUntil(fresh(1), nowMs + 1_000_000, nowMs);
+    expect([far.delaySeconds, far.message.notBeforeMs]).toEqual([900, nowMs + 1_000_000]);
+    const near = delayUntil(far.message, nowMs + 1_000_000, nowMs + 900_000);
+    expect([near.delaySeconds, near.message.notBeforeMs]).toEqual([100, undefined]);
+  });
+
+  it('a wake-up is read from the queue as it was sent', () => {
+    const { message } = delayUntil(fresh(7, { observedAtMs: 5, delayedByBatch: true }), nowMs + 1_000_000, nowMs);
+    for (const m of [message, { ...message, retryNumbers: { slices: 4 } }]) expect(readWakeUp(encodeWakeUp(m))).toEqual(m);
+    expect(JSON.parse(encodeWakeUp(fresh(7)))).toEqual({ v: 1, cluster: 'c', ns: 'ns', service: 'svc', gen: 7, seq: { ep: 0, sl: 0 }, due: nowMs });
+  });
+});
+
+describe('several wake-ups of a service', () => {
+  it('the newest wake-up for new work is for the others, with the earliest time at which one was observed', () => {
+    const received = [
+      { messageId: 'a', message: fresh(3, { observedAtMs: 30 }) },
+      { messageId: 'b', message: fresh(5, { observedAtMs: 50 }) },
+      { messageId: 'c', message: fresh(4) },
+    ];
+    expect(coalesce(received)).toMatchObject([{ messageId: 'b', message: { generation: 5, observedAtMs: 30 } }]);
+  });
+
+  it('the wake-up that is left counts as delayed by the batch period if all of them were', () => {
+    const delayed = (delayedByBatch: boolean) => ({ message: fresh(1, { delayedByBatch }) });
+    expect(coalesce([delayed(true), delayed(false)])[0]?.message.delayedByBatch).toBe(false);
+    expect(coalesce([delayed(true), delayed(true)])[0]?.message.delayedByBatch).toBe(true);
+  });
+
+  it('retries are not coalesced', () => {
+    const first = { message: { ...fresh(3), retryNumbers: { slices: 2 } } };
+    expect(coalesce([first])).toEqual([first]);
+    expect(coalesce([first, { message: fresh(4) }]).map((r) => r.message.generation)).toEqual([4, 3]);
+  });
+});
