@@ -61,7 +61,7 @@ describe('the dashboards', () => {
   it.each([
     ['fleet', fleetDashboard, undefined],
     ['cluster', clusterDashboard, 'demo-1'],
-  ] as const)('of the %s have data in every series after the demonstration workload', async (_, dashboard, cluster) => {
+  ] as const)('the dashboard of the %s has data in every series after the demonstration workload', async (_, dashboard, cluster) => {
     expect(
       await eventually(
         () => isFilled(dashboard, cluster),
@@ -143,6 +143,17 @@ describe('the service view', () => {
     expect(faults).toEqual([]);
     await page.close();
   });
+});
+
+/** `DOCS=1 npm run test:console -- -t README` makes it anew. */
+it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service whose pods are explained', async () => {
+  const { page, faults } = await openPage(browser, url);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.goto(url + views.service);
+  await page.waitForSelector('.pods li');
+  await page.screenshot({ path: 'docs/console.png' });
+  expect(faults).toEqual([]);
+  await page.close();
 });
 
 describe('npm run explain', () => {

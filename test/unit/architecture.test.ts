@@ -134,7 +134,7 @@ it('a file is found by its name alone', () => {
 
 /** Titles of tests, those of `each` and of the suites that tests share included. */
 function titlesOf(source: string): readonly string[] {
-  const call = /^[ \t]*(?:it(?:\.\w+)*|\]\)|it\b[^\n]*\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gm;
+  const call = /^[ \t]*(?:it(?:\.\w+)*|\](?: as const)?\)|it\b[^\n]*\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gm;
   return [...source.matchAll(call)].map(({ groups }) => groups?.['title'] ?? '');
 }
 

@@ -206,7 +206,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
   it.each([
     [[4, 3, 2], 1, { 'zone-a': 3, 'zone-b': 3, 'zone-c': 3 }],
     [[1, 3, 2], 1, { 'zone-a': 2, 'zone-b': 2, 'zone-c': 2 }],
-  ] as const)('are evened out over slices: %j needs %i across zones', ([a, b, c], cross, counts) => {
+  ] as const)('hints are evened out over slices: %j needs %i across zones', ([a, b, c], cross, counts) => {
     expect(hintsOf(world({ pods: spread(a, b, c), maxEndpointsPerSlice: 5 }))).toMatchObject({ counts, cross });
   });
 
