@@ -11,13 +11,13 @@
  * it twice is harmless.
  */
 
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
-import { clearUnnotified, raiseNodesVersion } from '#shared/store/objects.ts';
+import { clearUnnotified } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import type { MarkApplied } from './applied-part.ts';
@@ -131,5 +131,5 @@ async function notifyServices(batch: BatchContext): Promise<void> {
 async function raiseSetVersions({ store, effects }: BatchContext): Promise<void> {
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
   await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
-  if (effects.nodesWritten) await raiseNodesVersion(store);
+  if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
 }

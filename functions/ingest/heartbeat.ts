@@ -1,7 +1,7 @@
-import { kinds } from '#shared/kube/types.ts';
+import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { Heartbeat } from '#shared/queue/events.ts';
-import { metaKey } from '#shared/store/keys.ts';
-import { versionOf } from '#shared/store/version.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 import { relayClockAfter } from './relay-clock.ts';
 
@@ -9,12 +9,13 @@ import { relayClockAfter } from './relay-clock.ts';
 export async function applyHeartbeat(context: MessageContext, message: Heartbeat, acceptedAtMs: number | undefined): Promise<void> {
   const { deps, cluster, incarnation } = context;
   if (incarnation !== cluster.incarnation) return;
-  const set: { [attribute: string]: string | number } = { heartbeatAt: deps.now(), ...relayClockAfter(cluster, message.sentAtMs, acceptedAtMs) };
+  const readUpTo: { [K in Kind]?: Version } = {};
   for (const kind of kinds) {
-    const readUpTo = message.readUpTo[kind];
-    if (readUpTo === undefined) continue;
-    const version = versionOf(incarnation, readUpTo);
-    if (version > cluster.high[kind]) set[`high_${kind}`] = version;
+    const resourceVersion = message.readUpTo[kind];
+    if (resourceVersion === undefined) continue;
+    const version = versionOf(incarnation, resourceVersion);
+    if (version > cluster.relay.readUpTo[kind]) readUpTo[kind] = version;
   }
-  await deps.table.update(metaKey(cluster.id), { set }, { attribute: 'inc', is: '=', value: incarnation });
+  const clock = relayClockAfter(cluster.relay, message.sentAtMs, acceptedAtMs);
+  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, ...clock });
 }

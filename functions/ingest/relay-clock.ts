@@ -1,24 +1,24 @@
 /** The relay's clock is the clock of its node. Heartbeats show how far it is from the queue's clock, so that latency is measured by one clock. */
-import { type ClusterRecord, relayClock } from '#shared/clusters/record.ts';
+import type { RelayState } from '#shared/clusters/relay-state.ts';
 
 /** A smaller difference is mostly the heartbeat's way to the queue. */
 const leastMs = 500;
 
 /**
- * Of the last two heartbeats the quicker one counts: the way to the queue makes the relay's clock seem behind, and never ahead. `at` by the relay's clock and
- * `sentAt` by the queue's, ms since the epoch.
+ * Of the last two heartbeats the quicker one counts: the way to the queue makes the relay's clock seem behind, and never ahead. `sentAtMs` by the relay's
+ * clock and `acceptedAtMs` by the queue's.
  */
 export function relayClockAfter(
-  { relayBehindLastMs }: Pick<ClusterRecord, 'relayBehindLastMs'>,
-  at: number,
-  sentAt: number | undefined,
-): { readonly [attribute: string]: number } {
-  if (sentAt === undefined || !Number.isFinite(sentAt)) return {};
-  const behindMs = sentAt - at;
-  const least = Math.min(behindMs, relayBehindLastMs ?? behindMs);
-  return { [relayClock.last]: behindMs, [relayClock.behind]: Math.abs(least) < leastMs ? 0 : least };
+  { lastClockBehindMs }: Pick<RelayState, 'lastClockBehindMs'>,
+  sentAtMs: number,
+  acceptedAtMs: number | undefined,
+): Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs'>> {
+  if (acceptedAtMs === undefined || !Number.isFinite(acceptedAtMs)) return {};
+  const behindMs = acceptedAtMs - sentAtMs;
+  const least = Math.min(behindMs, lastClockBehindMs ?? behindMs);
+  return { lastClockBehindMs: behindMs, clockBehindMs: Math.abs(least) < leastMs ? 0 : least };
 }
 
 /** A time by the relay's clock as the time by ours. */
-export const byOurClock = ({ relayBehindMs }: Pick<ClusterRecord, 'relayBehindMs'>, seen: number | undefined): number | undefined =>
-  seen === undefined ? undefined : seen + relayBehindMs;
+export const byOurClock = ({ relay }: { readonly relay: Pick<RelayState, 'clockBehindMs'> }, timeMs: number | undefined): number | undefined =>
+  timeMs === undefined ? undefined : timeMs + relay.clockBehindMs;

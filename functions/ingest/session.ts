@@ -21,7 +21,7 @@ export async function incarnationOfSession(context: Context, message: Events): P
   }
   if (bound === undefined) return bindOrRecord(context, message);
   const isOutdated = bound < cluster.incarnation;
-  if (isOutdated && message.type === 'heartbeat' && message.sentAtMs > cluster.incarnationSince) await recordOutdated(context, message);
+  if (isOutdated && message.type === 'heartbeat' && message.sentAtMs > cluster.incarnationSinceMs) await recordOutdated(context, message);
   return bound;
 }
 
@@ -42,8 +42,8 @@ async function boundIncarnation({ deps, cluster }: Context, session: string): Pr
 async function bindOrRecord({ deps, cluster }: Context, message: Events): Promise<number | undefined> {
   const { session, uid, firstListVersion, historyRewoundAtMs } = message;
   const knownUid = cluster.uid || (await adoptIdentity(deps.table, cluster.id, uid));
-  const wasRewound = historyRewoundAtMs !== undefined && historyRewoundAtMs > cluster.incarnationSince;
-  const isOlder = versionOf(cluster.incarnation, firstListVersion) < cluster.high.Service;
+  const wasRewound = historyRewoundAtMs !== undefined && historyRewoundAtMs > cluster.incarnationSinceMs;
+  const isOlder = versionOf(cluster.incarnation, firstListVersion) < cluster.relay.readUpTo.Service;
   if (knownUid === uid && !wasRewound && !isOlder) return bindSession(deps.table, cluster, session, deps.now());
   if (cluster.unverified?.session !== session) {
     const rewound = historyRewoundAtMs !== undefined && { rewoundAtMs: historyRewoundAtMs };

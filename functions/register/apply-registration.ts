@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
+import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
-import { drainCluster } from '#shared/clusters/switch-mode.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import type { Table } from '#shared/store/table.ts';
 

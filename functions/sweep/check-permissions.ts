@@ -4,9 +4,9 @@
  */
 import { missingRights } from '#shared/cluster/rights.ts';
 import { mayWrite } from '#shared/clusters/mode.ts';
+import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { metaKey } from '#shared/store/keys.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 const minuteMs = 60_000;
@@ -18,19 +18,14 @@ const minuteMs = 60_000;
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;
   const candidates = clusters.filter((cluster) => !mayWrite(cluster) && cluster.api);
-  const due = candidates.filter(({ rights }) => !rights || deps.now() - rights.at >= rightsEveryMs);
+  const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
   const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
-  return due.sort((a, b) => (a.rights?.at ?? 0) - (b.rights?.at ?? 0)).slice(0, share);
+  return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);
 }
 
 export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
-  const at = deps.now();
-  const rights = await askCluster(deps, meta);
-  await deps.table.update(
-    metaKey(meta.id),
-    { set: { rights: JSON.stringify({ at, ...rights }) } },
-    { attribute: 'epoch', is: '=', value: meta.switchCount },
-  );
+  const atMs = deps.now();
+  await recordRights(deps.table, meta, { atMs, ...(await askCluster(deps, meta)) });
 }
 
 async function askCluster(deps: SweepDeps, meta: ClusterRecord): Promise<{ readonly missing: readonly string[]; readonly error?: string }> {

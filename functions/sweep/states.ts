@@ -16,9 +16,9 @@ export const silentAfterMs = 90_000;
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
   const dimensions = { cluster: meta.id };
   const isActive = meta.mode === 'active';
-  if (!isActive && (meta.mode !== 'shadow' || meta.heartbeatAt === 0)) return;
-  if (meta.heartbeatAt > 0) {
-    const silentMs = Math.max(0, deps.now() - meta.heartbeatAt);
+  if (!isActive && (meta.mode !== 'shadow' || meta.relay.heartbeatAtMs === 0)) return;
+  if (meta.relay.heartbeatAtMs > 0) {
+    const silentMs = Math.max(0, deps.now() - meta.relay.heartbeatAtMs);
     deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
     deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
   }

@@ -6,10 +6,12 @@
  * clusters do not answer; the next run does the steps that a run had no time for.
  */
 
-import { isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
+import { hasRuns, isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
+import { wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { placeOf, wakeSome } from '#shared/workqueue/add-all.ts';
+import type { Place } from '#shared/store/service-walk.ts';
+import { wakeSome } from '#shared/workqueue/add-all.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { publishGauges } from './gauges.ts';
@@ -65,14 +67,14 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
   const { deps } = run;
   await run.each('wakePending', reports, async ({ id, record, overdue }) => {
     await run.attempt(id, 'resync', async () => {
-      if (!record.wakeAll && (record.mode === 'active' || record.mode === 'shadow')) await resync(deps, record);
+      if (!record.modeSwitch.owesWaking && hasRuns(record)) await resync(deps, record);
     });
     await wakeOverdue(deps, record, overdue);
   });
   const clusters = reports.map((report) => report.record);
   await finishSwitches(
     run,
-    clusters.filter(({ wakeAll, mode }) => wakeAll && mode !== 'paused'),
+    clusters.filter(({ modeSwitch, mode }) => modeSwitch.owesWaking && mode !== 'paused'),
   );
   if (deps.clusterMetrics === 'few') return;
   const active = clusters.filter(writesAnything);
@@ -82,7 +84,7 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
 /** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */
 async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  let unfinished = clusters.map((record) => ({ id: record.id, record, place: placeOf(record) }));
+  let unfinished = clusters.map((record) => ({ id: record.id, record, place: wakingPlace<Place>(record.modeSwitch) }));
   while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
     const next: typeof unfinished = [];
     await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {

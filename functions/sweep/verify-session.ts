@@ -59,7 +59,7 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
 /** Which history an unbound session speaks of. `unknown`: the cluster cannot be asked, or says something else than the session and the record do. */
 async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
   // Its relay saw the history go back. If the incarnation is younger, it began with the session of a second relay that saw the same.
-  if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSince ? 'new' : 'same';
+  if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSinceMs ? 'new' : 'same';
   try {
     // The question is which cluster answers: the call is not held to the identity in the record.
     const api = await deps.cluster({ ...cluster, uid: '' });
@@ -68,12 +68,12 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     // Its versions are of another history: some would win against all that ours will ever say.
     if (unbound.uid !== cluster.uid) return 'foreign';
     // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
-    const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.high[kind]);
+    const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind]);
     return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     // A cluster in shadow mode may never be reachable from here. The session is believed when no known relay has been heard since.
-    const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.heartbeatAt < unbound.sinceMs;
+    const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
     return !isStrict(cluster) && stood ? 'new' : 'unknown';
   }
 }

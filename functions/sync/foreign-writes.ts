@@ -39,7 +39,7 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
   }
   const ours = [fieldManagerOf(meta.writer), fieldManager];
   if (!last || ours.includes(last.manager) || last.manager.startsWith('kubectl')) return undefined;
-  return last.at > meta.modeSince ? last.manager : undefined;
+  return last.at > meta.modeSwitch.atMs ? last.manager : undefined;
 }
 
 /** Atomic each, so that one manager owns it: the last to change it. */

@@ -3,7 +3,8 @@
  * difference counts only if it is still there ten seconds later: the other writer may just be at it.
  */
 
-import { type ClusterRecord, noteDifference } from '#shared/clusters/record.ts';
+import { recordDifference } from '#shared/clusters/readiness.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
@@ -32,7 +33,7 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
   if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
-  await noteDifference(deps.table, key.cluster, deps.now());
+  await recordDifference(deps.table, key.cluster, deps.now());
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }
 

@@ -14,8 +14,9 @@ import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ChosenMode, isDeregistered, mayWrite } from '#shared/clusters/mode.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { recordReady } from '#shared/clusters/readiness.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { noteReady, switchMode } from '#shared/clusters/switch-mode.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
@@ -107,7 +108,7 @@ async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namesp
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
-  if (!wasReady(meta, hub.now())) await noteReady(hub.table, meta.id, hub.now());
+  if (!wasReady(meta, hub.now())) await recordReady(hub.table, meta.id, hub.now());
   throw new UsageError(
     `${meta.id} stays ${meta.mode} until its own controllers are off; for an hour what differs because nobody writes does not count`,
   );
@@ -206,12 +207,12 @@ async function list(hub: Hub): Promise<void> {
   for (const id of await chosenClusters(hub.table, undefined, true)) {
     const meta = await readCluster(hub.table, id);
     if (!meta) continue;
-    const since = new Date(meta.modeSince).toISOString();
+    const since = new Date(meta.modeSwitch.atMs).toISOString();
     if (meta.mode === 'draining') left.push(`${id}  draining: not written to since ${since}, its endpoints stay as they are`);
     if (meta.mode === 'removed') left.push(`${id}  removed ${since}: nothing is kept of it but its audit records`);
     if (isDeregistered(meta)) continue;
     const differences = await countDifferences(hub.table, id);
-    const heard = meta.heartbeatAt > 0 ? `${Math.round((Date.now() - meta.heartbeatAt) / 1000)} s ago` : 'never';
+    const heard = meta.relay.heartbeatAtMs > 0 ? `${Math.round((Date.now() - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'never';
     rows.push([
       id,
       meta.mode,

@@ -20,7 +20,8 @@ const readyForMs = 60 * 60_000;
  * Was all ready within the last hour, in this mode, but the cluster's own controllers? That counts: while they are being switched off nobody writes,
  * and that makes differences. It is not noted again while it counts, or it would for ever.
  */
-export const wasReady = ({ readyAt, modeSince }: ClusterRecord, now: number): boolean => readyAt > modeSince && now - readyAt < readyForMs;
+export const wasReady = ({ readiness, modeSwitch }: ClusterRecord, now: number): boolean =>
+  readiness.readyAtMs > modeSwitch.atMs && now - readiness.readyAtMs < readyForMs;
 
 /** What shadow mode has found, and what it has not looked at yet: a service whose comparison fails, or has not come to it, differs from nothing. */
 export interface Compared {
@@ -33,8 +34,8 @@ export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs:
     { check: 'first lists', ok: hasSynced(meta), detail: hasSynced(meta) ? 'applied' : 'not complete' },
     {
       check: 'relay',
-      ok: meta.heartbeatAt > 0 && now - meta.heartbeatAt < 90_000,
-      detail: meta.heartbeatAt > 0 ? `last heard ${Math.round((now - meta.heartbeatAt) / 1000)} s ago` : 'never heard',
+      ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < 90_000,
+      detail: meta.relay.heartbeatAtMs > 0 ? `last heard ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'never heard',
     },
     { check: 'shadow', ...quiet(meta, compared, quietMs, now) },
   ];
@@ -43,14 +44,15 @@ export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs:
 /** Is what we compute what the cluster's own controllers write? */
 function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
   if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
-  if (meta.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
+  if (meta.modeSwitch.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
   if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
   if (wasReady(meta, now)) {
-    const ago = Math.round((now - meta.readyAt) / 1000);
+    const ago = Math.round((now - meta.readiness.readyAtMs) / 1000);
     return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
-  if (meta.wakeAll) return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
+  if (meta.modeSwitch.owesWaking)
+    return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
   if (owed.services > 0) {
     const more = owed.services === maxOverdueRuns ? ' or more' : '';
     return {
@@ -58,7 +60,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
       detail: `${owed.services}${more} services are not compared as they are now: a run of theirs is due since ${owed.oldestSeconds} s`,
     };
   }
-  const quietFor = now - Math.max(meta.modeSince, meta.differenceAt);
+  const quietFor = now - Math.max(meta.modeSwitch.atMs, meta.readiness.differenceAtMs);
   return {
     ok: quietFor >= quietMs,
     detail: `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are asked for`,
@@ -89,8 +91,8 @@ export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<r
 const longestRightsMs = 30 * 60_000;
 
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
-export function recordedFindings({ rights }: ClusterRecord, now: number): readonly Finding[] {
-  if (!rights || now - rights.at > longestRightsMs) {
+export function recordedFindings({ readiness: { rights } }: ClusterRecord, now: number): readonly Finding[] {
+  if (!rights || now - rights.atMs > longestRightsMs) {
     return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is not written to' }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];

@@ -6,12 +6,12 @@
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isDeregistered, isRegistered, type Mode } from '#shared/clusters/mode.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { drainMs } from '#shared/clusters/removal.ts';
+import { type BeforeRebuild, beforeRebuild, drainMs, recordWasActive, startRebuild } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
+import { clusterOfKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 
 export interface RebuildDeps {
@@ -22,18 +22,11 @@ export interface RebuildDeps {
   readonly who: string;
 }
 
-/** Kept in the record while the cluster is rebuilt. */
-interface Former {
-  readonly mode: Mode;
-  readonly wasActive: boolean;
-}
-const formerAttribute = 'rebuilding';
-
 export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): Promise<void> {
   const { table, now, wait, say } = deps;
   const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter((meta) => meta !== undefined);
   if (begun.length === 0) return;
-  const drained = Math.max(...begun.map((meta) => meta.modeSince)) + drainMs;
+  const drained = Math.max(...begun.map((meta) => meta.modeSwitch.atMs)) + drainMs;
   if (drained > now()) {
     say(`waiting ${Math.ceil((drained - now()) / 1000)} s for runs that had begun before`);
     await wait(drained - now());
@@ -50,13 +43,11 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   const meta = await readCluster(table, id);
   if (!meta) return undefined;
   if (isDeregistered(meta)) {
-    if ((await table.get(metaKey(id)))?.[formerAttribute] !== undefined) return meta;
+    if (await beforeRebuild(table, id)) return meta;
     say(`${id}  passed over: it has left`);
     return undefined;
   }
-  const former: Former = { mode: meta.mode, wasActive: meta.wasActive };
-  const set = { mode: 'removed', modeSince: now(), [formerAttribute]: JSON.stringify(former) };
-  if (!(await table.update(metaKey(id), { set, add: { epoch: 1 } }, isRegistered))) return undefined;
+  if (!(await startRebuild(table, meta, now()))) return undefined;
   return readCluster(table, id);
 }
 
@@ -77,11 +68,11 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** With the next incarnation, so that nothing counts that was told before. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<Former> {
-  const item = await table.get(metaKey(id));
-  const former = JSON.parse(item?.[formerAttribute] as string) as Former;
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<BeforeRebuild> {
+  const former = await beforeRebuild(table, id);
+  if (!former) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
   await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());
-  if (former.wasActive) await table.update(metaKey(id), { set: { wasActive: 1 } }, isRegistered);
+  if (former.wasActive) await recordWasActive(table, id);
   await recordAudit(table, id, { at: new Date(now()).toISOString(), who, what: `rebuilt: forgotten but for its mode (${former.mode}) and settings` });
   return former;
 }

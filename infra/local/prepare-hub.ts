@@ -2,9 +2,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';

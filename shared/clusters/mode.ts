@@ -1,20 +1,67 @@
-/** The modes of a cluster, and what they mean for its services. */
+/** The modes of a cluster, what each means for its services, and the count of its switches. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import type { Condition } from '#shared/store/table.ts';
+import type { Condition, Item } from '#shared/store/table.ts';
 
-/** The last two are of clusters that have left the configuration (removal.ts). */
+/** The last two are of clusters that are not in the configuration any more (removal.ts). */
 export type Mode = ChosenMode | 'draining' | 'removed';
 export type ChosenMode = 'active' | 'shadow' | 'paused';
 
-export const isMode = (mode: Mode): Condition => ({ attribute: 'mode', is: '=', value: mode });
+export interface ModeSwitch {
+  /** Raised by each switch of mode and change of settings. */
+  readonly count: number;
+  /** When the mode was switched last. */
+  readonly atMs: number;
+  /** Not every service has been woken for the last switch. */
+  readonly owesWaking: boolean;
+  /** How far a waking has come, which may be a former one's (mode-switch.ts). */
+  readonly wokenTo: string | undefined;
+  /** Paused, and active before. */
+  readonly wasActive: boolean;
+}
+
+/** A cluster as of one switch of its mode: a verb that takes it changes nothing once the next switch has come. */
+export interface ClusterSwitch {
+  readonly id: string;
+  readonly modeSwitch: Pick<ModeSwitch, 'count'>;
+}
+
+export const modeAttributes = {
+  mode: 'mode',
+  count: 'epoch',
+  atMs: 'modeSince',
+  owesWaking: 'wakeAll',
+  wokenTo: 'wokenTo',
+  wasActive: 'wasActive',
+} as const;
+
+export const decodeMode = (item: Item): Mode => (item[modeAttributes.mode] as Mode | undefined) ?? 'shadow';
+
+export function decodeModeSwitch(item: Item): ModeSwitch {
+  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
+  return {
+    count: number(modeAttributes.count),
+    atMs: number(modeAttributes.atMs),
+    owesWaking: number(modeAttributes.owesWaking) === 1,
+    wokenTo: item[modeAttributes.wokenTo] as string | undefined,
+    wasActive: number(modeAttributes.wasActive) === 1,
+  };
+}
+
+export const isSwitch = ({ count }: Pick<ModeSwitch, 'count'>): Condition => ({ attribute: modeAttributes.count, is: '=', value: count });
+
+export const isMode = (mode: Mode): Condition => ({ attribute: modeAttributes.mode, is: '=', value: mode });
 const isNot = (mode: Mode): Condition => ({
   any: [
-    { attribute: 'mode', is: '<', value: mode },
-    { attribute: 'mode', is: '>', value: mode },
+    { attribute: modeAttributes.mode, is: '<', value: mode },
+    { attribute: modeAttributes.mode, is: '>', value: mode },
   ],
 });
-/** It has not left. */
+/** The condition of a verb that must not touch a cluster that was taken out of the configuration. */
 export const isRegistered: Condition = { all: [isNot('draining'), isNot('removed')] };
+
+export const optInAttributes = { optIn: 'optIn', since: 'optInSince' } as const;
+
+export const decodeOptIn = (item: Item): OptIn => (item[optInAttributes.optIn] as OptIn | undefined) ?? 'off';
 
 export interface Switches {
   readonly mode: Mode;
@@ -27,7 +74,7 @@ export const writesOptIn = ({ mode, optIn }: Switches): boolean => optIn === 'ac
 /** Does the hub write anything at all to the cluster? */
 export const writesAnything = (switches: Switches): boolean => switches.mode === 'active' || writesOptIn(switches);
 export const isWrittenTo: Condition = {
-  any: [isMode('active'), { all: [isMode('shadow'), { attribute: 'optIn', is: '=', value: 'active' }] }],
+  any: [isMode('active'), { all: [isMode('shadow'), { attribute: optInAttributes.optIn, is: '=', value: 'active' }] }],
 };
 
 /**
@@ -36,9 +83,15 @@ export const isWrittenTo: Condition = {
  */
 export const isStrict = ({ mode, optIn }: Switches): boolean => mode !== 'shadow' || optIn === 'active';
 
-/** It has left the configuration: it has no queues any more, and nothing is woken, compared or written. */
-export const isDeregistered = ({ mode }: { readonly mode: Mode }): boolean => mode === 'draining' || mode === 'removed';
+interface InMode {
+  readonly mode: Mode;
+}
+
+/** It was taken out of the configuration: it has no queues any more, and nothing is woken, compared or written. */
+export const isDeregistered = ({ mode }: InMode): boolean => mode === 'draining' || mode === 'removed';
+
+/** Do runs compute, to write or to compare? In other modes a wake-up has nothing to do. */
+export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode === 'shadow';
 
 /** May what is computed be written? Not once a second controller was met, until an operator has switched the mode. */
-export const mayWrite = ({ mode, writerConflict }: { readonly mode: Mode; readonly writerConflict: boolean }): boolean =>
-  mode === 'active' && !writerConflict;
+export const mayWrite = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'active' && !writerConflict;

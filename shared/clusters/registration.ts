@@ -5,7 +5,7 @@ import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
 import { isMode, isRegistered, type Mode } from './mode.ts';
-import { type ApiAccess, clearedUntil, madeAt, type QueueUrls } from './record.ts';
+import { type ApiAccess, madeAt, type QueueUrls } from './record.ts';
 
 export interface Registration {
   readonly id: string;
@@ -20,17 +20,20 @@ export interface Registration {
   readonly api?: ApiAccess;
 }
 
+/** Until when a run of sweep may be purging the records of a cluster that was taken out of the configuration, ms since the epoch (removal.ts). */
+export const purgingUntil = 'clearedUntil';
+
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Sweep is purging the records of the former cluster of this id: registration is possible when that is over. */
+/** The records of the former cluster of that id are being purged: it can be registered again within a minute. */
 export class PurgeInProgress extends Error {
   override readonly name = 'PurgeInProgress';
 }
 
 /**
  * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
- * is known already, its mode stay: a deploy must not undo a switch by hand. One that had left comes back as if it were new, in the mode given.
- * Resolves to the mode that it had left with, if so.
+ * is known already, its mode stay: a deploy must not undo a switch by hand. One that was taken out comes back as if it were new, in the mode given.
+ * Resolves to the mode that it was taken out with, if so.
  */
 export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<Mode | undefined> {
   if (!idShape.test(cluster.id)) {
@@ -101,7 +104,7 @@ async function reregister(
       all: [
         { attribute: 'inc', is: '=', value: number('inc') },
         { any: [isMode('draining'), isMode('removed')] },
-        { any: [{ absent: clearedUntil }, { attribute: clearedUntil, is: '<=', value: now }] },
+        { any: [{ absent: purgingUntil }, { attribute: purgingUntil, is: '<=', value: now }] },
       ],
     },
   );

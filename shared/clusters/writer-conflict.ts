@@ -5,7 +5,7 @@
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { CircuitReason } from './circuit.ts';
-import { isWrittenTo } from './mode.ts';
+import { type ClusterSwitch, isSwitch, isWrittenTo } from './mode.ts';
 
 const attributes = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
 
@@ -14,29 +14,21 @@ export const writerConflictAttributes = Object.values(attributes);
 
 export const decodeWriterConflict = (item: Item): boolean => item[attributes.conflict] !== undefined;
 
-/** A cluster as of one switch of its mode: a verb that takes it changes nothing once an operator has switched again. */
-export interface ClusterSwitch {
-  readonly id: string;
-  readonly switchCount: number;
-}
-
-export const isSwitch = (switchCount: number) => ({ attribute: 'epoch', is: '=', value: switchCount }) as const;
-
 /** Resolves to the number of foreign writes in the present window. */
 export async function countForeignWrites(
   table: Table,
-  { id, switchCount }: ClusterSwitch,
+  { id, modeSwitch }: ClusterSwitch,
   writes: number,
   { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
 ): Promise<number> {
   const { count, since } = attributes;
   const begin = nowMs - windowMs;
   const item =
-    (await table.update(metaKey(id), { add: { [count]: writes } }, { all: [isSwitch(switchCount), { attribute: since, is: '>', value: begin }] })) ??
+    (await table.update(metaKey(id), { add: { [count]: writes } }, { all: [isSwitch(modeSwitch), { attribute: since, is: '>', value: begin }] })) ??
     (await table.update(
       metaKey(id),
       { set: { [count]: writes, [since]: nowMs } },
-      { all: [isSwitch(switchCount), { any: [{ absent: since }, { attribute: since, is: '<=', value: begin }] }] },
+      { all: [isSwitch(modeSwitch), { any: [{ absent: since }, { attribute: since, is: '<=', value: begin }] }] },
     ));
   return (item?.[count] as number | undefined) ?? 0;
 }
@@ -45,9 +37,9 @@ export async function countForeignWrites(
 const shownAs = 'two-writers';
 
 /** False: it is recorded already, or an operator has switched the mode since, which a late worker must not undo. */
-export async function recordWriterConflict(table: Table, { id, switchCount }: ClusterSwitch, nowMs: number): Promise<boolean> {
+export async function recordWriterConflict(table: Table, { id, modeSwitch }: ClusterSwitch, nowMs: number): Promise<boolean> {
   const set = { [attributes.conflict]: JSON.stringify({ reason: shownAs, failures: 1, since: nowMs }) };
-  return (await table.update(metaKey(id), { set }, { all: [isSwitch(switchCount), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
+  return (await table.update(metaKey(id), { set }, { all: [isSwitch(modeSwitch), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
 }
 
 /** Why no run writes to an active cluster now, as people are shown it; undefined if runs do. */

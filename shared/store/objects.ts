@@ -3,7 +3,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
-import { metaKey, objectKey, objectsOf } from './keys.ts';
+import { objectKey, objectsOf } from './keys.ts';
 import type { Condition, Item, KeyRange } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -92,11 +92,6 @@ export const isAlive = (record: ObjectRecord | undefined): record is ObjectRecor
 /** The sparse object, or undefined for a tombstone or no record. */
 export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecord | undefined): ObjectOfKind[K] | undefined {
   return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
-}
-
-/** Raised after each write of a Node; read with the cluster's own record, so that workers can keep the nodes. */
-export async function raiseNodesVersion({ table, cluster }: ClusterStore): Promise<void> {
-  await table.update(metaKey(cluster), { add: { nodes: 1 } }, { present: 'inc' });
 }
 
 function unchanged(before: ObjectRecord | undefined): Condition {

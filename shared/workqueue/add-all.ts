@@ -1,10 +1,10 @@
 /** After a switch of mode every service is woken once, in steps: one that dies is followed by one that goes on where it was. */
 
+import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import { metaKey } from '#shared/store/keys.ts';
 import { type Place, type Step, walkServices } from '#shared/store/service-walk.ts';
-import type { Change, Table } from '#shared/store/table.ts';
+import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
 import { wakeNow } from './rules/message.ts';
@@ -25,28 +25,19 @@ export interface Woken {
   readonly place: Place | undefined;
 }
 
-/** Where the waking goes on that the last switch owes; undefined: at the beginning. */
-export function placeOf({ wokenTo, switchCount }: ClusterRecord): Place | undefined {
-  const kept = wokenTo === undefined ? undefined : (JSON.parse(wokenTo) as { readonly epoch: number; readonly place: Place });
-  return kept?.epoch === switchCount ? kept.place : undefined;
-}
-
 /** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
 export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Woken> {
   const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
-  const change: Change = place
-    ? { set: { wokenTo: JSON.stringify({ epoch: meta.switchCount, place }) } }
-    : { set: { wakeAll: 0 }, remove: ['wokenTo'] };
-  const noted = await deps.table.update(metaKey(meta.id), change, { attribute: 'epoch', is: '=', value: meta.switchCount });
-  return { services: wakeUps.length, place: noted && place };
+  const isRecorded = await recordWaking(deps.table, meta, place);
+  return { services: wakeUps.length, place: isRecorded ? place : undefined };
 }
 
 /** All that is left. */
 export async function wakeAll(deps: WakeAllDeps, meta: ClusterRecord, step = usualStep): Promise<number> {
   let total = 0;
-  let place = placeOf(meta);
+  let place = wakingPlace<Place>(meta.modeSwitch);
   do {
     const woken = await wakeSome(deps, meta, place, step);
     total += woken.services;

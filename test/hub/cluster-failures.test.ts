@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { foreignManager, tolerated } from '#functions/sync/foreign-writes.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';

@@ -88,7 +88,7 @@ it('a heartbeat that was long under way says nothing of the clock if the one bef
   const behind = async (ms: number) => {
     await relaySays(world, ms, 'heartbeat');
     await pass(15);
-    return (await readCluster(world.table, cluster))?.relayBehindMs;
+    return (await readCluster(world.table, cluster))?.relay.clockBehindMs;
   };
   // The way to the queue.
   expect(await behind(80)).toBe(0);

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { accessKey, metaKey } from '#shared/store/keys.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
@@ -89,7 +89,7 @@ it('one that died half-way is gone on with, in the mode that the cluster had bef
   await pass(30);
   await rebuild(depsOf(small), [cluster]);
   // It may be active again without being quiet in shadow mode first.
-  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'paused', wasActive: true, incarnation: 2 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'paused', modeSwitch: { wasActive: true }, incarnation: 2 });
   expect((await world.table.get(metaKey(cluster)))?.['rebuilding']).toBeUndefined();
 });
 

@@ -1,9 +1,9 @@
 /** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
 import { expect, it } from 'vitest';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { clearedUntil, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { giveUpAccess, registerCluster } from '#shared/clusters/registration.ts';
-import { drainCluster } from '#shared/clusters/switch-mode.ts';
+import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { listClusters, readCluster } from '#shared/clusters/record.ts';
+import { giveUpAccess, purgingUntil, registerCluster } from '#shared/clusters/registration.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
@@ -83,7 +83,7 @@ it.each([
 
 it('a run of sweep that would delete holds off whoever comes back, and finds nothing to delete when that one was first', async () => {
   const { world, pass } = await left();
-  await world.table.update(metaKey(cluster), { set: { [clearedUntil]: world.now + 1000 } });
+  await world.table.update(metaKey(cluster), { set: { [purgingUntil]: world.now + 1000 } });
   await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(/being cleared/);
   await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now + 1000);
   const items = world.table.dump().length;

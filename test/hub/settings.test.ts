@@ -23,13 +23,13 @@ it('a part that is switched on makes up for what changed while it was off', asyn
 it('a deploy that changes nothing wakes nobody', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
-  const { switchCount, settings } = (await readCluster(world.table, cluster)) ?? {};
+  const { modeSwitch, settings } = (await readCluster(world.table, cluster)) ?? {};
   const deploy = (maxEndpointsPerSlice: number) =>
     registerCluster(world.table, { id: cluster, mode: 'active', settings: { maxEndpointsPerSlice } }, world.now);
   await deploy(50);
   expect(settings?.maxEndpointsPerSlice).toBe(100);
-  expect(await readCluster(world.table, cluster)).toMatchObject({ wakeAll: true, switchCount: (switchCount ?? 0) + 1 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ modeSwitch: { owesWaking: true, count: (modeSwitch?.count ?? 0) + 1 } });
   await pass(70);
   await deploy(50);
-  expect(await readCluster(world.table, cluster)).toMatchObject({ wakeAll: false, switchCount: (switchCount ?? 0) + 1 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({ modeSwitch: { owesWaking: false, count: (modeSwitch?.count ?? 0) + 1 } });
 });

@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { clearedUntil, clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { purgingUntil } from '#shared/clusters/registration.ts';
 import { registrationProperty } from '#shared/contract/registration.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -100,11 +101,11 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     await applyRegistration(table, event('Delete'));
-    await table.update(metaKey('shop'), { set: { [clearedUntil]: Date.now() + 60_000 } });
+    await table.update(metaKey('shop'), { set: { [purgingUntil]: Date.now() + 60_000 } });
     const waits: number[] = [];
     await applyRegistration(table, event('Create'), async (ms) => {
       waits.push(ms);
-      if (waits.length === 3) await table.update(metaKey('shop'), { set: { [clearedUntil]: 0 } });
+      if (waits.length === 3) await table.update(metaKey('shop'), { set: { [purgingUntil]: 0 } });
     });
     expect(waits).toEqual([5000, 5000, 5000]);
     expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'shadow', incarnation: 2 });

@@ -1,7 +1,7 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
 import { sweep } from '#functions/sweep/sweep.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
@@ -36,7 +36,7 @@ export class Operations {
       await switchMode(table, cluster, mode, this.#world.scheduler.now);
       if (mode !== 'active') this.#world.awaySince = this.#world.scheduler.now;
       const meta = await readCluster(table, cluster);
-      if (meta?.wakeAll)
+      if (meta?.modeSwitch.owesWaking)
         await wakeAll(
           { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },
           meta,

@@ -174,7 +174,7 @@ function checkCluster(world: World, resynced: boolean): void {
 async function resync(world: World): Promise<void> {
   const meta = await readCluster(world.table, cluster);
   if (meta?.mode !== 'active') world.fail(`the cluster was left in mode ${meta?.mode}`);
-  if (meta?.wakeAll) world.fail('the last switch of mode was not finished');
+  if (meta?.modeSwitch.owesWaking) world.fail('the last switch of mode was not finished');
   const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
   for (const { pk } of await world.table.items()) {
     if (!pk.includes('#WORK#')) continue;

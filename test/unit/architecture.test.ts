@@ -98,6 +98,21 @@ describe('imports', () => {
   });
 });
 
+describe('the record of a cluster', () => {
+  const writesIt = (file: string, source: string): boolean =>
+    !/^shared\/(clusters\/|store\/keys\.ts$)/.test(file) && /\bmetaKey\b|sk: 'META'/.test(source);
+
+  it('the key of a cluster’s record is used in shared/clusters alone, which has a verb for each change', () => {
+    const files = globSync('{shared,functions,infra}/**/*.ts');
+    expect(files.filter((file) => writesIt(file, readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
+  it('a planted write to the record is found', () => {
+    expect(writesIt('functions/sync/planted.ts', `await table.update(metaKey('c'), { set: { mode: 'active' } });`)).toBe(true);
+    expect(writesIt('infra/cli/planted.ts', `await table.get({ pk: 'CLUSTER#c', sk: 'META' });`)).toBe(true);
+  });
+});
+
 it('files are small', () => {
   const long = globSync('{shared,functions,infra}/**/*.ts').filter((file) => readFileSync(file, 'utf8').split('\n').length - 1 > 250);
   expect(long).toEqual([]);

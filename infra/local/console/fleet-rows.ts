@@ -32,7 +32,7 @@ async function fleetRow(table: Table, store: MetricsStore, cluster: string, now:
   return {
     cluster,
     mode: meta.mode,
-    heartbeatAge: meta.heartbeatAt === 0 ? null : Math.max(0, now - meta.heartbeatAt) / 1000,
+    heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, now - meta.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, now - oldest.dirtyAt) / 1000 : 0,
     p50: recent('SyncLatency', 'p50') ?? null,
     p99: recent('SyncLatency', 'p99') ?? null,

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { accessKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
@@ -89,10 +89,10 @@ it.concurrent('a pause says until when a late worker may write and wakes nothing
   expect(output).toContain('pause on the local run');
   expect(output).toMatch(/active → paused\nwoken {2}a worker may still write until/);
   expect(await hub.take('woken', 'syncs')).toEqual([]);
-  expect((await readCluster(hub.table, 'woken'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 services woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject([{ ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
-  expect((await readCluster(hub.table, 'woken'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', { timeout: 60_000 }, async () => {
@@ -142,5 +142,5 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
   expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
   expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
   expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, services are woken by sweep/m);
-  expect((await readCluster(hub.table, 'a-no-queue'))?.wakeAll).toBe(true);
+  expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { register } from '#infra/cli/register.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
 import { localHub } from './local-hub.ts';
 

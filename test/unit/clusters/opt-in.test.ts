@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isStrict, type Mode, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/switch-mode.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -33,16 +33,16 @@ describe('the switch for services that opt in', () => {
   it('the switch comes to a cluster that is registered already, and wakes every service then', async () => {
     const { table, read } = await registered('shadow');
     await registerCluster(table, { id: 'c', mode: 'shadow', optIn: 'active' }, now + 1);
-    expect(await read()).toMatchObject({ optIn: 'active', wakeAll: true, switchCount: 1 });
+    expect(await read()).toMatchObject({ optIn: 'active', modeSwitch: { owesWaking: true, count: 1 } });
   });
 
   it('a switch wakes every service with a change, but in a paused cluster, whose services wake when it is switched back', async () => {
     const { table, read } = await registered('shadow');
     expect(await switchOptIn(table, 'c', 'active', now)).toBe(true);
-    expect(await read()).toMatchObject({ mode: 'shadow', optIn: 'active', wakeAll: true, switchCount: 1 });
+    expect(await read()).toMatchObject({ mode: 'shadow', optIn: 'active', modeSwitch: { owesWaking: true, count: 1 } });
     await switchMode(table, 'c', 'paused', now);
     await switchOptIn(table, 'c', 'shadow', now);
-    expect(await read()).toMatchObject({ mode: 'paused', optIn: 'shadow', wakeAll: false, switchCount: 3 });
+    expect(await read()).toMatchObject({ mode: 'paused', optIn: 'shadow', modeSwitch: { owesWaking: false, count: 3 } });
   });
 
   it('a switch ends a stop for a second writer in shadow mode, where only such services are written, and not in active mode', async () => {

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSince: 5000, incarnation: 1, switchCount: 0 });
+  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 5000, count: 0 }, incarnation: 1 });
 });
 
 it('registering again changes settings, and neither the mode nor since when', async () => {
@@ -17,7 +17,7 @@ it('registering again changes settings, and neither the mode nor since when', as
   await registerCluster(table, { id: 'c', mode: 'shadow' }, 5000);
   await switchMode(table, 'c', 'active', 6000);
   await registerCluster(table, { id: 'c', mode: 'shadow', settings: { batchPeriodSeconds: 2 } }, 7000);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSince: 6000, settings: { batchPeriodSeconds: 2 } });
+  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 6000 }, settings: { batchPeriodSeconds: 2 } });
 });
 
 it('a pause remembers that the cluster was active, however often it is paused, until it is in another mode', async () => {
@@ -25,7 +25,7 @@ it('a pause remembers that the cluster was active, however often it is paused, u
   await registerCluster(table, { id: 'c', mode: 'shadow' }, 5000);
   const wasActiveAfter = async (...modes: readonly ChosenMode[]) => {
     for (const mode of modes) await switchMode(table, 'c', mode, 6000);
-    return (await readCluster(table, 'c'))?.wasActive;
+    return (await readCluster(table, 'c'))?.modeSwitch.wasActive;
   };
   expect(await wasActiveAfter('paused')).toBe(false);
   expect(await wasActiveAfter('active', 'paused')).toBe(true);
@@ -41,8 +41,8 @@ it('a cluster that has left comes back as if it were new, in the mode given, and
   expect(await drainCluster(table, 'c', 6000)).toBe(true);
   expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
   const back = await readCluster(table, 'c');
-  expect(back).toMatchObject({ mode: 'shadow', modeSince: 7000, wakeAll: true, incarnation: 2, switchCount: 2, nodesVersion: 8 });
-  expect(back).toMatchObject({ uid: '', heartbeatAt: 0, lists: { firstListOf: { Pod: 0 } } });
+  expect(back).toMatchObject({ mode: 'shadow', modeSwitch: { atMs: 7000, owesWaking: true, count: 2 }, incarnation: 2, nodesVersion: 8 });
+  expect(back).toMatchObject({ uid: '', relay: { heartbeatAtMs: 0 }, lists: { firstListOf: { Pod: 0 } } });
 });
 
 it('a cluster that has left cannot be switched, and leaving twice is leaving once', async () => {
@@ -51,5 +51,5 @@ it('a cluster that has left cannot be switched, and leaving twice is leaving onc
   await drainCluster(table, 'c', 6000);
   expect(await switchMode(table, 'c', 'active', 7000)).toBe(false);
   expect(await drainCluster(table, 'c', 8000)).toBe(false);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'draining', modeSince: 6000 });
+  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'draining', modeSwitch: { atMs: 6000 } });
 });

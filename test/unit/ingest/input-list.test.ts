@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';

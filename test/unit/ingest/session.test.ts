@@ -18,15 +18,15 @@ const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as Cl
 it('the first relay of a cluster tells who the cluster is, and its session belongs to the first incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, heartbeatAt: hub.clock.now, unverified: undefined });
-  expect((await meta(hub)).high.Service).toBe(versionOf(1, '100'));
+  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, relay: { heartbeatAtMs: hub.clock.now }, unverified: undefined });
+  expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100'));
 });
 
 it('heartbeats raise what has been read, and never lower it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   await hub.ingest(heartbeat(hub, { high: { Service: '90', Pod: '7' } }));
-  expect((await meta(hub)).high).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
+  expect((await meta(hub)).relay.readUpTo).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
 });
 
 it('the next session of the same cluster belongs to the same incarnation', async () => {

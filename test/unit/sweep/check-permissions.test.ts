@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -38,18 +38,18 @@ async function shadowCluster() {
 it('in shadow mode the rights of the writer are asked for every ten minutes, and noted', async () => {
   const { meta, asked, answer, sweepAfter } = await shadowCluster();
   await sweepAfter(0);
-  expect((await meta()).rights).toEqual({ at: 1_000_000, missing: [] });
+  expect((await meta()).readiness.rights).toEqual({ atMs: 1_000_000, missing: [] });
   const once = asked();
   await sweepAfter(9 * 60_000);
   expect(asked()).toBe(once);
   answer((resource) => resource !== 'events');
   await sweepAfter(60_000);
-  expect((await meta()).rights).toEqual({ at: 1_600_000, missing: ['create events', 'patch events'] });
+  expect((await meta()).readiness.rights).toEqual({ atMs: 1_600_000, missing: ['create events', 'patch events'] });
   answer(() => {
     throw new Error('unauthorized');
   });
   await sweepAfter(600_000);
-  expect((await meta()).rights).toMatchObject({ error: 'unauthorized' });
+  expect((await meta()).readiness.rights).toMatchObject({ error: 'unauthorized' });
 });
 
 it('an active cluster is not asked, but one that is paused or that stopped for a second writer is: it may be active again', async () => {

@@ -5,9 +5,9 @@ import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { drainCluster, switchMode } from '#shared/clusters/switch-mode.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
@@ -132,7 +132,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     const { add, minute, table } = fleet({ cluster: (meta) => (meta.id === 'c-0150' ? reachable() : unreachable()) });
     for (const id of ids(300)) await add(id, 'shadow');
     for (let run = 0; run < 15; run++) await minute();
-    const rights = await Promise.all(ids(300).map(async (id) => (await readCluster(table, id))?.rights));
+    const rights = await Promise.all(ids(300).map(async (id) => (await readCluster(table, id))?.readiness.rights));
     expect(rights.filter((r) => r === undefined)).toEqual([]);
     expect(rights[150]).toMatchObject({ missing: [] });
   }, 60_000);
@@ -199,7 +199,7 @@ describe('when a whole fleet is switched at once', () => {
     expect(first).toBeGreaterThan(1_000);
     expect(first).toBeLessThan(20_000);
     expect(told('a-large')).toBe(1);
-    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.wakeAll; run++) expect(await minute()).toBe(true);
+    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.owesWaking; run++) expect(await minute()).toBe(true);
     expect(woken('a-large').size).toBe(20_000);
   }, 120_000);
 });

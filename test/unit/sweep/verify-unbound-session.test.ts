@@ -53,7 +53,7 @@ it.each<readonly [string, Partial<UnboundSession>, Live]>([
   ['its relay saw the history go back, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }],
 ])('a new incarnation begins when %s', async (_when, unbound, live) => {
   const { after, session } = await judged(unbound, live);
-  expect(after).toMatchObject({ incarnation: 2, uid: unbound.uid ?? 'u', unverified: undefined, incarnationSince: 1_000_000 });
+  expect(after).toMatchObject({ incarnation: 2, uid: unbound.uid ?? 'u', unverified: undefined, incarnationSinceMs: 1_000_000 });
   expect(session).toBe(2);
 });
 
@@ -80,7 +80,7 @@ it('a session of another cluster belongs to no incarnation while the cluster tha
   expect(hub.queues.quarantine.waiting()).toHaveLength(6);
   expect(await readObject(hub.store, 'Pod', 'ns', 'ghost')).toBeUndefined();
   expect(await readFence(hub.table, 'c', 'Service')).toBe(versionOf(1, '100'));
-  expect(await readCluster(hub.table, 'c')).toMatchObject({ unverified: undefined, heartbeatAt: after.heartbeatAt });
+  expect(await readCluster(hub.table, 'c')).toMatchObject({ unverified: undefined, relay: after.relay });
 });
 
 it.each<readonly [string, Partial<UnboundSession>, Live]>([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { switchMode } from '#shared/clusters/switch-mode.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
@@ -19,7 +19,7 @@ it('wakes every service after a switch, those that went while nothing was writte
   const meta = await readCluster(hub.table, 'c');
   await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
   expect(hub.woken().map((m) => m.service)).toEqual(['other', 'svc']);
-  expect((await readCluster(hub.table, 'c'))?.wakeAll).toBe(false);
+  expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(false);
 });
 
 it('leaves the waking owed when there was another switch meanwhile', async () => {
@@ -28,7 +28,7 @@ it('leaves the waking owed when there was another switch meanwhile', async () =>
   const meta = await readCluster(hub.table, 'c');
   await switchMode(hub.table, 'c', 'active');
   await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
-  expect((await readCluster(hub.table, 'c'))?.wakeAll).toBe(true);
+  expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(true);
 });
 
 it('one that dies half-way is followed by one that goes on, and each step wakes its services before it is noted', async () => {
@@ -46,11 +46,11 @@ it('one that dies half-way is followed by one that goes on, and each step wakes 
   const first = hub.woken().map((m) => m.service);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(names.length);
-  expect((await meta()).wakeAll).toBe(true);
+  expect((await meta()).modeSwitch.owesWaking).toBe(true);
 
   await wakeAll(hub.deps, await meta(), step);
   expect([...new Set([...first, ...hub.woken().map((m) => m.service)])].sort()).toEqual(names);
-  expect((await meta()).wakeAll).toBe(false);
+  expect((await meta()).modeSwitch.owesWaking).toBe(false);
 });
 
 it('where a former waking has come does not count after another switch', async () => {
@@ -58,7 +58,7 @@ it('where a former waking has come does not count after another switch', async (
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
   await switchMode(hub.table, 'c', 'shadow');
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.switchCount, place: { namespace: 'zz' } }) } });
+  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) } });
   await switchMode(hub.table, 'c', 'active');
   hub.woken();
   await wakeAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
