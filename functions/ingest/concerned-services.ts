@@ -7,7 +7,7 @@ import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
-import { listHints } from '#shared/store/hints.ts';
+import { listHints } from '#shared/store/hints-record.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext, PendingNotification } from './batch-context.ts';
 import { servicesOf } from './selectors.ts';

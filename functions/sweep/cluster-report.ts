@@ -3,7 +3,7 @@
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
-import { countDifferences } from '#shared/store/differences.ts';
+import { countDifferences } from '#shared/store/shadow-record.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { findOverdue } from './overdue.ts';
 import { publishStates } from './states.ts';

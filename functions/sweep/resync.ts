@@ -38,13 +38,8 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const round = roundAt(number, JSON.parse(stored) as Round);
   const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
   if (due <= 0) return;
-  const walked = await walkServices(
-    deps.table,
-    meta.id,
-    round.place,
-    { services: due, entries: Math.min(mostResync, due * entriesPerPage) },
-    deps.now(),
-  );
+  const step = { services: due, entries: Math.min(mostResync, due * entriesPerPage) };
+  const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step, deps.now());
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);

@@ -5,8 +5,9 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
-import { type Counts, readCounts } from '#shared/store/counts.ts';
-import { type Hints, readHints } from '#shared/store/hints.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
+import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
+import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, type OutputSource, readOutputs } from '#shared/store/outputs.ts';
@@ -23,14 +24,14 @@ export interface Inputs {
   readonly nodesSeen: boolean;
   readonly outputs: readonly OutputRecord[];
   readonly triggers: StoredTriggers;
-  readonly hints: Hints | undefined;
+  readonly hints: HintsRecord | undefined;
 }
 
 /** The records of a service that are one item each. */
 export interface ServiceItems {
   readonly serviceRecord: ObjectRecord | undefined;
-  readonly hints: Hints | undefined;
-  readonly counts: Counts | undefined;
+  readonly hints: HintsRecord | undefined;
+  readonly counts: GaugeRecord | undefined;
 }
 
 /** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
@@ -42,7 +43,7 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, car
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     carriedOver ? carriedOver.hints : readHints(table, key),
-    carriedOver ? carriedOver.counts : readCounts(table, key),
+    carriedOver ? carriedOver.counts : readGauges(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }

@@ -7,8 +7,8 @@ import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/re
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
-import { saveCounts } from '#shared/store/counts.ts';
-import { saveHints } from '#shared/store/hints.ts';
+import { saveGauges } from '#shared/store/gauge-record.ts';
+import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
@@ -140,9 +140,9 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeign(run);
   }
-  const text = await saveTriggers(deps.table, key, next.triggers, inputs.triggers, limitsOf(deps).sync);
+  const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
-  await saveCounts(deps.table, key, next.counts, run.counts);
+  await saveGauges(deps.table, key, next.counts, run.counts);
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const carriedOver = isWhole ? { outputs: server.mergeInto(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;

@@ -2,8 +2,8 @@
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import type { Counts } from '#shared/store/counts.ts';
-import type { Hints } from '#shared/store/hints.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
+import type { GaugeRecord } from '#shared/store/gauge-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
@@ -29,14 +29,14 @@ export interface Run {
   readonly work: WorkItem;
   readonly inputs: Inputs;
   /** What the gauges count of the service so far. */
-  readonly counts: Counts | undefined;
+  readonly counts: GaugeRecord | undefined;
   /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
   readonly live: boolean;
   readonly server: ServerState;
   /** Versions of our objects that somebody else wrote, as this run has found them. */
   readonly foreignWrites: ForeignWrite[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
-  readonly nextTrackers: { triggers: Triggers; hints: Hints | undefined; counts: Counts | undefined };
+  readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; counts: GaugeRecord | undefined };
   /** Throws Postponed when there is too little time left to begin a write. */
   readonly assertTimeToWrite: () => void;
 }

@@ -20,7 +20,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
-import { countDifferences } from '#shared/store/differences.ts';
+import { countDifferences } from '#shared/store/shadow-record.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { wakeAll } from '#shared/workqueue/add-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './connect-hub.ts';

@@ -5,7 +5,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { Hints } from '#shared/store/hints.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { ControllerState, WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
@@ -13,7 +13,7 @@ import { endpointsPlaces } from './saved.ts';
 
 const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
-export function serviceFacts({ metadata, spec = {} }: Service, hints: Hints | undefined): readonly Fact[] {
+export function serviceFacts({ metadata, spec = {} }: Service, hints: HintsRecord | undefined): readonly Fact[] {
   const selector = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
   const ports = (spec.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`);
   const zones = Object.entries(hints?.zones ?? {}).map(([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`);

@@ -1,7 +1,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
-import type { Hints } from '#shared/store/hints.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
@@ -26,7 +26,7 @@ export interface ExplainInput {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly work: WorkItem;
   readonly triggers: Triggers;
-  readonly hints: Hints | undefined;
+  readonly hints: HintsRecord | undefined;
   /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
   readonly saved: SavedOutputs;
   /** Shadow mode: what differs, and whether it was still there ten seconds later. */

@@ -4,7 +4,7 @@ import { isEndpointReady } from './endpoint.ts';
 import { type PlannedSlice, type SliceSet, unchangedSlice } from './planned-slice.ts';
 import { type Allocation, allocate, type ZoneRatios } from './topology.ts';
 
-export type Hints = NonNullable<Endpoint['hints']>;
+export type EndpointHints = NonNullable<Endpoint['hints']>;
 type Counts = ReadonlyMap<string, number>;
 
 export interface Hinted {
@@ -51,7 +51,7 @@ export function removeHints({ create, update, unchanged }: SliceSet): SliceSet {
 }
 
 /** The endpoint with these hints: the same object if it has them already. */
-export function withHints(endpoint: Endpoint, hints: Hints | undefined): Endpoint {
+export function withHints(endpoint: Endpoint, hints: EndpointHints | undefined): Endpoint {
   if (sameHints(endpoint.hints ?? undefined, hints)) return endpoint;
   const { hints: _, ...rest } = endpoint;
   return hints ? { ...rest, hints } : rest;
@@ -142,7 +142,7 @@ export function redistributeHints(slices: readonly PlannedSlice[], giving: Count
   return { hinted, redistributions };
 }
 
-const forZone = (name: string): Hints => ({ forZones: [{ name }] });
+const forZone = (name: string): EndpointHints => ({ forZones: [{ name }] });
 
 function* readyEndpoints(slices: readonly PlannedSlice[]): Generator<Endpoint> {
   for (const slice of slices) for (const endpoint of slice.endpoints) if (isEndpointReady(endpoint)) yield endpoint;
@@ -161,7 +161,7 @@ function greatest(zones: Counts): readonly [zone: string, value: number] {
   return found;
 }
 
-function sameHints(a: Hints | undefined, b: Hints | undefined): boolean {
+function sameHints(a: EndpointHints | undefined, b: EndpointHints | undefined): boolean {
   if (!a || !b) return a === b;
   return sameNames(a.forZones, b.forZones) && sameNames(a.forNodes, b.forNodes);
 }

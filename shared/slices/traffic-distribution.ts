@@ -1,7 +1,7 @@
 /** Hints by spec.trafficDistribution (TD-*; upstream's trafficdist ReconcileHints). */
 import type { Endpoint, EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isEndpointReady } from './endpoint.ts';
-import { type Hints, mapEndpoints, withHints } from './hints.ts';
+import { type EndpointHints, mapEndpoints, withHints } from './hints.ts';
 import { type SliceSet, unchangedSlice } from './planned-slice.ts';
 import { hintsEnabled } from './topology.ts';
 
@@ -27,7 +27,7 @@ export function hintByTrafficDistribution({ create, update, unchanged }: SliceSe
   };
 }
 
-function hintsFor(endpoint: Endpoint, value: TrafficDistribution): Hints | undefined {
+function hintsFor(endpoint: Endpoint, value: TrafficDistribution): EndpointHints | undefined {
   const zone = endpoint.zone ?? undefined;
   const node = value === 'PreferSameNode' ? (endpoint.nodeName ?? undefined) : undefined;
   if (zone === undefined && node === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Trigger-time state (TT-1) at rest. Both controllers have their own; they are nearly always the same, because a fresh wake-up runs both, and are
- * then stored once. State of up to some 60 pods rides on the work item, larger state goes to buckets of its own, so that
- * one pod's change rewrites about a kilobyte and not the whole.
+ * Trigger-time state (TT-1) as it is stored. Each controller has its own. Both are nearly always equal, because a new wake-up runs both controllers, and
+ * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, items of its own, so that a change of
+ * one pod writes about a kilobyte and not all of it.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
@@ -45,8 +45,7 @@ export async function readTriggers(table: Table, service: ServiceKey, text: stri
 export async function saveTriggers(
   table: Table,
   service: ServiceKey,
-  next: Triggers,
-  stored: StoredTriggers,
+  { next, stored }: { readonly next: Triggers; readonly stored: StoredTriggers },
   { triggersInline, triggersPerBucket }: SyncLimits = defaultLimits.sync,
 ): Promise<string | null> {
   const pk = triggersOf(service.cluster, service.namespace, service.name);

@@ -27,7 +27,7 @@ export interface Woken {
 
 /** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
 export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Woken> {
-  const { services, place } = await walkServices(deps.table, meta.id, from, step, deps.now());
+  const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
   const isRecorded = await recordWaking(deps.table, meta, place);

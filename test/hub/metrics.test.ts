@@ -5,7 +5,7 @@ import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
-import { type Counts, readCounts, saveCounts, totalCounts } from '#shared/store/counts.ts';
+import { type GaugeRecord, readGauges, saveGauges, totalGauges } from '#shared/store/gauge-record.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
 import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
@@ -162,16 +162,16 @@ describe('the gauges', () => {
 
 describe('the counts of services', () => {
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
-  const many: Counts = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
-  const few: Counts = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
+  const many: GaugeRecord = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
+  const few: GaugeRecord = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
 
   it('add up through updates and a deletion [UT-107 TestNumEndpointsAndSlices]', async () => {
     const table = memoryTable();
     const totals = async () => {
-      const { slicesDesired, slicesActual, endpointsDesired } = await totalCounts(table, 'c');
+      const { slicesDesired, slicesActual, endpointsDesired } = await totalGauges(table, 'c');
       return [slicesDesired, slicesActual, endpointsDesired];
     };
-    const save = async (name: string, counts: Counts | undefined) => saveCounts(table, key(name), counts, await readCounts(table, key(name)));
+    const save = async (name: string, counts: GaugeRecord | undefined) => saveGauges(table, key(name), counts, await readGauges(table, key(name)));
     await save('a', many);
     expect(await totals()).toEqual([2, 13, 30]);
     await save('b', few);
@@ -182,17 +182,17 @@ describe('the counts of services', () => {
     expect(await totals()).toEqual([6, 17, 190]);
     await save('a', undefined);
     expect(await totals()).toEqual([4, 4, 160]);
-    expect((await totalCounts(table, 'c')).services).toEqual({ PreferClose: 2 });
-    expect((await totalCounts(table, 'other')).services).toEqual({});
+    expect((await totalGauges(table, 'c')).services).toEqual({ PreferClose: 2 });
+    expect((await totalGauges(table, 'other')).services).toEqual({});
   });
 
   it('the counts of services are written only when they change', async () => {
     const table = memoryTable();
-    await saveCounts(table, key('a'), many, undefined);
+    await saveGauges(table, key('a'), many, undefined);
     const sealed = { ...table, put: () => Promise.reject(new Error('written')), delete: () => Promise.reject(new Error('deleted')) };
-    await saveCounts(sealed, key('a'), { ...many }, await readCounts(table, key('a')));
-    await saveCounts(sealed, key('gone'), undefined, undefined);
-    await expect(saveCounts(sealed, key('a'), few, many)).rejects.toThrow('written');
+    await saveGauges(sealed, key('a'), { ...many }, await readGauges(table, key('a')));
+    await saveGauges(sealed, key('gone'), undefined, undefined);
+    await expect(saveGauges(sealed, key('a'), few, many)).rejects.toThrow('written');
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compareWithCluster } from '#functions/sync/shadow.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { countDifferences, readDifference } from '#shared/store/differences.ts';
+import { countDifferences, readDifference } from '#shared/store/shadow-record.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/support/hub-world.ts';

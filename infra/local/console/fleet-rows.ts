@@ -4,7 +4,7 @@ import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
-import { countDifferences } from '#shared/store/differences.ts';
+import { countDifferences } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
 import type { MetricsStore, Query } from './metrics-store.ts';

@@ -27,7 +27,7 @@ function store() {
     /** Saves, reads back, and tells which buckets were written. */
     async save(next: Triggers): Promise<{ readonly read: Triggers; readonly wrote: number; readonly text: string | null }> {
       written.length = 0;
-      const text = await saveTriggers(counted, service, next, stored);
+      const text = await saveTriggers(counted, service, { next, stored });
       stored = await readTriggers(table, service, text ?? undefined);
       return { read: stored.triggers, wrote: written.length, text };
     },

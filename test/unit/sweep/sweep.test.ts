@@ -5,7 +5,7 @@ import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { saveDifference } from '#shared/store/differences.ts';
+import { saveDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

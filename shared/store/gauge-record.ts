@@ -7,7 +7,7 @@ import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
 /** Both address types together: upstream counts the one that it looked at last (ME-10). */
-export interface Counts {
+export interface GaugeRecord {
   readonly endpointsDesired: number;
   readonly slicesActual: number;
   readonly slicesDesired: number;
@@ -15,26 +15,26 @@ export interface Counts {
   readonly trafficDistribution: string;
 }
 
-export async function readCounts(table: Table, s: ServiceKey): Promise<Counts | undefined> {
+export async function readGauges(table: Table, s: ServiceKey): Promise<GaugeRecord | undefined> {
   const item = await table.get(countsKey(s.cluster, s.namespace, s.name));
   return item && decode(item['c'] as string);
 }
 
 /** Writes only what is new; undefined: the service is gone. */
-export async function saveCounts(table: Table, s: ServiceKey, counts: Counts | undefined, saved: Counts | undefined): Promise<void> {
+export async function saveGauges(table: Table, s: ServiceKey, counts: GaugeRecord | undefined, saved: GaugeRecord | undefined): Promise<void> {
   const key = countsKey(s.cluster, s.namespace, s.name);
   if (counts && encode(counts) !== (saved && encode(saved))) await table.put({ ...key, c: encode(counts) });
   else if (!counts && saved) await table.delete(key);
 }
 
-export interface Totals extends Omit<Counts, 'trafficDistribution'> {
+export interface Totals extends Omit<GaugeRecord, 'trafficDistribution'> {
   /** Services by traffic distribution, those that have one. */
   readonly services: { readonly [trafficDistribution: string]: number };
 }
 
 const atOnce = 2_000;
 
-export async function totalCounts(table: Table, cluster: string): Promise<Totals> {
+export async function totalGauges(table: Table, cluster: string): Promise<Totals> {
   const totals = { endpointsDesired: 0, slicesActual: 0, slicesDesired: 0 };
   const services: { [value: string]: number } = {};
   for await (const item of inPages(table, countsOf(cluster), atOnce)) {
@@ -47,9 +47,9 @@ export async function totalCounts(table: Table, cluster: string): Promise<Totals
   return { ...totals, services };
 }
 
-const encode = (c: Counts): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;
+const encode = (c: GaugeRecord): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;
 
-function decode(text: string): Counts {
+function decode(text: string): GaugeRecord {
   const [endpoints = '0', slices = '0', desired = '0', trafficDistribution = ''] = text.split(' ');
   return { endpointsDesired: Number(endpoints), slicesActual: Number(slices), slicesDesired: Number(desired), trafficDistribution };
 }

@@ -1,19 +1,14 @@
 /** Topology hints of the services that have any (TA-8): read by ingest when nodes change, one record a service. */
-import type { AddressType } from '#shared/kube/types.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
 import { hintsKey, hintsOf, type ServiceKey } from './keys.ts';
 import type { Table } from './table.ts';
 
-export interface Hints {
-  readonly populated: boolean;
-  readonly zones: { readonly [T in AddressType]?: { readonly [zone: string]: number } };
-}
-
-export async function readHints(table: Table, s: ServiceKey): Promise<Hints | undefined> {
+export async function readHints(table: Table, s: ServiceKey): Promise<HintsRecord | undefined> {
   const text = (await table.get(hintsKey(s.cluster, s.namespace, s.name)))?.['h'] as string | undefined;
-  return text === undefined ? undefined : (JSON.parse(text) as Hints);
+  return text === undefined ? undefined : (JSON.parse(text) as HintsRecord);
 }
 
-export async function saveHints(table: Table, s: ServiceKey, hints: Hints | undefined): Promise<void> {
+export async function saveHints(table: Table, s: ServiceKey, hints: HintsRecord | undefined): Promise<void> {
   const key = hintsKey(s.cluster, s.namespace, s.name);
   if (hints) await table.put({ ...key, h: JSON.stringify(hints) });
   else await table.delete(key);
@@ -22,9 +17,9 @@ export async function saveHints(table: Table, s: ServiceKey, hints: Hints | unde
 export async function listHints(
   table: Table,
   cluster: string,
-): Promise<readonly { readonly namespace: string; readonly name: string; readonly hints: Hints }[]> {
+): Promise<readonly { readonly namespace: string; readonly name: string; readonly hints: HintsRecord }[]> {
   return (await table.query(hintsOf(cluster))).map((item) => {
     const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);
-    return { namespace, name, hints: JSON.parse(item['h'] as string) as Hints };
+    return { namespace, name, hints: JSON.parse(item['h'] as string) as HintsRecord };
   });
 }

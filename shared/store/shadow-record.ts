@@ -3,7 +3,7 @@ import { type ServiceKey, shadowKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
-export interface Difference {
+export interface ShadowRecord {
   /** The differences as a JSON list of lines. */
   readonly text: string;
   /** First seen, ms since the epoch. */
@@ -13,12 +13,12 @@ export interface Difference {
 
 const key = (s: ServiceKey) => shadowKey(s.cluster, s.namespace, s.name);
 
-export async function readDifference(table: Table, service: ServiceKey): Promise<Difference | undefined> {
+export async function readDifference(table: Table, service: ServiceKey): Promise<ShadowRecord | undefined> {
   const item = await table.get(key(service));
   return item && { text: item['text'] as string, since: item['since'] as number, confirmed: item['confirmed'] === 1 };
 }
 
-export async function saveDifference(table: Table, service: ServiceKey, difference: Difference | undefined): Promise<void> {
+export async function saveDifference(table: Table, service: ServiceKey, difference: ShadowRecord | undefined): Promise<void> {
   if (!difference) await table.delete(key(service));
   else await table.put({ ...key(service), text: difference.text, since: difference.since, confirmed: difference.confirmed ? 1 : 0 });
 }
