@@ -43,7 +43,8 @@ async function applyLiveInputs(context: MessageContext, message: LiveInputs): Pr
   const asOf = versionOf(incarnation, message.asOf);
   await concurrently(16, message.entries, async ({ namespace, name, resourceVersion, projection, observedAtMs: relayTime }) => {
     const version = versionOf(incarnation, resourceVersion);
-    await applyObject(context, message.kind, { namespace, name, version, asOf, projection, observedAtMs: byOurClock(cluster, relayTime) });
+    const entry = { namespace, name, version, asOf, projection, observedAtMs: byOurClock(cluster, relayTime) };
+    await applyObject(context, message.kind, entry, await context.ahead.recordOf(message.kind, namespace, name));
   });
 }
 

@@ -7,6 +7,7 @@ import type { ObjectRecord } from '#shared/store/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { IngestDeps } from './deps.ts';
+import type { ObjectsAhead } from './objects-ahead.ts';
 
 /** What the messages of one batch share. */
 export interface BatchContext {
@@ -15,6 +16,7 @@ export interface BatchContext {
   readonly cluster: ClusterRecord;
   readonly store: ClusterStore;
   readonly effects: BatchEffects;
+  readonly ahead: ObjectsAhead;
 }
 
 export interface MessageContext extends BatchContext {

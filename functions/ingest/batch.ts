@@ -25,6 +25,7 @@ import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
 import { wakeConcerned } from './concerned-services.ts';
 import type { IngestDeps } from './deps.ts';
+import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
 import { Room } from './room.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './time-limit.ts';
@@ -46,13 +47,16 @@ export async function ingestBatch(
 }
 
 async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
+  // Not the limited table: what the pod log has taken a number for, it writes.
+  const podLog = new PodLogWriter({ table: deps.table, cluster: id }, deps.now, limitsOf(deps).podLog);
+  const ahead = readAhead(deps, id, records, podLog);
   const cluster = await readCluster(deps.table, id);
   if (!cluster || cluster.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }
   const limit = timeLimit(deps.table, deps.now, deadline, limitsOf(deps).ingest.writingShare);
-  const batch = openBatch(deps, cluster, limit.table);
+  const batch = openBatch(deps, cluster, limit.table, podLog, ahead);
   const { failed, marks } = await applyMessages(batch, records, limit);
   limit.lift();
   try {
@@ -65,14 +69,13 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
   return failed;
 }
 
-function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table): BatchContext {
-  // Not the limited table: what the pod log has taken a number for, it writes.
-  const podLog = new PodLogWriter({ table: deps.table, cluster: cluster.id }, deps.now, limitsOf(deps).podLog);
+function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, podLog: PodLogWriter, ahead: ObjectsAhead): BatchContext {
   return {
     deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheScope) },
     cluster,
     store: { table: limited, cluster: cluster.id },
     effects: new BatchEffects(podLog),
+    ahead,
   };
 }
 

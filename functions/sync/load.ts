@@ -48,6 +48,38 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, car
   return { serviceRecord, hints, counts };
 }
 
+/** What was read beside the cluster's record. */
+export interface Ahead {
+  /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
+  readonly scope: string;
+  readonly outputs: readonly OutputRecord[];
+  readonly triggers: StoredTriggers;
+  /** All of the namespace. */
+  readonly pods: readonly Pod[];
+}
+
+/**
+ * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
+ * incarnation: otherwise they may be from before that. Undefined where it has not.
+ */
+export async function readAhead(
+  deps: SyncDeps,
+  key: ServiceKey,
+  work: WorkItem,
+  carriedOver: Pick<CarriedOver, 'outputs'> | undefined,
+): Promise<Ahead | undefined> {
+  // The nodes of a cluster are kept by runs that it has admitted.
+  const scope = deps.nodes.get(key.cluster)?.scope;
+  if (scope === undefined) return undefined;
+  const [outputs, triggers, pods] = await Promise.all([
+    carriedOver?.outputs ?? readOutputs(deps.table, key),
+    readTriggers(deps.table, key, work.triggers),
+    // The map changes with the next call.
+    deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), scope).then((all) => [...all.values()]),
+  ]);
+  return { scope, outputs, triggers, pods };
+}
+
 export interface ToLoad {
   readonly meta: ClusterRecord;
   readonly key: ServiceKey;
@@ -56,16 +88,19 @@ export interface ToLoad {
   readonly source: OutputSource;
   /** Carried over from the run before, so that they need not be read. */
   readonly outputs?: readonly OutputRecord[] | undefined;
+  readonly ahead?: Ahead | undefined;
 }
 
 export async function load(deps: SyncDeps, { meta, key, work, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const service = decodeObjectOf('Service', serviceRecord);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
+  const selector = service?.spec?.selector ?? {};
+  const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const [outputs, triggers, pods, nodes] = await Promise.all([
-    carriedOver.outputs ?? outputsOn(deps, key, source),
-    readTriggers(deps.table, key, work.triggers),
-    selects ? podsOf(deps, meta, key, service.spec?.selector ?? {}) : [],
+    ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
+    ahead?.triggers ?? readTriggers(deps.table, key, work.triggers),
+    selects ? (ahead ? selected(ahead.pods, selector) : podsOf(deps, meta, key, selector)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
   ]);
   return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
@@ -84,8 +119,11 @@ async function podsOf(
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[]> {
   const pods = await deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), cacheScope);
-  return [...pods.values()].filter((pod) => selectorMatches(selector, pod.metadata.labels));
+  return selected([...pods.values()], selector);
 }
+
+const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
+  pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
 
 /** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
 async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {

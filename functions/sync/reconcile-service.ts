@@ -18,7 +18,7 @@ import { closedCircuit, faultOf, openedCircuit, passCircuit, withoutCredentials 
 import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
-import { type CarriedOver, load, readServiceItems, type ServiceItems } from './load.ts';
+import { type Ahead, type CarriedOver, load, readAhead, readServiceItems, type ServiceItems } from './load.ts';
 import { observeSync } from './metrics.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
@@ -38,7 +38,9 @@ export interface ToReconcile {
 export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
-  // In one call, although the first of them shows whether the others are needed.
+  // At once, although the first of them shows whether the others are needed.
+  const ahead = readAhead(deps, service, claim.item, carriedOver);
+  ahead.catch(() => {});
   const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   const rounds = Math.max(0, ...controllers.map((c) => message.retryNumbers[c] ?? 0));
@@ -55,7 +57,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
       );
       return nothingDone(ok);
     }
-    const run = await prepare(deps, admission.meta, work, items);
+    const run = await prepare(deps, admission.meta, work, { items, ahead });
     if (!run) return nothingDone(ok);
     const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
@@ -67,7 +69,13 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
 }
 
 /** Undefined: the Service is not known yet, and there is nothing to do before it is. */
-async function prepare(deps: SyncDeps, meta: ClusterRecord, work: ToReconcile, items: ServiceItems): Promise<Run | undefined> {
+async function prepare(
+  deps: SyncDeps,
+  meta: ClusterRecord,
+  work: ToReconcile,
+  read: { readonly items: ServiceItems; readonly ahead: Promise<Ahead | undefined> },
+): Promise<Run | undefined> {
+  const { items } = read;
   const { claim, carriedOver, deadlineMs } = work;
   const { service } = claim;
   await passCircuit(deps, meta, claim.leaseId);
@@ -78,7 +86,10 @@ async function prepare(deps: SyncDeps, meta: ClusterRecord, work: ToReconcile, i
     await api.identity();
     await closedCircuit(deps, meta);
   }
-  const inputs = await load(deps, { meta, key: service, work: claim.item, items, source: 'written', outputs: carriedOver?.outputs });
+  const inputs = await load(deps, {
+    ...{ meta, key: service, work: claim.item, items, source: 'written' },
+    ...{ outputs: carriedOver?.outputs, ahead: await read.ahead },
+  });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
   if (!inputs.serviceRecord && (await api.get('Service', service.namespace, service.name))) return undefined;

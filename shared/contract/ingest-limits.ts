@@ -21,6 +21,8 @@ export interface PodLogLimits {
 export interface IngestLimits {
   /** Share of a run's time in which objects are written; the rest is for telling of them, which takes twice as many calls. */
   readonly writingShare: number;
+  /** Objects of small messages that a batch reads beside the cluster's record. */
+  readonly readAhead: number;
   /** Runs that a message may take as long as it gets on; each writes for ten seconds or so. */
   readonly mostRuns: number;
   /** After so many entries, or services, a part of an output kind notes how far it has got. */
@@ -61,6 +63,7 @@ export const podLogDefaults: PodLogLimits = {
 
 export const ingestDefaults: IngestLimits = {
   writingShare: 1 / 3,
+  readAhead: 100,
   mostRuns: 50,
   entriesPerStep: 100,
   servicesPerStep: 100,

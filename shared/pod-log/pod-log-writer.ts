@@ -1,7 +1,7 @@
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { logPods, takeLogNumber } from './pod-log.ts';
+import { logPods, takeLogNumber, takeNextLogNumber } from './pod-log.ts';
 import type { TakenNumber } from './pod-log-rules.ts';
 
 /** One batch as a writer of the pod logs of its namespaces (pod-log.ts): one number and one entry for each namespace. */
@@ -10,6 +10,8 @@ export class PodLogWriter {
   readonly #now: () => number;
   readonly #limits: PodLogLimits;
   readonly #numbers = new Map<string, Promise<TakenNumber>>();
+  /** Taken before it was known whether the batch may write. */
+  readonly #ahead = new Map<string, Promise<TakenNumber | undefined>>();
   /** Names of the Pods to log, by namespace. Undefined: the entry names none, and its readers read the whole namespace. */
   readonly #names = new Map<string, Set<string> | undefined>();
 
@@ -24,8 +26,22 @@ export class PodLogWriter {
     return (await this.#take(namespace)).number;
   }
 
+  /**
+   * The batch will most likely write Pods of the namespace: the number is taken while it still reads what it needs for that. Of a cluster that has been
+   * removed nothing is written, as its namespaces have no log any more.
+   */
+  takeAhead(namespace: string): void {
+    if (this.#ahead.has(namespace)) return;
+    this.#ahead.set(
+      namespace,
+      takeNextLogNumber(this.#store, namespace, this.#now()).catch(() => undefined),
+    );
+  }
+
   #take(namespace: string): Promise<TakenNumber> {
-    const number = this.#numbers.get(namespace) ?? takeLogNumber(this.#store, namespace, this.#now());
+    const takeNow = (): Promise<TakenNumber> => takeLogNumber(this.#store, namespace, this.#now());
+    const ahead = this.#ahead.get(namespace);
+    const number = this.#numbers.get(namespace) ?? (ahead ? ahead.then((taken) => taken ?? takeNow()) : takeNow());
     this.#numbers.set(namespace, number);
     return number;
   }
@@ -43,7 +59,8 @@ export class PodLogWriter {
 
   /** Writes the entries. Resolves to the version of each namespace's set of services, read after the namespace's entry was written. */
   async writeEntries(): Promise<ReadonlyMap<string, number>> {
-    const namespaces = [...new Set([...this.#numbers.keys(), ...this.#names.keys()])];
+    const ahead = await Promise.all([...this.#ahead].map(async ([namespace, taken]) => ((await taken) ? namespace : undefined)));
+    const namespaces = [...new Set([...ahead.filter((n) => n !== undefined), ...this.#numbers.keys(), ...this.#names.keys()])];
     const versions = await concurrently(16, namespaces, async (namespace) => {
       // A number that was taken and not used needs an entry too, or readers would wait for it.
       const names = this.#names.has(namespace) ? this.#names.get(namespace) : new Set<string>();

@@ -29,11 +29,20 @@ import { isFirstAfterPause, type LogEntry, type LogHead, mayBeSettled, type Take
 const attributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
 
 /** Takes the number under which Pods are about to be written. */
-export async function takeLogNumber({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber> {
+export async function takeLogNumber(store: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber> {
+  return (await take(store, namespace, nowMs)) as TakenNumber;
+}
+
+/** The same, of a namespace that has a log. Undefined, and nothing is written, where there is none. */
+export function takeNextLogNumber(store: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber | undefined> {
+  return take(store, namespace, nowMs, { present: attributes.number });
+}
+
+async function take({ table, cluster }: ClusterStore, namespace: string, nowMs: number, condition?: Condition): Promise<TakenNumber | undefined> {
   const { number, takenAtMs, formerTakenAtMs } = attributes;
   const change = { add: { [number]: 1 }, set: { [takenAtMs]: nowMs }, setFormer: { [formerTakenAtMs]: takenAtMs } };
-  const item = await table.update(namespaceKey(cluster, namespace), change);
-  return { number: item?.[number] as number, takenAtMs: nowMs, formerTakenAtMs: item?.[formerTakenAtMs] as number };
+  const item = await table.update(namespaceKey(cluster, namespace), change, condition);
+  return item && { number: item[number] as number, takenAtMs: nowMs, formerTakenAtMs: item[formerTakenAtMs] as number };
 }
 
 /** Pods that a writer has written under a number. */

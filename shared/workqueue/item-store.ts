@@ -74,6 +74,24 @@ export async function claim(
   return item && decodeWork(item);
 }
 
+/**
+ * As `claim`, without reading the item first, for the usual case: no worker holds the lease, and one of the controllers neither has the generation done nor
+ * waits for a retry that covers it. Undefined in every other case, which `claim` is for.
+ */
+export async function claimUnread(
+  table: Table,
+  service: ServiceKey,
+  generation: number,
+  lease: { readonly id: string; readonly untilMs: number },
+): Promise<WorkItem | undefined> {
+  const isBelow = (name: string): Condition => ({ any: [{ absent: name }, { attribute: name, is: '<', value: generation }] });
+  const owed = controllers.map((c): Condition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
+  const condition: Condition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
+  const change = { set: { lease: lease.id, until: lease.untilMs, runOf: lease.id }, setFrom: { run: 'gen' } };
+  const item = await table.update(key(service), change, condition);
+  return item && decodeWork(item);
+}
+
 /** The end of a run, as it is recorded. */
 export interface RunRecord {
   readonly leaseId: string;

@@ -4,10 +4,10 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { claim, readWork } from './item-store.ts';
+import { claim, claimUnread, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { controllersToRun, isLeased, type Lease, type WorkItem } from './rules/item.ts';
+import { controllersToRun, isLeased, type Lease, latestGeneration, type WorkItem } from './rules/item.ts';
 import { allAtLeaseEnd, delayUntil, isNewWork, retryAtLeaseEnd } from './rules/message.ts';
 
 /** The lease of a service, and what is to be run under it. */
@@ -30,6 +30,13 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   if (message.notBeforeMs !== undefined && message.notBeforeMs > deps.now()) {
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
     return { kind: 'not-due' };
+  }
+  // New work mostly finds its service free: one call instead of two.
+  if (isNewWork(message) && message.generation !== latestGeneration) {
+    const lease = { id: deps.newLeaseId(), untilMs: deps.now() + limitsOf(deps).sync.leaseMs };
+    const item = await claimUnread(deps.table, service, message.generation, lease);
+    const controllers = item ? controllersToRun(message, item) : [];
+    if (item) return { kind: 'claimed', claim: { service, message, leaseId: lease.id, item, controllers, wasTakenOver: false } };
   }
   for (;;) {
     const read = await readWork(deps.table, service);

@@ -51,6 +51,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
     },
     ingest: {
       ...ingest,
+      readAhead: between(ingest.readAhead, 0, 1),
       entriesPerStep: between(ingest.entriesPerStep, 1, 4),
       servicesPerStep: between(ingest.servicesPerStep, 1, 4),
       mostServicesKept: between(ingest.mostServicesKept, 0, 3),

@@ -4,6 +4,8 @@ import { decodeItem, encodeKey } from './attributes.ts';
 
 /** BatchGetItem takes no more keys. */
 const mostKeys = 100;
+/** Calls under way at a time: one that is slow must not hold up the reads that are asked for after it. */
+const mostCalls = 4;
 /** Keys that a throttled table leaves unread are asked for again, so often. */
 const mostRounds = 6;
 
@@ -16,16 +18,32 @@ interface Asked {
 
 /**
  * Strong reads by key. Those that are asked for in one turn of the event loop go as one call: a call costs half a millisecond of a worker's
- * CPU whatever it reads, and the bill is the same. Each read begins after it was asked for, which is all that strong means.
+ * CPU whatever it reads, and the bill is the same. While some calls are under way the others wait, and go together: a list of thousands of objects
+ * asks for its fence before each of them, and reads it once for many. Each read begins after it was asked for, which is all that strong means.
  */
 export function batchedGets(client: DynamoDBClient, tableName: string, count: (units: number) => void): (key: Key) => Promise<Item | undefined> {
   const capacity = { ReturnConsumedCapacity: 'TOTAL' as const };
-  let waiting = new Map<string, Asked>();
+  const waiting = new Map<string, Asked>();
+  let calls = 0;
+  let isFlushDue = false;
+
+  function flushSoon(): void {
+    if (isFlushDue) return;
+    isFlushDue = true;
+    setImmediate(flush);
+  }
 
   function flush(): void {
-    const asked = [...waiting.values()];
-    waiting = new Map();
-    for (let i = 0; i < asked.length; i += mostKeys) void settle(asked.slice(i, i + mostKeys));
+    isFlushDue = false;
+    while (calls < mostCalls && waiting.size > 0) {
+      const asked = [...waiting].slice(0, mostKeys);
+      for (const [id] of asked) waiting.delete(id);
+      calls++;
+      void settle(asked.map(([, each]) => each)).finally(() => {
+        calls--;
+        if (waiting.size > 0) flushSoon();
+      });
+    }
   }
 
   async function settle(asked: readonly Asked[]): Promise<void> {
@@ -64,7 +82,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
     const id = idOf(key);
     const held = waiting.get(id);
     if (held) return held.promise;
-    if (waiting.size === 0) setImmediate(flush);
+    if (calls < mostCalls) flushSoon();
     const { promise, resolve, reject } = Promise.withResolvers<Item | undefined>();
     waiting.set(id, { key, promise, resolve, reject });
     return promise;

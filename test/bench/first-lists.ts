@@ -1,0 +1,53 @@
+/**
+ * `npm run bench -- first-lists`: how long a local run takes from its start until the last endpoint of a cluster that it has never seen is written. The
+ * embedded API server lives in this process and takes its share of the machine.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { startLocalRun } from '#test/support/local-run.ts';
+import { type ClusterSize, clusterObjects } from './cost/cluster-objects.ts';
+
+const scenarios: readonly (ClusterSize & { readonly name: string; readonly goalSeconds: number })[] = [
+  { name: '10,000 pods in 20 namespaces, 1,000 services', namespaces: 20, services: 50, podsPerService: 10, goalSeconds: 12 },
+  { name: '20,000 pods in one namespace, 100 services', namespaces: 1, services: 100, podsPerService: 200, goalSeconds: 25 },
+];
+const patienceMs = 5 * 60_000;
+
+function shown(store: Store): number {
+  const ofSlices = store.list('EndpointSlice').reduce((sum, o) => sum + ((o as unknown as EndpointSlice).endpoints?.length ?? 0), 0);
+  const addresses = (o: Endpoints): number => (o.subsets ?? []).reduce((sum, { addresses = [] }) => sum + (addresses?.length ?? 0), 0);
+  const ofEndpoints = store.list('Endpoints').reduce((sum, o) => sum + addresses(o as unknown as Endpoints), 0);
+  return Math.min(ofSlices, ofEndpoints);
+}
+
+async function measure(size: ClusterSize): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-first-lists-'));
+  const { store, url, close } = await startEmbeddedCluster({ historyLimit: 50_000 });
+  store.load(clusterObjects(size));
+  const pods = store.list('Pod').length;
+  const kubeconfig = join(folder, 'kubeconfig.yaml');
+  await writeFile(kubeconfig, kubeconfigText({ server: url }), { mode: 0o600 });
+  const startedAt = performance.now();
+  const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+  try {
+    while (shown(store) < pods) {
+      if (performance.now() - startedAt > patienceMs) throw new Error(`not within ${patienceMs / 1000} s: ${run.lines.slice(-30).join('\n')}`);
+      await sleep(250);
+    }
+    return (performance.now() - startedAt) / 1000;
+  } finally {
+    await run.stop();
+    await close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+console.log('First lists of a cluster, from the start of a local run to the last endpoint\n');
+console.log('| | seconds | goal |\n| --- | --- | --- |');
+for (const { name, goalSeconds, ...size } of scenarios) console.log(`| ${name} | ${(await measure(size)).toFixed(1)} | ${goalSeconds} |`);

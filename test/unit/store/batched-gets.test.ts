@@ -1,0 +1,77 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { expect, it } from 'vitest';
+import { batchedGets } from '#shared/store/dynamodb/batched-gets.ts';
+
+interface Call {
+  readonly keys: readonly string[];
+  readonly answer: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A table in which every item is there, and says in how manieth call it was read. */
+function fakeTable() {
+  const calls: Call[] = [];
+  const send = ({ input }: { input: { Key?: { sk: { S: string } }; RequestItems?: { t: { Keys: { sk: { S: string } }[] } } } }) =>
+    new Promise((resolve, reject) => {
+      const keys = (input.Key ? [input.Key] : (input.RequestItems?.t.Keys ?? [])).map((k) => k.sk.S);
+      const number = calls.length + 1;
+      const item = (sk: string) => ({ pk: { S: 'p' }, sk: { S: sk }, call: { N: String(number) } });
+      const answer = (): void => resolve(input.Key ? { Item: item(keys[0] as string) } : { Responses: { t: keys.map(item) } });
+      calls.push({ keys, answer, fail: reject });
+    });
+  const get = batchedGets({ send } as unknown as DynamoDBClient, 't', () => {});
+  return { calls, get: async (sk: string) => (await get({ pk: 'p', sk }))?.['call'] };
+}
+
+it('reads that are asked for in one turn go as one call, each key once', async () => {
+  const { calls, get } = fakeTable();
+  const reads = Promise.all([get('a'), get('b'), get('a')]);
+  await turn();
+  expect(calls.map((c) => c.keys)).toEqual([['a', 'b']]);
+  calls[0]?.answer();
+  expect(await reads).toEqual([1, 1, 1]);
+});
+
+it('reads that are asked for while four calls are under way wait and go together, in a call that begins after all of them', async () => {
+  const { calls, get } = fakeTable();
+  const first: Promise<unknown>[] = [];
+  for (const sk of ['a', 'b', 'c', 'd']) {
+    first.push(get(sk));
+    await turn();
+  }
+  const later = ['fence', 'e', 'fence', 'a'].map(get);
+  await turn();
+  expect(calls).toHaveLength(4);
+  calls[2]?.answer();
+  await turn();
+  await turn();
+  expect(calls.slice(4).map((c) => c.keys)).toEqual([['fence', 'e', 'a']]);
+  for (const call of calls) call.answer();
+  expect(await Promise.all(later)).toEqual([5, 5, 5, 5]);
+  expect(await Promise.all(first)).toEqual([1, 2, 3, 4]);
+});
+
+it('a call that fails fails its own reads, and the ones that waited for it go', async () => {
+  const { calls, get } = fakeTable();
+  const first: Promise<unknown>[] = [];
+  for (const sk of ['a', 'b', 'c', 'd']) {
+    first.push(get(sk).catch((e: Error) => e.message));
+    await turn();
+  }
+  const later = get('e');
+  for (const call of calls) call.fail(new Error('refused'));
+  expect(await Promise.all(first)).toEqual(Array(4).fill('refused'));
+  await turn();
+  calls[4]?.answer();
+  expect(await later).toBe(5);
+});
+
+it('more keys than a call takes go in several calls', async () => {
+  const { calls, get } = fakeTable();
+  const reads = Promise.all(Array.from({ length: 250 }, (_, i) => get(`k${i}`)));
+  await turn();
+  expect(calls.map((c) => c.keys.length)).toEqual([100, 100, 50]);
+  for (const call of calls) call.answer();
+  expect((await reads).length).toBe(250);
+});

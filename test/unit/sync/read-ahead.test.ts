@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { SyncDeps } from '#functions/sync/deps.ts';
+import { load, readAhead, readServiceItems } from '#functions/sync/load.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { putObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { noWork } from '#shared/workqueue/rules/item.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { pod, service } from '../kube/objects.ts';
+
+const key = { cluster: 'c', namespace: 'ns', name: 'svc' };
+
+it('inputs that were read beside the cluster’s record count only in the scope in which the worker found the first lists complete', async () => {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
+  const put = (kind: InputKind, name: string, projection: string): Promise<boolean> => {
+    const record = { namespace: 'ns', name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+    return putObject({ table, cluster: 'c' }, kind, record, undefined);
+  };
+  const selected = service();
+  await put('Service', 'svc', encodeProjection('Service', selected));
+  const deps = { table, pods: new PodCache(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
+  const meta = (await readCluster(table, 'c')) as ClusterRecord;
+
+  expect(await readAhead(deps, key, noWork, undefined)).toBeUndefined();
+  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, noWork, undefined);
+  // What the first lists bring while the cluster's record is on its way.
+  await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
+  const items = await readServiceItems(deps, key, undefined);
+  const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
+    const { pods } = await load({ ...deps, pods: new PodCache() }, { meta: cluster, key, work: noWork, items, source: 'written', ahead });
+    return pods.map((p) => p.metadata.name);
+  };
+  expect(await podsIn(meta)).toEqual([]);
+  expect(await podsIn({ ...meta, cacheScope: 'of another incarnation' })).toEqual(['p']);
+});
