@@ -9,17 +9,12 @@ import { faultOf } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
-import type { Run } from './run.ts';
+import { mayBeOutdated, type Run } from './run.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
-  const { inputs, work } = run;
+  const { inputs } = run;
   const isKnown = inputs.outputs.some((o) => o.kind === 'Endpoints');
-  const readLive =
-    run.live ||
-    work.liveReadGeneration > work.controllers.endpoints.doneGeneration ||
-    work.controllers.endpoints.failures > 0 ||
-    !isKnown ||
-    !inputs.service;
+  const readLive = mayBeOutdated(run, 'endpoints') || !isKnown || !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
   const planWith = (pods: readonly Pod[]): EndpointsPlan =>

@@ -1,6 +1,7 @@
 /** One run of one service: what both controllers share. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { Controller } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { GaugeRecord } from '#shared/store/gauge-record.ts';
@@ -39,4 +40,10 @@ export interface Run {
   readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; counts: GaugeRecord | undefined };
   /** Throws Postponed when there is too little time left to begin a write. */
   readonly assertTimeToWrite: () => void;
+}
+
+/** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
+export function mayBeOutdated({ live, work }: Run, controller: Controller): boolean {
+  const { doneGeneration, failures } = work.controllers[controller];
+  return live || work.liveReadGeneration > doneGeneration || failures > 0;
 }

@@ -12,26 +12,15 @@ import { noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
 import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
-import type { Run } from './run.ts';
+import { mayBeOutdated, type Run } from './run.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
 const nameTries = 5;
 
 export async function runSlices(run: Run): Promise<Outcome> {
-  const { inputs, work, deps, key } = run;
-  if (!inputs.service) {
-    // Slices of a service that is gone are the garbage collector's (ES-2); what we know of them is forgotten.
-    if (inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
-    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
-    run.nextTrackers.hints = undefined;
-    run.nextTrackers.counts = undefined;
-    return ok;
-  }
-  const readLive =
-    run.live ||
-    work.liveReadGeneration > work.controllers.slices.doneGeneration ||
-    work.controllers.slices.failures > 0 ||
-    !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
+  const { inputs, deps, key } = run;
+  if (!inputs.service) return forgetSlices(run);
+  const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
   const planWith = (pods: readonly Pod[]): SlicesPlan =>
     decideSlices({
@@ -72,6 +61,15 @@ export async function runSlices(run: Run): Promise<Outcome> {
     if (messages.length === 0) return endOfRun(run, pods);
     return failure(run, messages, errors);
   }
+}
+
+/** Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten. */
+function forgetSlices(run: Run): Outcome {
+  if (run.inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
+  run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
+  run.nextTrackers.hints = undefined;
+  run.nextTrackers.counts = undefined;
+  return ok;
 }
 
 interface WriteError {

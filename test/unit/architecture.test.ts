@@ -57,6 +57,10 @@ const rules: readonly Rule[] = [
       !['#shared/clusters/mode.ts', '#shared/clusters/first-lists.ts'].includes(from),
   },
   {
+    name: 'the rules of the work queue know the type of a wake-up only',
+    isBroken: ({ file, from, typeOnly }) => file.startsWith('shared/workqueue/rules/') && from.startsWith('#shared/queue/') && !typeOnly,
+  },
+  {
     name: 'an entry is imported by a local run only',
     isBroken: ({ file, from }) => isEntry(from) && !isEntry(file) && !file.startsWith('test/'),
   },
@@ -83,6 +87,7 @@ describe('imports', () => {
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
     ['shared/cluster/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
     ['shared/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
+    ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {
@@ -110,6 +115,26 @@ describe('the record of a cluster', () => {
   it('a planted write to the record is found', () => {
     expect(writesIt('functions/sync/planted.ts', `await table.update(metaKey('c'), { set: { mode: 'active' } });`)).toBe(true);
     expect(writesIt('infra/cli/planted.ts', `await table.get({ pk: 'CLUSTER#c', sk: 'META' });`)).toBe(true);
+  });
+});
+
+describe('the work queue', () => {
+  const sources = globSync('{shared,functions,infra}/**/*.ts').map((file) => [file, readFileSync(file, 'utf8')] as const);
+  const filesWith = (text: RegExp): readonly string[] => sources.filter(([, source]) => text.test(source)).map(([file]) => file);
+
+  it('the key of a work item is used by its store alone', () => {
+    expect(filesWith(/\bworkKey\(|\bworkOf\(|#WORK#/).toSorted()).toEqual(['shared/store/keys.ts', 'shared/workqueue/item-store.ts']);
+  });
+
+  it('the fields of a wake-up as they stand in the queue are known to shared/queue alone, and one file sends them', () => {
+    expect(filesWith(/\bSyncMessage\b/).filter((file) => !file.startsWith('shared/queue/'))).toEqual([]);
+    const senders = filesWith(/\bencodeWakeUp\(/).filter((file) => file !== 'shared/queue/wake-up-message.ts');
+    expect(senders).toEqual(['shared/workqueue/outgoing.ts']);
+  });
+
+  it('a wake-up is made in shared/workqueue alone', () => {
+    const makers = filesWith(/\b(newWork|allAtLeaseEnd|retryAtLeaseEnd|delayUntil)\(/);
+    expect(makers.filter((file) => !file.startsWith('shared/workqueue/'))).toEqual([]);
   });
 });
 
