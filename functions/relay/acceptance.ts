@@ -1,20 +1,20 @@
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Clock } from './clock.ts';
 
-/** The queue, and for how long it has accepted nothing of what was sent: a call without an answer counts from its beginning. */
+/** The queue, with the time for which it has accepted no message although some were sent. A call without an answer counts from its beginning. */
 export class Acceptance implements MessageQueue {
   readonly #queue: MessageQueue;
   readonly #clock: Clock;
   #underWay = 0;
   #failingSince: number | undefined;
-  /** Calls accepted so far. */
+  /** Number of accepted calls so far. */
   accepted = 0;
   /**
-   * The queue has refused this relay, or was not there, and has accepted nothing since. When it accepts again it may be another queue of the same name,
-   * of a cluster that was taken out of its hub and added again: what the former one had accepted is known to nobody.
+   * The queue has refused this relay, or did not exist, and has accepted nothing since. When it accepts again it may be another queue of the same name, of a
+   * cluster that was deregistered and registered again: the messages that the former queue had accepted may be lost.
    */
   isShut = false;
-  /** Called when a queue that was shut accepts again. */
+  /** Called when a queue that had refused this relay accepts again. */
   onReopened: () => void = () => {};
 
   constructor(queue: MessageQueue, clock: Clock) {
@@ -26,7 +26,7 @@ export class Acceptance implements MessageQueue {
     return this.#failingSince === undefined ? 0 : this.#clock.monotonic() - this.#failingSince;
   }
 
-  /** What was sent before counts no more. */
+  /** Failures of earlier sends count no longer. */
   begin(): void {
     this.#failingSince = undefined;
   }
@@ -51,5 +51,5 @@ export class Acceptance implements MessageQueue {
   }
 }
 
-/** Names of SQS' errors, by either of its protocols. */
+/** Names of SQS's errors in both of its protocols. */
 const shut = /(^|\.)(AccessDenied(Exception)?|QueueDoesNotExist|NonExistentQueue)$/;

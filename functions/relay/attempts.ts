@@ -7,11 +7,18 @@ import type { Outbox } from './outbox.ts';
 import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';
 import { UnorderedVersions } from './resource-version.ts';
 
-/** What a reflector is doing. `waiting`: for the queue, or for its turn; not something that it is stuck in. */
+/** A reflector's activity. `waiting` (for the queue, or to become the leader) does not count as being stuck. */
 export type Activity = 'listing' | 'watching' | 'sleeping' | 'waiting';
 
-/** `repair` is a list whose time has come, beside the watch. Only the other two and the watch count as the reflector's activity. */
+/** A `repair` list is the inventory, beside the watch. It does not count as the reflector's activity. */
 export type Purpose = 'first' | 'restart' | 'repair';
+
+export interface Attempt {
+  readonly verb: 'list' | 'watch';
+  /** Failures in a row before this attempt. */
+  readonly attempt: number;
+  readonly purpose?: Purpose;
+}
 
 interface AttemptsDeps {
   readonly clock: Clock;
@@ -20,11 +27,11 @@ interface AttemptsDeps {
   readonly outbox: Outbox;
 }
 
-/** What one kind's lists and watches have in common: how they fail and are tried again, and the sign of life. */
+/** Failures and retries of one kind's lists and watches, and the reflector's activity. */
 export class Attempts {
   readonly #kind: Kind;
   readonly #deps: AttemptsDeps;
-  /** Give up instead of waiting when the API server refuses the first list or watch. */
+  /** Reject instead of waiting when the API server refuses the first list or watch. */
   readonly #failFast: boolean;
   #activity: { readonly what: Activity; readonly since: number };
 
@@ -35,7 +42,7 @@ export class Attempts {
     this.#activity = { what: 'sleeping', since: deps.clock.now() };
   }
 
-  /** Ms since the last sign of life, 0 while it waits for the queue or its turn. */
+  /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
   idleMs(now: number): number {
     return this.#activity.what === 'waiting' ? 0 : now - this.#activity.since;
   }
@@ -44,8 +51,8 @@ export class Attempts {
     if (purpose !== 'repair') this.#activity = { what, since: this.#deps.clock.now() };
   }
 
-  /** Logs it and waits before the next try. */
-  async failed(verb: 'list' | 'watch', e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
+  /** Logs a failure and waits before the next attempt. */
+  async failed({ verb, attempt, purpose }: Attempt, e: unknown, signal: AbortSignal): Promise<void> {
     const { plural } = resources[this.#kind];
     const { log, meter } = this.#deps;
     meter.add('relay_watch_errors_total', this.#kind);
@@ -77,7 +84,7 @@ export class Attempts {
     this.now('sleeping');
   }
 
-  /** Ends when a turn of this relay begins: the API server has just answered, and the hub knows of nothing that this relay has not read. */
+  /** Ends early when this relay becomes the leader: the API server has just answered, and the hub needs the events of this relay at once. */
   async #backOff(delayMs: number, signal: AbortSignal): Promise<void> {
     const { clock, outbox } = this.#deps;
     const { leaderHeader } = outbox;

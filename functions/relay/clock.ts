@@ -1,10 +1,10 @@
-/** Time and chance, given to everything in the relay: tests and the simulation run it in a time of their own. */
+/** Time and randomness of the relay: tests and the simulation replace both. */
 export interface Clock {
   /** Ms since the epoch. */
   now(): number;
-  /** Ms of a clock that nobody sets, from whenever it began: for how long something took or is still to last. */
+  /** Ms of a monotonic clock with an arbitrary origin: for durations. */
   monotonic(): number;
-  /** Calls back once after `ms` (0: as soon as what is under way has run), unless cancelled before. */
+  /** Calls back once after `ms` (0: after the current task), unless cancelled before. */
   after(ms: number, callback: () => void): () => void;
   /** At least 0, below 1. */
   random(): number;
@@ -40,7 +40,7 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** As the promise; rejects with the signal's reason as soon as it is aborted, whatever then becomes of the promise. */
+/** Settles as the promise does, but rejects with the signal's reason as soon as it is aborted. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

@@ -1,8 +1,8 @@
-/** Lets several readers of one state wait until something holds of it. */
+/** A condition variable: several tasks wait until a predicate of one state holds. */
 export class Condition {
   readonly #listeners = new Set<() => void>();
 
-  /** To be called whenever something may have come to hold. */
+  /** To be called after each change of the state. */
   notifyAll(): void {
     for (const listener of [...this.#listeners]) listener();
   }

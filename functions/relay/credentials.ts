@@ -7,11 +7,11 @@ const freshForMs = 60_000;
 
 export interface Credentials {
   readonly connection: () => Promise<Connection>;
-  /** Undefined where the connection holds its own. */
+  /** Undefined where the connection has credentials of its own. */
   readonly token?: TokenSource;
 }
 
-/** Files are read anew at most once a minute, and at once when the API server has refused the token. */
+/** Files are read again at most once a minute, and at once when the API server has refused the token. */
 export function fileCredentials(api: ApiSettings, now: () => number): Credentials {
   if ('connectionFile' in api) {
     const file = cachedFile(api.connectionFile, now, (text) => JSON.parse(text) as Connection);
@@ -28,7 +28,7 @@ function cachedFile<T>(path: string, now: () => number, parse: (text: string) =>
   return async (refresh) => {
     if (cached && !refresh && now() < cached.until) return cached.value;
     const text = await readFile(path, 'utf8');
-    // The same value for the same text: another one would mean new connections.
+    // The same object for the same text: another one would open new connections.
     cached = { text, value: cached?.text === text ? cached.value : parse(text), until: now() + freshForMs };
     return cached.value;
   };

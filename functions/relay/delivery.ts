@@ -14,27 +14,27 @@ export interface OutboxDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly limits?: Limits;
-  /** Asked just before each send. Left out where no election decides it. */
+  /** Evaluated just before each send; absent without an election. */
   readonly maySend?: () => boolean;
 }
 
-/** Another relay speaks for the cluster: what this one reads stays with it. */
+/** Another relay leads: this one keeps the entries that it reads. */
 export class NotLeading extends Error {
   override readonly name = 'StandingBy';
 }
 
 export interface OutboxOptions {
-  /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
+  /** Objects, and their bytes, that may wait before the relay stops reading its watches. */
   readonly maxWaiting?: number;
   readonly maxWaitingBytes?: number;
-  /** Of one live message, in bytes before compression; a larger object goes alone. */
+  /** Limits of one live message, in bytes before compression; a larger object gets a message of its own. */
   readonly maxEntries?: number;
   readonly maxBytes?: number;
-  /** Sends under way at once. */
+  /** Sends in flight at once. */
   readonly concurrency?: number;
-  /** After a send what comes is gathered for as long, even if the queue is quick: every message costs ingest and the queue as much as its entries. */
+  /** How long entries are gathered after a send, even if the queue is quick: a message costs ingest and the queue as much as all its entries. */
   readonly gatherMs?: GatherWindow;
-  /** The same for Endpoints and slices: they say what sync has written, as a rule, so nobody waits for them. */
+  /** The same for Endpoints and slices. Most of them are echoes of sync's own writes, so their latency does not matter. */
   readonly gatherOutputsMs?: number;
 }
 
@@ -45,17 +45,16 @@ export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<
 }
 
 /**
- * Sends until the queue has accepted all of them. A queue out of reach, one that throttles, and rights that are missing are waited for. What the
- * queue refuses for what it is would be refused for ever, and hold up all that comes after it: it is counted, named in the log and left out.
- * A live state that was left out comes again with the next list; a list without one of its parts is never complete, which opens no gate.
- * `before` each try; rejects as it does, or with the reason of `stop`.
+ * Sends the bodies until the queue has accepted all of them. An unreachable queue, throttling and missing rights are retried. A message that the queue
+ * refuses for its content would be refused for ever and block every later one: it is counted, logged with its objects, and dropped. The next list repeats a
+ * dropped live state; a list without one of its pages never completes, so the first lists stay missing.
+ * `before` is called before each attempt; rejects as it does, or with the reason of `stop`.
  */
 export async function deliver(
   deps: OutboxDeps,
   bodies: readonly string[],
-  waiting: () => number,
+  { waiting, before }: { readonly waiting: () => number; readonly before: () => void },
   stop: AbortSignal,
-  before: () => void,
 ): Promise<void> {
   const { queue, clock, log, meter } = deps;
   let messages: readonly OutgoingMessage[] = bodies.map((body) => ({ body }));
@@ -71,20 +70,20 @@ export async function deliver(
       const refused = error instanceof SendError ? error.refused : [];
       for (const { body } of refused) {
         meter.count('relay_refused_total');
-        log.error('queue will never take this message: it is left out', { error: String(error), bytes: body.length, ...contentOf(body, deps) });
+        log.error('message dropped: the queue refuses it for good', { error: String(error), bytes: body.length, ...contentOf(body, deps) });
       }
       messages = messages.filter((m) => !refused.includes(m));
       if (refused.length > 0) continue;
       meter.count('relay_queue_errors_total');
       const delayMs = backoffMs(attempt, 500, clock.random());
-      log.warn('queue did not accept', { attempt, delayMs: Math.round(delayMs), waiting: waiting(), error: String(error) });
+      log.warn('queue did not accept messages', { attempt, delayMs: Math.round(delayMs), waiting: waiting(), error: String(error) });
       attempt++;
       await sleep(clock, delayMs, stop);
     }
   }
 }
 
-/** Of which objects a message speaks. */
+/** The objects of a message, for the log. */
 function contentOf(body: string, deps: OutboxDeps): Fields {
   const message = decodeMessage(body, limitsOf(deps).queue) as EventsMessage;
   if (message.type === 'heartbeat') return { type: message.type };

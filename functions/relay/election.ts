@@ -11,35 +11,35 @@ export interface ElectionDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly limits?: Limits;
-  /** Never another process's. */
+  /** Unique to this process. */
   readonly id: string;
 }
 
-/** The relay, as the election sees it. */
+/** The relay as the election's candidate. */
 export interface Candidate {
-  /** It is this relay's turn: asked again and again for as long as it is. */
+  /** This relay leads. Called after each renewal. */
   lead(): void;
-  /** It is another's turn. */
+  /** This relay leads no longer. */
   standBy(): void;
-  /** Could it speak without listing first? */
+  /** Could this relay lead without listing first? */
   isReady(): boolean;
-  /** What to tell the standbys. */
+  /** The accepted versions to publish to the standbys. */
   accepted(): Accepted | undefined;
-  /** Of what the relay before this one has told, what still holds when this one speaks: nothing of a kind that it has to list. */
+  /** Of the versions that the former leader has published, those that still hold when this relay leads: none of a kind that it has to list. */
   inherited(accepted: Accepted | undefined): Accepted | undefined;
-  /** The Lease says this under the name of this relay. */
+  /** The Lease has been written with these versions in the name of this relay. */
   published(accepted: Accepted | undefined): void;
-  /** What the speaking relay tells. */
+  /** The versions that the leader has published. */
   onLeaderAccepted(accepted: Accepted): void;
-  /** For how long the queue has accepted nothing of what was sent, ms, and how many calls it has accepted so far. */
+  /** How long the queue has accepted no message although some were sent, and the number of calls it has accepted so far. */
   queueState(): { readonly failingMs: number; readonly accepted: number };
 }
 
-/** Holds, renews, takes and gives back the lease, and tells the candidate. What to do is decided in lease.ts. */
+/** Takes, renews and gives back the Lease, and notifies the candidate. lease.ts decides the steps. */
 export class Election {
   readonly #deps: ElectionDeps;
   #standing: Standing;
-  /** Calls that the queue had accepted when the lease was last given back because of it. */
+  /** The number of calls that the queue had accepted when the Lease was last given back because the queue was unreachable. */
   #acceptedBefore: number | undefined;
 
   constructor(deps: ElectionDeps) {
@@ -49,13 +49,13 @@ export class Election {
     this.#standing = { id: deps.id, observed: undefined, leadsUntilMs: undefined, abstainsUntilMs: never, failingMs: 0, patienceMs, coldMs: 0 };
   }
 
-  /** Asked just before each message is sent: a process that stood still past its lease must not speak, whatever it was about to do. */
+  /** Evaluated just before each send: a process that was paused past its lease must not send any more. */
   get isLeading(): boolean {
     const { leadsUntilMs } = this.#standing;
     return leadsUntilMs !== undefined && this.#deps.clock.monotonic() < leadsUntilMs;
   }
 
-  /** Until the signal is aborted; rejects with its reason. */
+  /** Runs until the signal is aborted, and rejects with its reason. */
   async run(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log, meter } = this.#deps;
     const { renewMs, lookMs, abstainMs } = limitsOf(this.#deps).election;
@@ -69,15 +69,15 @@ export class Election {
       } catch (error) {
         signal.throwIfAborted();
         meter.count('relay_lease_errors_total');
-        log.warn('the lease cannot be read or renewed', { holds: this.isLeading, error: String(error) });
+        log.warn('lease cannot be read or renewed', { holds: this.isLeading, error: String(error) });
       }
-      // Of a holder whose time ran out while the API server did not answer.
+      // The lease expired while the API server did not answer.
       if (this.#standing.leadsUntilMs !== undefined && !this.isLeading) this.#stop(candidate, 'not renewed in time');
       await sleep(clock, Math.max(100, this.#untilNext(renewed ? renewMs : lookMs, clock.monotonic() - from)), signal);
     }
   }
 
-  /** So that a standby need not wait for the lease's end. To be called when everything has been sent, or given up. */
+  /** Gives back the Lease, so that a standby need not wait for its end. To be called when the outbox is drained or dropped. */
   async giveBack(accepted: Accepted | undefined, signal: AbortSignal): Promise<void> {
     const { observed, id } = this.#standing;
     this.#standing = { ...this.#standing, leadsUntilMs: undefined };
@@ -114,11 +114,11 @@ export class Election {
     const from = clock.monotonic();
     const former = this.#standing.observed?.lease;
     const held = this.#standing.leadsUntilMs !== undefined;
-    // Before this relay sends the first page of a list, or the next one might not know that a list was begun.
+    // Published before this relay sends the first page of a list: otherwise the next leader might not know that a list has begun.
     const to = { holder: id, accepted: held ? candidate.accepted() : candidate.inherited(former?.accepted), taken: step !== 'renew' };
     let written = await this.#write({ ...to, lease: former }, signal);
     if (!written) {
-      // Another was quicker; or this one was, and the answer got lost.
+      // Another relay has written the Lease first, or this one has and the answer was lost.
       this.#see(await this.#deps.store.read(signal));
       const { observed } = this.#standing;
       if (observed?.lease.holder === id) written = await this.#write({ ...to, lease: observed.lease }, signal);
@@ -134,12 +134,12 @@ export class Election {
     return true;
   }
 
-  /** The queue takes nothing from here: another relay may be nearer to it. */
+  /** The queue accepts nothing from this node: another relay may be able to reach it. */
   async #handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     const { mostPatienceMs, abstainMs } = limitsOf(this.#deps).election;
     const { accepted, failingMs } = candidate.queueState();
-    // Without this two relays that are both cut off would take turns for ever, every few seconds.
+    // Without it two relays that are both cut off from the queue would swap the Lease every few seconds.
     const patienceMs = Math.min(mostPatienceMs, this.#standing.patienceMs * 2);
     const known = candidate.accepted();
     this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
@@ -156,7 +156,7 @@ export class Election {
     candidate.standBy();
   }
 
-  /** Undefined when the lease is not what it was. */
+  /** Undefined when the Lease has changed since it was read. */
   async #write(
     to: { readonly holder: string; readonly lease: Lease | undefined; readonly accepted: Accepted | undefined; readonly taken: boolean },
     signal: AbortSignal,
@@ -179,7 +179,7 @@ export class Election {
     this.#standing = { ...this.#standing, observed: lease && { lease, sinceMs: same ? observed.sinceMs : this.#deps.clock.monotonic() } };
   }
 
-  /** A standby looks again just when the lease ends, if that is sooner. */
+  /** A standby reads the Lease again when it expires, if that is sooner. */
   #untilNext(everyMs: number, tookMs: number): number {
     const { observed, id, leadsUntilMs, coldMs } = this.#standing;
     const next = everyMs - tookMs;

@@ -4,7 +4,7 @@ export interface GatherWindow {
   readonly most: number;
 }
 
-/** Half of what is known of the rate is forgotten in some 0.7 s. */
+/** Time constant of the rate's average: half of it decays in some 0.7 s. */
 const memoryMs = 1_000;
 
 /**
@@ -14,7 +14,7 @@ const memoryMs = 1_000;
  */
 const msForEachChangeASecond = 0.65;
 
-/** The rate of changes, as an average that forgets, and the window that follows from it. */
+/** The rate of changes as a decaying average, and the window that follows from it. */
 export class ChangeRate {
   #perSecond = 0;
   #atMs = Number.NEGATIVE_INFINITY;
@@ -29,7 +29,7 @@ export class ChangeRate {
     return Math.min(most, Math.max(least, this.#decayed(nowMs) * msForEachChangeASecond));
   }
 
-  /** A clock that was set back forgets nothing. */
+  /** A clock that was set back does not decay the average. */
   #decayed(nowMs: number): number {
     return this.#perSecond * Math.exp(-Math.max(0, nowMs - this.#atMs) / memoryMs);
   }

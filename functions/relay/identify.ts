@@ -11,7 +11,7 @@ export interface Identity {
   readonly base: string;
 }
 
-/** Who the cluster is, and where in its history it is. Tried until it is known, or refused with `failFast`. */
+/** Reads the cluster's identity and current version. Retries until it succeeds, or until a refusal with `failFast`. */
 export async function identify(
   { source, clock, log }: { readonly source: WatchSource; readonly clock: Clock; readonly log: Log },
   failFast: boolean,

@@ -5,8 +5,8 @@ import { checkVersion, isNewer } from './resource-version.ts';
 import type { WatchSource } from './watch-source.ts';
 
 /**
- * Is the cluster behind the address still the one that a session began with, at no earlier point of its history? Asked before a watch is opened
- * anew: an API server whose etcd was restored or replaced takes a version of the future, and says nothing until its history has come so far.
+ * Checks that the cluster behind the address is still the one that the session began with, at no earlier point of its history. Done before a watch is opened
+ * again: an API server whose etcd was restored or replaced accepts a version from its future, and sends no events until its history has reached it.
  */
 export class IdentityCheck {
   readonly #source: WatchSource;
@@ -20,15 +20,15 @@ export class IdentityCheck {
     this.#uid = uid;
   }
 
-  /** Rejects with ClusterReplaced, or as the source does. `since`: what was answered to a question from before that is no answer. */
+  /** Rejects with ClusterReplaced, or as the source does. An answer to a request from before `since` does not count. */
   async checkUid(since: number, signal: AbortSignal): Promise<void> {
-    // Five watches break at once when an API server ends: one question for all of them.
+    // Five watches break at once when an API server stops: they share one request.
     if (this.#asked === undefined || this.#asked.at < since) this.#asked = { at: this.#clock.now(), answer: this.#source.identity(signal) };
     const uid = await this.#asked.answer;
     if (uid !== this.#uid) throw new ClusterReplaced(`kube-system was ${this.#uid} and is ${uid}`, { wentBack: false });
   }
 
-  /** The same, and `high` of the kind lies behind. By a list of that kind: kinds may be kept in different etcds. */
+  /** Also checks that the kind's current version is not older than `high`. By a list of that kind: kinds may be stored in different etcds. */
   async check(kind: Kind, high: string, since: number, signal: AbortSignal): Promise<void> {
     await this.checkUid(since, signal);
     const version = checkVersion((await this.#source.list(kind, { limit: 1 }, signal)).resourceVersion);

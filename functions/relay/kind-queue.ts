@@ -8,13 +8,13 @@ export interface Pending {
   readonly key: string;
   readonly entry: Entry;
   readonly bytes: number;
-  /** What had been read of the kind just before this state. */
+  /** The version up to which the kind had been read just before this state. */
   readonly readBefore: string;
 }
 
 /**
- * What waits and what is under way of one kind. In a standby everything waits until the speaking relay says that the queue has accepted
- * as much: what it has read and the other one may not have told.
+ * The entries of one kind: waiting, and in flight. In a standby an entry waits until the leader publishes a version that includes it: the standby has read
+ * it, and the leader may not have sent it.
  */
 export class KindQueue {
   readonly kind: Kind;
@@ -23,14 +23,11 @@ export class KindQueue {
   readonly underWay = new Set<readonly Pending[]>();
   bytes = 0;
   readUpTo: string | undefined;
-  /** The queue is known to have accepted everything up to this version, by whichever relay. */
+  /** The queue is known to have accepted every entry up to this version, from this relay or another. */
   knownAccepted: string | undefined;
-  /** What is in the cluster as of this version was read and not sent, nor kept: only a list can tell it. */
+  /** The state as of this version was read and neither sent nor kept: only a list can deliver it. */
   listNeededAt: string | undefined;
-  /**
-   * A list is being sent. The hub leaves a former list unfinished from the first page of this one on, so this one has to be finished, be it by
-   * another relay.
-   */
+  /** A list is being sent. From its first page on the hub drops an unfinished former list, so that this one has to be finished, if need be by another relay. */
   #isListing = false;
 
   constructor(kind: Kind) {
@@ -38,7 +35,7 @@ export class KindQueue {
     this.group = isInput(kind) ? 'inputs' : 'outputs';
   }
 
-  /** `held`: for a standby. What the speaking relay may have sent as two states must not become one. */
+  /** `held`: in a standby. Two moves of a slice that the leader may have sent as two entries must not become one. */
   put(key: string, entry: Entry, held: boolean): void {
     const pending = { key, entry, bytes: sizeOf(entry), readBefore: this.readUpTo ?? entry.rv };
     this.readUpTo = entry.rv;
@@ -46,7 +43,7 @@ export class KindQueue {
     else this.#merge(pending);
   }
 
-  /** The oldest, up to either limit, but at least one. */
+  /** Takes the oldest entries, up to either limit, but at least one. */
   take(maxEntries: number, maxBytes: number): Pending[] {
     const taken: Pending[] = [];
     let bytes = 0;
@@ -59,7 +56,7 @@ export class KindQueue {
     return taken;
   }
 
-  /** The newest version up to which the queue has accepted everything from this relay. */
+  /** The newest version up to which the queue has accepted every entry of this relay. */
   get acceptedUpTo(): string | undefined {
     let accepted = this.readUpTo;
     for (const { readBefore } of this.#unaccepted()) if (accepted === undefined || isNewer(accepted, readBefore)) accepted = readBefore;
@@ -71,7 +68,7 @@ export class KindQueue {
     this.bytes = 0;
   }
 
-  /** The relay stands by from now on: what was under way may have been accepted or not. */
+  /** The relay is a standby from now on. The queue may or may not have accepted the entries in flight, so they wait again. */
   onStandBy(): void {
     if (this.#isListing && this.readUpTo !== undefined) this.#leaveToList(this.readUpTo);
     else if (this.listNeededAt === undefined) this.knownAccepted = this.acceptedUpTo;
@@ -82,7 +79,7 @@ export class KindQueue {
     for (const pending of all) this.#set(heldKey(pending), pending);
   }
 
-  /** The relay speaks from now on: of each object only the newest state waits. */
+  /** The relay leads from now on: of each object only the newest state waits. */
   onLead(): void {
     const all = [...this.waiting.values()];
     this.clear();
@@ -90,8 +87,8 @@ export class KindQueue {
   }
 
   /**
-   * The queue has accepted everything up to this version, says the speaking relay. Not believed of what this one has not read itself:
-   * should the cluster have been restored, then the other one may not have noticed yet.
+   * Drops the entries up to a version that the leader has published as accepted. A version that this relay has not read itself is ignored: if the cluster
+   * has been restored, the leader may not have noticed yet.
    */
   dropAccepted(accepted: string): void {
     if (this.readUpTo === undefined || isNewer(accepted, this.readUpTo)) return;
@@ -100,20 +97,20 @@ export class KindQueue {
     if (this.listNeededAt !== undefined && !isNewer(this.listNeededAt, accepted)) this.listNeededAt = undefined;
   }
 
-  /** Everything up to this version is left to a list that is still to be sent. */
+  /** Drops the waiting entries: a list of this version or a newer one has to be sent instead. */
   needList(version: string): void {
     this.clear();
     this.readUpTo = version;
     this.listNeededAt = version;
   }
 
-  /** Of the relay that speaks. If it does not name the kind any more, then it may have begun a list that this one would have to finish. */
+  /** The version of the kind in the leader's Lease. Absent, the leader may have begun a list that this relay would have to finish. */
   onLeaderAccepted(accepted: string | undefined): void {
     if (accepted !== undefined) this.dropAccepted(accepted);
     else if (this.needsNoList && this.readUpTo !== undefined) this.#leaveToList(this.readUpTo);
   }
 
-  /** From now on until the list has been sent nothing is told to the standbys. */
+  /** Until the list has been sent, no version of the kind is published to the standbys. */
   beginList(): void {
     this.#isListing = true;
   }
@@ -124,13 +121,13 @@ export class KindQueue {
     if (this.listNeededAt !== undefined && !isNewer(this.listNeededAt, version)) this.listNeededAt = undefined;
   }
 
-  /** What to tell the standbys. Undefined: nothing is known. */
-  publishable(speaks: boolean): string | undefined {
+  /** The version to publish to the standbys; undefined when none is known. */
+  publishable(leads: boolean): string | undefined {
     if (this.#isListing) return undefined;
-    return speaks && this.listNeededAt === undefined ? this.acceptedUpTo : this.knownAccepted;
+    return leads && this.listNeededAt === undefined ? this.acceptedUpTo : this.knownAccepted;
   }
 
-  /** It has been read, and no list of it has to be sent. */
+  /** The kind has been read, and no list of it has to be sent. */
   get needsNoList(): boolean {
     return this.readUpTo !== undefined && this.listNeededAt === undefined;
   }
@@ -145,11 +142,11 @@ export class KindQueue {
     for (const pending of this.underWay) yield* pending;
   }
 
-  /** A slice that moved while an earlier move of it still waits comes from where that one began: nobody was told of the stop between. */
+  /** Merging two waiting moves of a slice, A→B and B→C, gives A→C: the hub never learned of B. */
   #merge(pending: Pending): void {
     const waiting = this.waiting.get(pending.key);
     const entry = fromFormerService(waiting?.entry, pending.entry);
-    // What is merged into it is not accepted before it is.
+    // The merged move is not accepted before this entry is.
     const readBefore = waiting && 'oldSvc' in waiting.entry ? waiting.readBefore : pending.readBefore;
     this.#set(pending.key, { ...pending, entry, readBefore });
   }

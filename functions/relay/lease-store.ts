@@ -11,9 +11,9 @@ export type LeaseContent = Omit<Lease, 'resourceVersion'>;
 
 /** Every call rejects with a ClusterApiError, or with MalformedAnswer. */
 export interface LeaseStore {
-  /** Undefined when there is none. */
+  /** Undefined when there is no Lease. */
   read(signal: AbortSignal): Promise<Lease | undefined>;
-  /** `over`: what it replaces; undefined when there is to be none. Undefined when that is not so any more. `taken`: it comes from another holder. */
+  /** `over`: the Lease that it replaces, or undefined to create one. Resolves to undefined on a conflict. `taken`: the holder changes. */
   write(content: LeaseContent, over: Lease | undefined, taken: boolean, signal: AbortSignal): Promise<Lease | undefined>;
 }
 
@@ -25,16 +25,15 @@ export interface LeaseName {
 const acceptedAnnotation = 'fleet-endpoints/accepted';
 
 /**
- * What the holder of a Lease told longer ago than this is not gone by, ms: nobody has spoken since, and meanwhile the cluster may have been taken out of
- * its hub and added again, with a queue and a snapshot that know nothing. Clocks may be apart by about as much; then a relay lists once more.
+ * Versions in a Lease that was renewed longer ago than this are ignored: no relay has led since, and the cluster may have been deregistered and registered
+ * again meanwhile, with an empty queue and snapshot. Clocks may differ by about as much; then a relay lists once more.
  */
-const toldForMs = 30_000;
+const validForMs = 30_000;
 
-/** `now`: ms since the epoch. */
 export function httpLeaseStore(transport: HttpTransport, { namespace, name }: LeaseName, now: () => number, timeoutMs: number): LeaseStore {
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   const path = `${collection}/${encodeURIComponent(name)}`;
-  // A renewal carries what others may have added, and when the lease was taken.
+  // A renewal keeps fields that others have added, and the time of acquisition.
   let last: WireLease | undefined;
 
   const parse = (body: Buffer): Lease => {
@@ -52,11 +51,11 @@ export function httpLeaseStore(transport: HttpTransport, { namespace, name }: Le
     },
 
     async write(content, over, taken, signal) {
-      const body = JSON.stringify(wireOf({ namespace, name }, content, over, over && last, taken, new Date(now()).toISOString()));
+      const body = JSON.stringify(wireOf({ namespace, name }, content, { over, last: over && last, taken }, new Date(now()).toISOString()));
       const answer = await transport.request(over ? 'PUT' : 'POST', over ? path : collection, { timeoutMs, signal, body, idempotent: true });
       if (answer.status === 200 || answer.status === 201) return parse(answer.body);
       const error = statusError(answer);
-      // 404: it was deleted meanwhile; of a POST it is the namespace, and stays an error.
+      // 404: the Lease was deleted meanwhile. For a POST the namespace is missing, which stays an error.
       if (isConflict(error) || error.reason === 'AlreadyExists' || (over && isNotFound(error))) return undefined;
       throw error;
     },
@@ -86,11 +85,11 @@ function leaseOf({ metadata, spec }: WireLease, nowMs: number): Lease {
     durationMs: (spec?.leaseDurationSeconds ?? 0) * 1000,
     transitions: spec?.leaseTransitions ?? 0,
     resourceVersion,
-    accepted: nowMs - Date.parse(spec?.renewTime ?? '') <= toldForMs ? parseAccepted(metadata?.annotations?.[acceptedAnnotation]) : undefined,
+    accepted: nowMs - Date.parse(spec?.renewTime ?? '') <= validForMs ? parseAccepted(metadata?.annotations?.[acceptedAnnotation]) : undefined,
   };
 }
 
-/** Undefined for what cannot be believed: a standby that knows nothing lists. */
+/** Undefined for malformed text: a standby without versions lists. */
 export function parseAccepted(text: string | undefined): Accepted | undefined {
   let given: { readonly uid?: unknown; readonly revision?: unknown; readonly versions?: { readonly [kind: string]: unknown } } | null;
   try {
@@ -111,9 +110,7 @@ export function parseAccepted(text: string | undefined): Accepted | undefined {
 function wireOf(
   { namespace, name }: LeaseName,
   { holder, durationMs, transitions, accepted }: LeaseContent,
-  over: Lease | undefined,
-  last: WireLease | undefined,
-  taken: boolean,
+  { over, last, taken }: { readonly over: Lease | undefined; readonly last: WireLease | undefined; readonly taken: boolean },
   renewTime: string,
 ): object {
   const time = renewTime.replace('Z', '000Z');

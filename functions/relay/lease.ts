@@ -1,23 +1,23 @@
 /**
- * Which of a cluster's relays speaks, decided as client-go's leaderelection does: the holder of a Lease renews it, and another relay takes it when
- * it has observed no renewal for the lease's whole duration. No two clocks are compared: what counts is when this process saw the record change.
+ * Decides which of a cluster's relays leads, as client-go's leaderelection does: the holder of a Lease renews it, and another relay takes it after it has
+ * observed no renewal for the lease's whole duration. No two clocks are compared: only the time at which this process observed a change counts.
  */
 import type { Kind } from '#shared/kube/types.ts';
 
-/** Up to which version of each kind the queue has accepted everything, as the speaking relay says. */
+/** By kind, the version up to which the queue has accepted every entry, as the leader publishes it in the Lease. */
 export interface Accepted {
-  /** UID of the cluster's kube-system namespace: versions of another cluster say nothing. */
+  /** UID of the cluster's kube-system namespace: versions of another cluster do not compare. */
   readonly uid: string;
-  /** Of the relay: what one of another program or other settings has sent is not what this one would have (settings.ts). */
+  /** Revision of the relay: another program or other settings send other messages (relay-settings.ts). */
   readonly revision: string;
   readonly versions: { readonly [K in Kind]?: string };
 }
 
 export interface Lease {
-  /** Empty when it was given back. */
+  /** Empty when the Lease was given back. */
   readonly holder: string;
   readonly durationMs: number;
-  /** How often it went to another holder. */
+  /** How often the Lease changed its holder. */
   readonly transitions: number;
   readonly resourceVersion: string;
   readonly accepted: Accepted | undefined;
@@ -25,23 +25,23 @@ export interface Lease {
 
 export interface Standing {
   readonly id: string;
-  /** As last read or written; undefined before the first look and when there is none. `since`: when this process first saw it in this version. */
+  /** The Lease as last read or written; undefined before the first read and when there is none. `sinceMs`: when this process first observed this version. */
   readonly observed: { readonly lease: Lease; readonly sinceMs: number } | undefined;
-  /** Until when this relay may speak; undefined while it stands by. */
+  /** Until when this relay may send; undefined in a standby. */
   readonly leadsUntilMs: number | undefined;
-  /** Until then a lease is left to others: the queue cannot be reached from here, or this relay has just started and another may be ready. */
+  /** Until then this relay does not take the Lease: it cannot reach the queue, or has just started while another relay may be ready. */
   readonly abstainsUntilMs: number;
-  /** For how long the queue has accepted nothing of what was sent, and how long that is borne. */
+  /** How long the queue has accepted no message, and how long this relay keeps the Lease nevertheless. */
   readonly failingMs: number;
   readonly patienceMs: number;
-  /** For how much longer a lease that is free is left to others: 0 for a relay that can speak without listing first. */
+  /** How much longer this relay leaves a free Lease to others: 0 if it can lead without listing first. */
   readonly coldMs: number;
 }
 
-/** `lost`: the time is up, and who holds the lease now is to be found out. */
+/** `lost`: the lease has expired, and its holder has to be read. */
 export type Step = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
-/** All times are ms of a clock that nobody sets. To be asked with `seen` fresh, unless this relay holds the lease. */
+/** All times are of a monotonic clock. `observed` has to be fresh, unless this relay holds the Lease. */
 export function nextStep({ id, observed, leadsUntilMs, abstainsUntilMs, failingMs, patienceMs, coldMs }: Standing, now: number): Step {
   if (leadsUntilMs !== undefined) {
     if (now >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
@@ -53,7 +53,7 @@ export function nextStep({ id, observed, leadsUntilMs, abstainsUntilMs, failingM
   return now >= freeAtMs(observed) + coldMs ? 'take' : 'wait';
 }
 
-/** When a lease that another relay holds, or gave back, may be taken, ms of the same clock. */
+/** When a Lease that another relay holds, or gave back, may be taken, by the same clock. */
 export function freeAtMs({ lease: { holder, durationMs }, sinceMs: since }: NonNullable<Standing['observed']>): number {
   return holder === '' ? since : since + durationMs;
 }

@@ -4,7 +4,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { sizeOf } from './message-size.ts';
 
-/** What all parts of one list share. */
+/** Fields that all pages of one list share. */
 export interface ListHeader {
   readonly header: EventsHeader;
   readonly kind: Kind;
@@ -18,26 +18,23 @@ export interface Listed {
   readonly entry: Entry | undefined;
 }
 
-/** What a page becomes: message bodies, and the keys of the objects that are in none of them because they are too large. */
+/** The message bodies of a page, and the keys of the objects that are too large for any of them. */
 export interface EncodedPage {
   readonly bodies: readonly string[];
   readonly tooLarge: readonly string[];
 }
 
 /**
- * The bodies of a page's messages: one part, or consecutive key ranges where that would be larger than `maxBytes`, or its text
- * larger than ingest is asked to inflate.
+ * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed `maxBytes`, or its text the size that ingest inflates.
  *
- * An object that cannot be sent lies in no part's range: a part that left it out would say that it does not exist.
+ * An object that cannot be sent lies in no part's key range: a part that covers its key without it would delete it.
  * `first` is the number of the first part; `to` is "" on the last page.
  */
 export function encodeParts(
   list: ListHeader,
   page: readonly Listed[],
-  ends: { readonly from: string; readonly to: string },
-  first: number,
-  maxBytes: number,
-  limits: Limits = defaultLimits,
+  { first, ...ends }: { readonly from: string; readonly to: string; readonly first: number },
+  { maxBytes, limits = defaultLimits }: { readonly maxBytes: number; readonly limits?: Limits },
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];

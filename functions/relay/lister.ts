@@ -15,19 +15,19 @@ type ListerDeps = Pick<ReflectorDeps, 'source' | 'sentIndex' | 'meter' | 'log' |
 
 export interface ListRequest {
   readonly kind: Kind;
-  /** Of the parts. Undefined: the list is read and not sent. */
+  /** Header of the pages. Undefined: the list is read and not sent. */
   readonly header: EventsHeader | undefined;
-  /** Kept from list to list: what is large today is large tomorrow. */
+  /** Kept from list to list: a kind with large objects stays one. */
   readonly pageSize: PageSize;
-  /** What of the kind had been read before: a consistent list is not older. */
+  /** The version up to which the kind has been read: a consistent list is not older. */
   readonly floor: string | undefined;
-  /** List what was there at this version, if the API server still knows; by default the newest state. */
+  /** List the state of exactly this version, if the API server still has it; by default the newest state. */
   readonly at: string | undefined;
   /** A watch goes on beside this list. */
   readonly beside: boolean;
 }
 
-/** A page without its objects: they are megabytes, and nothing may keep them while the queue is waited for. */
+/** A page without its objects: they are megabytes, and must not be kept while the relay waits for the queue. */
 interface ReadPage {
   readonly version: string;
   readonly token: string | undefined;
@@ -35,8 +35,8 @@ interface ReadPage {
 }
 
 /**
- * Lists all pages of a kind and sends each as it comes: a page is dropped before the next is asked for. Resolves with the list's
- * version when every part has been sent. A list that fails midway is given up: the next one has another id.
+ * Lists all pages of a kind and sends each before it requests the next. Resolves with the list's version when every page has been sent. A list that fails
+ * midway is dropped: the next one has another id.
  */
 export async function listAll(
   deps: ListerDeps,
@@ -69,10 +69,15 @@ export async function listAll(
       await send([]);
       continue;
     }
-    const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, { from, to }, parts, limits.relay.partBytes, limits);
+    const { bodies, tooLarge } = encodeParts(
+      { header, kind, asOf, listId },
+      objects,
+      { from, to, first: parts },
+      { maxBytes: limits.relay.partBytes, limits },
+    );
     for (const key of tooLarge) {
       deps.meter.add('relay_unsendable_total', kind);
-      deps.log.error('object is too large to be sent: the list says nothing of it', { kind, key });
+      deps.log.error('object omitted from list: cannot be sent', { kind, key });
     }
     parts += bodies.length;
     from = to;
@@ -94,7 +99,7 @@ async function readPage(deps: ListerDeps, request: ListRequest, token: string | 
   return { version, token: page.continue, objects };
 }
 
-/** Of as many objects as there is memory for. A page that was broken off is asked for again from where it began. */
+/** Reads a page with as many objects as there is memory for. A page that was broken off is requested again, smaller, with the same token. */
 async function boundedPage(
   deps: ListerDeps,
   { kind, pageSize: size, at }: ListRequest,
@@ -110,12 +115,12 @@ async function boundedPage(
       return page;
     } catch (e) {
       if (!isTooLarge(e) || !size.shrink()) throw e;
-      deps.log.info('page of large objects broken off', { kind, limit, maxBytes, next: size.objects });
+      deps.log.info('page too large: requested again with fewer objects', { kind, limit, maxBytes, next: size.objects });
     }
   }
 }
 
-/** A key range says "exactly these": of keys in another order it would be a lie. */
+/** A key range means "exactly these objects exist", which holds only if the keys are in order. */
 function checkAscending(kind: Kind, from: string, objects: readonly Listed[]): void {
   let before = from;
   for (const { key } of objects) {

@@ -10,8 +10,8 @@ import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 import { isNewer } from './resource-version.ts';
 
 /**
- * The lists of one kind. The relay that speaks sends them. A standby reads one before its watch to have its memory warm, and of what the queue
- * has accepted already, if the API server remembers that version: then nothing has to be listed when it speaks.
+ * The lists of one kind. The leader sends them. A standby reads one before its watch, at the version that the queue has accepted if the API server still has
+ * it: then its index is warm and it need not list when it becomes the leader.
  */
 export class Listing {
   readonly #kind: Kind;
@@ -20,7 +20,7 @@ export class Listing {
   readonly #attempts: Attempts;
   readonly #pageSize: PageSize;
   #listedAtMs = 0;
-  /** Version of the newest list that was read whole, and sent if this relay spoke. */
+  /** Version of the newest list that was read completely and, in the leader, sent. */
   newest: string | undefined;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {
@@ -31,7 +31,7 @@ export class Listing {
     this.#pageSize = new PageSize(options.pageSize, limitsOf(deps).relay);
   }
 
-  /** `repair` goes beside the watch; after the others the watch begins at the list's version. */
+  /** A `repair` list runs beside the watch; after the other lists the watch begins at the list's version. */
   async list(purpose: Purpose, signal: AbortSignal): Promise<void> {
     const { listMutex, outbox } = this.#deps;
     for (let attempt = 0; ; attempt++) {
@@ -47,29 +47,29 @@ export class Listing {
           continue;
         }
         this.#attempts.rethrowIfOver(e, 'list', this.newest !== undefined, signal);
-        // The version or continue token was too old: once more at once, from a newer state.
-        if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed('list', e, attempt, signal, purpose);
+        // The version or continue token was too old: the first retry is immediate, from a newer state.
+        if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose }, e, signal);
       }
     }
   }
 
-  /** Lists again when the time has come, beside the watch. */
+  /** The inventory: lists again each time the resync period has passed, beside the watch. */
   async repairForEver(signal: AbortSignal): Promise<void> {
     const { clock, outbox } = this.#deps;
     const { resyncMs } = this.#options;
     for (;;) {
       const due = this.#listedAtMs + resyncMs * (0.9 + 0.2 * clock.random());
-      // Not through `rest`: the watch's activity is the one that counts.
+      // Not through `rest`: the reflector's activity is that of its watch.
       while (clock.now() < due) await sleep(clock, due - clock.now(), signal);
       if (outbox.leaderHeader === undefined) {
         await outbox.waitUntil(() => outbox.leaderHeader !== undefined, signal);
-        // The relay before this one may have listed a moment ago, or half an hour.
+        // The former leader may have listed a moment ago, or half an hour ago.
         this.#listedAtMs = clock.now() - resyncMs * clock.random();
       } else if (clock.now() - this.#listedAtMs >= resyncMs * 0.9) await this.list('repair', signal);
     }
   }
 
-  /** Lists whenever this relay speaks and owes what it has neither sent nor kept. */
+  /** Lists whenever this relay leads and the kind needs a list. */
   async makeUpForEver(signal: AbortSignal): Promise<void> {
     const { outbox } = this.#deps;
     for (;;) {
@@ -81,10 +81,10 @@ export class Listing {
   async #listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<void> {
     const { clock, identityCheck, outbox, meter, published } = this.#deps;
     const queue = outbox.queueOf(this.#kind);
-    // What waits would otherwise be sent as of this list's version: a state from before the gap passed off as one of today.
+    // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would look current.
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
     const header = outbox.leaderHeader;
-    if (!header && purpose === 'repair') throw new NotLeading('another relay speaks');
+    if (!header && purpose === 'repair') throw new NotLeading('another relay leads');
     this.#attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(clock.now(), signal);
     if (header) {
@@ -99,8 +99,8 @@ export class Listing {
       request,
       async (bodies) => {
         this.#attempts.now('waiting', purpose);
-        // Begun in silence, and now it is this relay's turn: what was read is not in its messages.
-        if (!header && outbox.leaderHeader) throw new NotLeading('this relay speaks now');
+        // The list began in a standby that leads now: the pages read so far have not been sent.
+        if (!header && outbox.leaderHeader) throw new NotLeading('this relay leads now');
         if (header) await outbox.deliver(bodies, signal);
         this.#attempts.now('listing', purpose);
       },
@@ -114,7 +114,7 @@ export class Listing {
     if (purpose !== 'repair') outbox.markRead(this.#kind, version);
   }
 
-  /** The newer one of what lists and the watch have read. */
+  /** The newer one of the versions that lists and the watch have read. */
   high(read: string | undefined): string | undefined {
     const { newest } = this;
     return read !== undefined && newest !== undefined && isNewer(newest, read) ? newest : (read ?? newest);

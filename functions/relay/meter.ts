@@ -1,21 +1,21 @@
 import { type Kind, kinds } from '#shared/kube/types.ts';
 
-/** What the relay counts, with its help; names as in /metrics. */
+/** The relay's counters with their help. /metrics is public: the names stay. */
 const counters = {
   relay_events_total: 'watch events read',
   relay_unchanged_total: 'pod and node updates dropped because nothing that is sent had changed',
   relay_lists_total: 'lists completed and accepted by the queue',
   relay_relists_total: 'lists made because a watch could not be resumed',
   relay_watch_errors_total: 'lists and watches that failed and were tried again',
-  relay_unsendable_total: 'objects left out because they could not be projected or are too large; the log names each',
+  relay_unsendable_total: 'objects omitted because they cannot be projected or are too large; the log names each',
 } as const;
 const plainCounters = {
   relay_messages_total: 'messages that the queue has accepted',
-  relay_refused_total: 'messages left out because the queue will never take them; the log names what was in each',
+  relay_refused_total: 'messages dropped because the queue refuses them for good; the log names their objects',
   relay_queue_errors_total: 'sends that the queue did not accept',
   relay_heartbeats_total: 'heartbeats that the queue has accepted',
   relay_sessions_total: 'views of the cluster begun',
-  relay_turns_total: 'times that this relay began to speak for its cluster',
+  relay_turns_total: 'times that this relay became the leader of its cluster',
   relay_lease_errors_total: 'calls for the lease that failed',
 } as const;
 

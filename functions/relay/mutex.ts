@@ -1,4 +1,4 @@
-/** One at a time, in the order of asking. */
+/** Runs tasks one at a time, in the order of the calls. */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
 

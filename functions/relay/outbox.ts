@@ -8,26 +8,26 @@ import { ChangeRate } from './gather-window.ts';
 import { KindQueue, type Pending } from './kind-queue.ts';
 
 /**
- * What waits to be sent in one session. Of each object only the newest state waits. Sent at once after a quiet time, be it short; else what
- * comes is gathered for a window that grows with the rate of changes (outputs: always for a second), so that a busy cluster's messages grow instead
- * of becoming more.
+ * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once; otherwise it gathers
+ * entries for a window that grows with the rate of changes (outputs: always a second), so that a busy cluster sends larger messages and not more of them.
  *
- * What the queue does not accept is sent again until it does; only what it will never take is left out, by name (delivery.ts). Memory is bounded
- * by the readers, who wait for `room` after each object, and by the few sends under way.
+ * The outbox repeats a send until the queue accepts it; it drops only messages that the queue will never accept, and logs their objects (delivery.ts).
+ * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
  *
- * In a standby it holds what the relay that speaks may not have told (queue.ts), and when it is full a list of that kind is owed instead.
+ * In a standby the outbox holds the entries that the leader may not have sent (kind-queue.ts). When it is full, it drops them and records that the kind
+ * needs a list.
  */
 export class Outbox {
   readonly #deps: OutboxDeps;
-  /** Undefined while another relay speaks. */
+  /** Undefined in a standby. */
   #header: EventsHeader | undefined;
   readonly #options: Required<OutboxOptions>;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(kinds.map((kind) => [kind, new KindQueue(kind)]));
   #isClosed = false;
   readonly #changed = new Condition();
-  /** Aborted when this relay stands by from now on, or ends. */
+  /** Aborted when this relay's term as leader ends. */
   #term = new AbortController();
-  /** As the relay that speaks last said. */
+  /** The versions that the leader has published as accepted by the queue. */
   #leaderAccepted: { readonly [K in Kind]?: string } = {};
   #isAlone = false;
   #sendsInFlight = 0;
@@ -35,24 +35,24 @@ export class Outbox {
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  /** Without a header it stands by. */
+  /** Without a header the relay begins as a standby. */
   constructor(deps: OutboxDeps, header: EventsHeader | undefined, options: OutboxOptions = {}) {
     this.#deps = deps;
     this.#header = header;
     this.#options = outboxOptions(deps, options);
   }
 
-  /** What every message that is sent carries; undefined while another relay speaks. */
+  /** The header of every message sent; undefined in a standby. */
   get leaderHeader(): EventsHeader | undefined {
     return this.#header;
   }
 
-  /** Aborted when another relay speaks. */
+  /** Aborted when another relay leads. */
   get termEnds(): AbortSignal {
     return this.#term.signal;
   }
 
-  /** It is this relay's turn: what the other one may not have told is sent. */
+  /** This relay leads from now on: the outbox sends the entries that the former leader may not have sent. */
   lead(header: EventsHeader): void {
     if (this.#header || this.#isClosed) return;
     this.#header = header;
@@ -62,20 +62,20 @@ export class Outbox {
     this.#scheduleSend();
   }
 
-  /** It is another relay's turn. What is under way cannot be called back. */
+  /** Another relay leads from now on. Sends in flight cannot be cancelled. */
   standBy(): void {
     if (!this.#header) return;
     this.#header = undefined;
-    // Of before this relay's own turn.
+    // The versions are from before this relay's own term.
     this.#leaderAccepted = {};
     for (const queue of this.#queues.values()) queue.onStandBy();
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#term.abort(new NotLeading('another relay speaks'));
+    this.#term.abort(new NotLeading('another relay leads'));
     this.#changed.notifyAll();
   }
 
-  /** What the queue has accepted, says the relay that speaks. */
+  /** The leader has published these versions as accepted by the queue. */
   onLeaderAccepted(versions: { readonly [K in Kind]?: string }): void {
     if (this.#header) return;
     this.#leaderAccepted = versions;
@@ -83,23 +83,23 @@ export class Outbox {
     this.#changed.notifyAll();
   }
 
-  /** Nothing is to be heard that this relay could go by. */
+  /** No leader publishes versions that this relay can use. */
   onNoLeader(): void {
     this.#isAlone = true;
     this.#changed.notifyAll();
   }
 
-  /** Resolves when a standby's first list of the kind may be read: there is nothing to be ready for before the relay that speaks has told of it. */
+  /** Resolves when a standby should read its first list of the kind: not before the leader has published a version of it, at which the standby can list. */
   async waitForLeader(kind: Kind, signal: AbortSignal): Promise<void> {
     await this.#changed.waitUntil(() => this.#header !== undefined || this.#isAlone || this.#leaderAccepted[kind] !== undefined, signal);
   }
 
-  /** Up to where the queue has accepted everything of the kind, says the relay that speaks. */
+  /** The version up to which the queue has accepted the kind, as the leader has published it. */
   leaderAccepted(kind: Kind): string | undefined {
     return this.#leaderAccepted[kind];
   }
 
-  /** A new state of the object, read at version `entry.rv`, which is newer than all that was read of the kind before. */
+  /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. */
   put(kind: Kind, key: string, entry: Entry): void {
     const queue = this.queueOf(kind);
     queue.put(key, entry, this.#header === undefined);
@@ -108,12 +108,12 @@ export class Outbox {
     else if (this.isFull) queue.needList(entry.rv);
   }
 
-  /** Everything of the kind up to this version has been read, and there was nothing more to send. */
+  /** Records that the kind has been read up to this version, without an entry to send. */
   markRead(kind: Kind, version: string): void {
     this.queueOf(kind).readUpTo = version;
   }
 
-  /** A list of that version has been read and not sent. `accepted`: what it says is known to be accepted by the queue. */
+  /** A list of that version has been read and not sent. `accepted`: the queue is known to have accepted the state of that version. */
   markListed(kind: Kind, version: string, accepted: boolean): void {
     const queue = this.queueOf(kind);
     queue.needList(version);
@@ -121,7 +121,7 @@ export class Outbox {
     this.#changed.notifyAll();
   }
 
-  /** Where a watch may resume: up to this version everything has been accepted, or is held here. */
+  /** The version at which a watch may resume: every earlier entry has been accepted by the queue, or waits here. */
   acceptedUpTo(kind: Kind): string | undefined {
     const queue = this.queueOf(kind);
     return this.#header ? queue.acceptedUpTo : queue.readUpTo;
@@ -138,32 +138,32 @@ export class Outbox {
     );
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the outbox is not full. */
   async waitForRoom(signal: AbortSignal): Promise<void> {
     await this.#changed.waitUntil(() => !this.#header || !this.isFull, signal);
   }
 
-  /** Resolves when nothing of the kind waits: what is under way has its asOf, so that a gap in the watch cannot make it wrong. */
+  /** Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the watch cannot make them wrong. */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
     await this.#changed.waitUntil(() => !this.#header || this.queueOf(kind).waiting.size === 0, signal);
   }
 
-  /** Resolves when everything has been accepted, or is another relay's to send. */
+  /** Resolves when the queue has accepted every entry, or another relay leads. */
   async waitUntilDrained(signal: AbortSignal): Promise<void> {
     await this.#changed.waitUntil(() => !this.#header || (this.waiting === 0 && this.#sendsInFlight === 0), signal);
   }
 
-  /** Sends these as they are, ahead of what waits. Resolves when the queue has accepted all of them; rejects with StandingBy when another relay is to. */
+  /** Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them; rejects with NotLeading when another relay leads. */
   async deliver(bodies: readonly string[], signal?: AbortSignal): Promise<void> {
     const stop = signal ? AbortSignal.any([signal, this.#term.signal]) : this.#term.signal;
     const before = (): void => {
       if (this.#deps.maySend?.() === false) this.standBy();
-      if (!this.#header) throw new NotLeading('another relay speaks');
+      if (!this.#header) throw new NotLeading('another relay leads');
     };
-    await deliver(this.#deps, bodies, () => this.waiting, stop, before);
+    await deliver(this.#deps, bodies, { waiting: () => this.waiting, before }, stop);
   }
 
-  /** Gives up what waits. */
+  /** Drops the waiting entries. */
   close(): void {
     this.#isClosed = true;
     this.#term.abort(new Error('the outbox is closed'));
@@ -172,7 +172,7 @@ export class Outbox {
     this.#changed.notifyAll();
   }
 
-  /** Never sends in the caller's turn: the events of one chunk shall go together. */
+  /** Never sends synchronously: the events of one chunk go together in one message. */
   #scheduleSend(): void {
     if (this.#isClosed || !this.#header || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
     const nowMs = this.#deps.clock.now();
@@ -186,17 +186,17 @@ export class Outbox {
     this.#timer = { atMs: dueAtMs, cancel };
   }
 
-  /** When what waits in the queue is to be sent, ms since the epoch; at once if it is a whole message. */
+  /** When the waiting entries of the kind are due: at once when they fill a message. */
   #dueAtMs(queue: KindQueue): number {
     const { maxEntries, maxBytes, gatherMs, gatherOutputsMs } = this.#options;
     if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
     const sentAtMs = this.#sentAtMs[queue.group];
-    // A clock that was set back must not hold up anything.
+    // A clock that was set back must not delay a send.
     if (queue.waiting.size >= maxEntries || queue.bytes >= maxBytes || sentAtMs > this.#deps.clock.now()) return Number.NEGATIVE_INFINITY;
     return sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, gatherMs) : gatherOutputsMs);
   }
 
-  /** One message of each kind that has something, in the groups in which something is due: a busy kind takes the others along. */
+  /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
   async #sendDue(): Promise<void> {
     const taken: { readonly queue: KindQueue; readonly pending: readonly Pending[] }[] = [];
     const bodies: string[] = [];
@@ -210,7 +210,7 @@ export class Outbox {
       const message = { ...this.#header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
       const body = encodeMessage(message, limitsOf(this.#deps).queue);
       if (body.length > limitsOf(this.#deps).relay.bodyBytes) {
-        // Only one entry by itself can be so large.
+        // Only a message of a single entry can be so large.
         for (const { key, bytes } of pending) {
           this.#deps.meter.add('relay_unsendable_total', queue.kind);
           this.#deps.log.error('object is too large to be sent', { kind: queue.kind, key, bytes });
@@ -228,7 +228,7 @@ export class Outbox {
       try {
         await this.deliver(bodies);
       } catch {
-        // Closed, or standing by: then what was taken is held again.
+        // Closed, or another relay leads: onStandBy has put the entries back.
       }
       this.#sendsInFlight--;
       for (const { queue, pending } of taken) queue.underWay.delete(pending);
@@ -237,12 +237,12 @@ export class Outbox {
     this.#scheduleSend();
   }
 
-  /** What waits of one kind, and how far it has been read. */
+  /** The waiting entries of one kind, and the version up to which it has been read. */
   queueOf(kind: Kind): KindQueue {
     return this.#queues.get(kind) as KindQueue;
   }
 
-  /** Resolves when that holds of what is here; asked whenever something changes. */
+  /** Resolves when the predicate holds; evaluated after each change of the outbox. */
   waitUntil(holds: () => boolean, signal: AbortSignal): Promise<void> {
     return this.#changed.waitUntil(holds, signal);
   }

@@ -8,7 +8,7 @@ const beatMs = 5_000;
 
 /**
  * /metrics, /healthz, /readyz. Healthy means that the process itself works: timers fire and no reflector has hung for ten minutes.
- * An API server or queue out of reach is no reason to restart it.
+ * An unreachable API server or queue is no reason to restart the relay.
  */
 export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, meter: Meter, clock: Clock): Server {
   let beatAt = clock.now();

@@ -10,14 +10,14 @@ import type { KubeObject } from './watch-source.ts';
 /** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
 export type Outputs = 'metadata' | 'full';
 
-/** "namespace/name", "/name" for nodes: the order in which lists come. */
+/** "namespace/name", "/name" for nodes: the order of objects in a list. */
 export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
 
 /**
- * In bytes, as DynamoDB counts: an item must stay below 400 KB. The API server has no limit for labels as such, and one tenant's object must not
- * hold up the messages that it shares with others.
+ * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block
+ * the messages that it shares with others.
  */
 const longestOf = { Service: 'longestService', Pod: 'longestPod', Node: 'longestNode' } as const satisfies {
   readonly [K in InputKind]: keyof RelayLimits;
@@ -28,8 +28,7 @@ export function inputEntry(
   kind: InputKind,
   object: KubeObject,
   resourceVersion: string,
-  seen?: number,
-  limits: RelayLimits = defaultLimits.relay,
+  { seen, limits = defaultLimits.relay }: { readonly seen?: number | undefined; readonly limits?: RelayLimits } = {},
 ): InputEntry {
   const { namespace = '', name } = object.metadata;
   const o = encodeProjection(kind, object as never);
@@ -44,14 +43,19 @@ export function deletedInput(object: KubeObject, resourceVersion: string, seen: 
   return { ns: namespace, name, rv: resourceVersion, seen };
 }
 
+export interface OutputEntryOptions {
+  readonly outputs?: Outputs;
+  /** Fields that the object does not have: when it was observed, its former service, its deletion. */
+  readonly more?: Partial<OutputEntry>;
+  readonly limits?: RelayLimits;
+}
+
 /** Throws for an object that cannot be sent. */
 export function outputEntry(
   kind: OutputKind,
   object: KubeObject,
   resourceVersion: string,
-  outputs: Outputs,
-  more: Partial<OutputEntry> = {},
-  { entryBytes }: RelayLimits = defaultLimits.relay,
+  { outputs = 'metadata', more = {}, limits = defaultLimits.relay }: OutputEntryOptions = {},
 ): OutputEntry {
   const { namespace = '', name, uid = '', generation, labels, annotations } = object.metadata;
   const by = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
@@ -68,17 +72,17 @@ export function outputEntry(
     ...more,
   };
   const bytes = entry.body ? sizeOf(entry) : 0;
-  if (bytes > entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${entryBytes} are sent`);
+  if (bytes > limits.entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${limits.entryBytes} are sent`);
   return entry;
 }
 
 /** A slice's service; "" without one. */
 export const serviceOf = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
 
-/** As a GET would give it, but for managedFields, which are half of the object and say nothing about endpoints. */
+/** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
 function whole(kind: OutputKind, object: KubeObject): object {
   const { managedFields: _, ...metadata } = object.metadata;
-  // Objects out of a list come without their kind.
+  // Items of a list have no kind.
   const apiVersion = kind === 'Endpoints' ? 'v1' : 'discovery.k8s.io/v1';
   return { ...(object as Endpoints | EndpointSlice), apiVersion, kind, metadata };
 }

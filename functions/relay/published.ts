@@ -2,7 +2,7 @@ import { type Kind, kinds } from '#shared/kube/types.ts';
 import { Condition } from './condition.ts';
 import type { Accepted } from './lease.ts';
 
-/** The kinds that the Lease may name as accepted, as far as this relay has written it. */
+/** The kinds whose accepted versions standbys may read in the Lease, as far as this relay has written it. */
 export class Published {
   readonly #changes = new Condition();
   readonly #mayName = new Set<Kind>();

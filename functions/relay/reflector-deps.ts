@@ -17,7 +17,7 @@ export interface ReflectorDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
-  /** One list at a time in the whole relay: a page is megabytes. */
+  /** One list at a time in the whole relay: a page takes megabytes. */
   readonly listMutex: Mutex;
   readonly identityCheck: IdentityCheck;
   readonly newId: () => string;
@@ -25,10 +25,10 @@ export interface ReflectorDeps {
 }
 
 export interface ReflectorOptions {
-  /** Where the cluster was in its history when the session began. */
+  /** The session's base. */
   readonly base: string;
   readonly resyncMs: number;
   readonly pageSize: number;
-  /** Give up instead of waiting when the API server refuses the first list or watch. */
+  /** Reject instead of waiting when the API server refuses the first list or watch. */
   readonly failFast: boolean;
 }

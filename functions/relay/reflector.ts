@@ -9,8 +9,8 @@ import { MalformedAnswer } from './watch-source.ts';
 import { readWatch } from './watching.ts';
 
 /**
- * Keeps the hub's view of one kind complete: a list in parts, then a watch from the list's version, resumed where it broke off, and
- * a new list where it cannot be, or when the time has come for one. Follows client-go's tools/cache/reflector.go in what it survives.
+ * Keeps the hub's view of one kind complete: a list in pages, then a watch from the list's version, resumed where it broke off. It lists again where a watch
+ * cannot be resumed, and each resync period. It survives the same failures as client-go's tools/cache/reflector.go.
  */
 export class Reflector {
   readonly kind: Kind;
@@ -26,13 +26,13 @@ export class Reflector {
     this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 
-  /** Runs until the signal is aborted. Rejects with its reason, or with what no waiting can mend: ClusterReplaced, UnorderedVersions, NotAuthorised. */
+  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions, NotAuthorised. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#listing.list('first', signal);
     await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal), this.#listing.makeUpForEver(signal)]);
   }
 
-  /** Has the first list been read whole, and does nothing have to be listed that this relay should have told? */
+  /** Has the first list been read completely and, in the leader, does the kind need no list? */
   get isReady(): boolean {
     const { outbox } = this.#deps;
     return this.isListed && (outbox.leaderHeader === undefined || outbox.queueOf(this.kind).listNeededAt === undefined);
@@ -42,12 +42,12 @@ export class Reflector {
     return this.#listing.newest !== undefined;
   }
 
-  /** Newest version that has been read, by list or watch. */
+  /** The newest version read, by list or watch. */
   get high(): string | undefined {
     return this.#listing.high(this.#deps.outbox.queueOf(this.kind).readUpTo);
   }
 
-  /** Ms since the last sign of life, 0 while it waits for the queue or its turn. */
+  /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
   idleMs(now: number): number {
     return this.#attempts.idleMs(now);
   }
@@ -57,13 +57,13 @@ export class Reflector {
       const progress = await this.#watchUntilGap(signal);
       gaps = progress ? 0 : gaps + 1;
       this.#deps.meter.add('relay_relists_total', this.kind);
-      // The first time at once; a server that breaks off every new watch must not be listed in a tight loop.
+      // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight loop.
       if (gaps > 1) await this.#attempts.pause(new WentBack('watches cannot be resumed'), gaps, signal);
       await this.#listing.list('restart', signal);
     }
   }
 
-  /** Resolves when the watch cannot be resumed; with true if it had brought anything since the list. */
+  /** Resolves when the watch cannot be resumed: to true if it had brought events since the list. */
   async #watchUntilGap(signal: AbortSignal): Promise<boolean> {
     const { clock, outbox } = this.#deps;
     let brought = false;
@@ -76,7 +76,7 @@ export class Reflector {
       try {
         if (brokenAt !== undefined) await this.#deps.identityCheck.check(this.kind, this.high ?? from, brokenAt, signal);
         brokenAt = undefined;
-        await readWatch(this.#deps, { kind: this.kind, from }, progress, (what) => this.#attempts.now(what), signal);
+        await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
         brokenAt = clock.now();
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
@@ -89,12 +89,12 @@ export class Reflector {
           return brought || progress.events > 0;
         }
         if (progress.events > 0) attempt = 0;
-        // A line that cannot be read comes again from the same version: once may be the network's fault, twice is not.
+        // A line that cannot be parsed comes again from the same version: once may be a network error, twice is not.
         if (e instanceof MalformedAnswer) {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
           malformedAt = outbox.queueOf(this.kind).readUpTo;
         }
-        await this.#attempts.failed('watch', e, attempt++, signal);
+        await this.#attempts.failed({ verb: 'watch', attempt: attempt++ }, e, signal);
       }
       if (progress.events > 0) brought = true;
     }

@@ -14,11 +14,11 @@ export interface RelayDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
-  /** Ids of sessions and lists: never the same twice. */
+  /** Makes unique ids for sessions and lists. */
   readonly newId: () => string;
-  /** Left out where there is one relay alone. */
+  /** Absent where a cluster has a single relay. */
   readonly election?: Election;
-  /** The defaults where left out. */
+  /** Default: defaultLimits. */
   readonly limits?: Limits;
 }
 
@@ -28,10 +28,10 @@ export interface RelayOptions {
   readonly resyncMs?: number;
   readonly heartbeatMs?: number;
   readonly pageSize?: number;
-  /** How long what waits may still be sent after the relay was told to stop. */
+  /** How long the outbox may still drain after the relay was stopped. */
   readonly drainMs?: number;
   readonly failFast?: boolean;
   readonly outbox?: OutboxOptions;
-  /** Relays of one revision send the same of what they read: one goes on where the other ended. */
+  /** Relays of one revision send the same messages, so that one can go on where the other ended. */
   readonly revision?: string;
 }

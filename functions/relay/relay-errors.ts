@@ -1,9 +1,9 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 
-/** A view of the cluster has ended: its versions went back or its identity changed. Everything is listed anew, as another session. */
+/** A session has ended: the cluster's versions went back, or its identity changed. The next session lists every kind. */
 export class ClusterReplaced extends Error {
   override readonly name = 'ClusterReplaced';
-  /** It is the cluster that we know, at an earlier point of its history. */
+  /** The same cluster, at an earlier point of its history. */
   readonly wentBack: boolean;
 
   constructor(message: string, { wentBack }: { readonly wentBack: boolean }) {
@@ -12,7 +12,7 @@ export class ClusterReplaced extends Error {
   }
 }
 
-/** The queue may be another one, which has been told nothing. Everything is listed for it, as another session. */
+/** The queue may be a new one, whose hub has no state of the cluster. The next session lists every kind for it. */
 export class QueueReplaced extends Error {
   override readonly name = 'QueueReplaced';
 }
@@ -22,7 +22,7 @@ export class WentBack extends Error {
   override readonly name = 'WentBack';
 }
 
-/** The API server refuses us for good, as far as one can see at the start. */
+/** The API server refuses the relay's first call, and a retry is not expected to help. */
 export class NotAuthorised extends Error {
   override readonly name = 'NotAuthorised';
   readonly status: number;
@@ -39,12 +39,12 @@ export class NotAuthorised extends Error {
 
 export const isRefused = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
 
-/** How long to wait before the same is tried again; `attempt` counts failures in a row from 0, `random` is below 1. */
+/** The delay before the next attempt; `attempt` counts failures in a row from 0, `random` is below 1. */
 export function retryDelayMs(e: unknown, attempt: number, random: number): number {
   if (e instanceof ClusterApiError) {
-    // Until somebody changes the role.
+    // Refused until an administrator changes the role.
     if (e.status === 403) return 30_000;
-    // As told, and a little later, so that a fleet does not come back in one instant.
+    // Retry-After with a random addition, so that a fleet does not retry in one instant.
     if (e.retryAfterSeconds !== undefined) return e.retryAfterSeconds * 1000 + random * 1000;
   }
   return backoffMs(attempt, 800, random);

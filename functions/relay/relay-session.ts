@@ -16,7 +16,7 @@ import { ClusterReplaced } from './relay-errors.ts';
 import { isNewer } from './resource-version.ts';
 import { SentIndex } from './sent-index.ts';
 
-/** A failed heartbeat of a relay that another one could relieve says soon whether the queue can be reached. */
+/** A heartbeat that failed is repeated soon where a standby could take over: the next one shows whether the queue is reachable. */
 const beatAgainMs = 1_000;
 
 export interface SessionDeps extends RelayDeps {
@@ -24,8 +24,8 @@ export interface SessionDeps extends RelayDeps {
 }
 
 /**
- * One view of the cluster. It is told to the hub under a header, by which the hub knows where in the cluster's history it begins: of one relay
- * alone from its beginning, else each time that it is this relay's turn to speak, under a header of its own.
+ * One view of the cluster. Its messages carry a header that tells the hub where in the cluster's history the view begins. A single relay has one header for
+ * the whole view; with an election each term of this relay as leader has a header of its own.
  */
 export class Session {
   readonly identity: Identity;
@@ -45,7 +45,7 @@ export class Session {
     const { outputs, resyncMs, pageSize, failFast } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps, identity.uid) };
-    // What shadow mode compares is sent whole, and told as often as the inputs.
+    // Shadow mode compares whole outputs: they are listed as often as the inputs.
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
@@ -53,23 +53,23 @@ export class Session {
     });
   }
 
-  /** Until the signal is aborted or the cluster turns out to be another one. `turns`: told whenever it may be this relay's turn. */
+  /** Runs until the signal is aborted or the cluster turns out to be another one. `turns` is notified when this relay may have become the leader. */
   async run(turns: Condition, signal: AbortSignal): Promise<void> {
     await Promise.all([...this.reflectors.map((r) => r.run(signal)), this.#speakInTurn(turns, signal)]);
   }
 
-  /** Up to where the queue is known to have accepted everything. */
+  /** By kind, the version up to which the queue is known to have accepted every entry. */
   accepted(): { readonly [K in Kind]?: string } {
-    const speaks = this.outbox.leaderHeader !== undefined;
+    const leads = this.outbox.leaderHeader !== undefined;
     return Object.fromEntries(
       kinds.flatMap((kind) => {
-        const version = this.outbox.queueOf(kind).publishable(speaks);
+        const version = this.outbox.queueOf(kind).publishable(leads);
         return version === undefined ? [] : [[kind, version]];
       }),
     );
   }
 
-  /** Of what another relay has told, what is still told for when this one speaks. */
+  /** Of the versions that another relay has published, those that still hold when this one leads. */
   inherited({ uid, versions }: Accepted): Accepted['versions'] {
     if (uid !== this.identity.uid) return {};
     return Object.fromEntries(Object.entries(versions).filter(([kind]) => this.outbox.queueOf(kind as Kind).needsNoList));
@@ -93,7 +93,7 @@ export class Session {
     }
   }
 
-  /** A base of now: to the hub one from before what the relay before said looks like a restored cluster. */
+  /** Reads the current base: one that is older than the former leader's messages would look like a restored cluster to the hub. */
   async #identifyAgain(signal: AbortSignal): Promise<Identity> {
     const identity = await identify(this.#deps, false, signal);
     if (identity.uid !== this.identity.uid)
@@ -105,15 +105,15 @@ export class Session {
   }
 
   #header({ uid, base }: Identity): EventsHeader {
-    // If nothing is owed, then the relay before has told of the history that this one has read.
+    // If no kind needs a list, the former leader has already sent the history that this relay has read.
     const queues = kinds.map((kind) => this.outbox.queueOf(kind));
-    const tells =
+    const isUnsentHistory =
       this.#wentBackAt !== undefined && queues.some((kindQueue) => kindQueue.readUpTo === undefined || kindQueue.listNeededAt !== undefined);
-    const more = tells ? { wentBackAt: this.#wentBackAt } : {};
+    const more = isUnsentHistory ? { wentBackAt: this.#wentBackAt } : {};
     return { v: messageVersion, cluster: this.#options.cluster, session: this.#deps.newId(), uid, base, ...more };
   }
 
-  /** One heartbeat at a time, and no second try: the next one says more. */
+  /** One heartbeat at a time, without retries: the next one has newer versions. */
   async #beat(header: EventsHeader, signal: AbortSignal): Promise<void> {
     const { queue, clock, meter, election } = this.#deps;
     for (;;) {

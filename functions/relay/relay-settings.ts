@@ -10,17 +10,17 @@ export interface RelaySettings {
   readonly outputs: Outputs;
   readonly resyncMs: number;
   readonly port: number;
-  /** Undefined: every address of the pod, which the kubelet probes by one of them. A local run serves this machine alone. */
+  /** Address to listen on. Undefined: every address of the pod, which the kubelet probes by one of them. A local run listens on the loopback interface. */
   readonly host: string | undefined;
   readonly failFast: boolean;
-  /** Undefined: this relay is alone, and always speaks. */
+  /** Undefined: a single relay, which always leads. */
   readonly lease: LeaseName | undefined;
-  /** Relays of one revision send the same of what they read. */
+  /** Relays of one revision send the same messages. */
   readonly revision: string;
   readonly api: ApiSettings;
 }
 
-/** Where the cluster is: one file that says everything (local runs), or an address and the files of a service account. */
+/** Connection to the cluster: one file with all of it (local runs), or an address and the files of a service account. */
 export type ApiSettings =
   | { readonly connectionFile: string }
   | { readonly url: string; readonly caFile: string | undefined; readonly tokenFile: string | undefined };
@@ -29,7 +29,7 @@ type Env = { readonly [name: string]: string | undefined };
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Throws one error that names everything that is missing or wrong. */
+/** Throws one error that names every missing or wrong variable. */
 export function readSettings(env: Env): RelaySettings {
   const wrong: string[] = [];
   const required = (name: string): string => {
@@ -55,7 +55,7 @@ export function readSettings(env: Env): RelaySettings {
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
     failFast: env[relayEnv.failFast] === '1',
     lease: leaseName(env[relayEnv.lease], wrong),
-    // The pod template says it all, where there is one.
+    // The manifest sets it to a hash of the pod template.
     revision: env[relayEnv.revision] || hash('sha256', JSON.stringify([env[relayEnv.eventsQueueUrl], outputs])).slice(0, 16),
     api: apiSettings(env, wrong),
   };

@@ -1,4 +1,4 @@
-/** The program that runs in each cluster. Exit codes: 0 told to stop, 1 cannot run, 3 the API server refuses us (RELAY_FAIL_FAST=1). */
+/** The program that runs in each cluster. Exit codes: 0 stopped by a signal, 1 cannot run, 3 refused by the API server (RELAY_FAIL_FAST=1). */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -23,7 +23,7 @@ try {
   const settings = readSettings(process.env);
   const { connection, token } = fileCredentials(settings.api, Date.now);
   const transport = httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' });
-  // Without limits of its own a call to a queue that has vanished would hold its lane for ever.
+  // Without time-outs a call to a queue that has vanished would block its kind for ever.
   const sqs = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true } });
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });

@@ -12,14 +12,14 @@ import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { ClusterReplaced, QueueReplaced } from './relay-errors.ts';
 import { Session } from './relay-session.ts';
 
-/** How long the lease may take to be given back at the end. */
+/** Time limit for giving back the Lease at the end. */
 const giveBackMs = 2_000;
 
 /**
- * Tells the hub what is in one cluster, for as long as it runs: first everything, in lists, then every change. One view of the
- * cluster is a session; when the cluster turns out to be another one (restored, made anew), the next session begins.
+ * Sends the state of one cluster to the hub: first lists of every kind, then every change. One view of the cluster is a session; when the cluster turns out
+ * to be another one (restored, or a new cluster behind the same address), the next session begins.
  *
- * With an election it does so in its turns, and else stands by (docs/decisions/0013-the-relay-survives-its-node.md).
+ * With an election the relay sends while it is the leader, and is a standby otherwise (docs/decisions/0013-the-relay-survives-its-node.md).
  */
 export class Relay {
   readonly #deps: RelayDeps;
@@ -28,7 +28,7 @@ export class Relay {
   readonly #turns = new Condition();
   readonly #published = new Published();
   #session: Session | undefined;
-  /** Of the session that ended last, for the next relay. */
+  /** The accepted versions of the session that ended last, for the next leader. */
   #left: Accepted | undefined;
   #everListed = false;
 
@@ -39,7 +39,7 @@ export class Relay {
     this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, outbox: {}, revision: '', ...options };
   }
 
-  /** Resolves when the signal has been aborted and what waited is sent, or given up. Rejects with UnorderedVersions or NotAuthorised. */
+  /** Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with UnorderedVersions or NotAuthorised. */
   async run(stop: AbortSignal): Promise<void> {
     const { election } = this.#deps;
     const ended = new AbortController();
@@ -58,17 +58,17 @@ export class Relay {
     return this.#session;
   }
 
-  /** Could it speak without listing first? Of the relay that speaks: has the queue accepted all first lists? */
+  /** Could this relay lead without listing first? In the leader: has the queue accepted all first lists? */
   get isReady(): boolean {
     return this.#session?.reflectors.every((r) => r.isReady) ?? false;
   }
 
-  /** Does it tell the hub what it reads, or does another relay? */
+  /** Does this relay send, or is it a standby? */
   get isLeading(): boolean {
     return this.#session?.outbox.leaderHeader !== undefined;
   }
 
-  /** Reflectors without a sign of life for that long. An API server or a queue that cannot be reached stops nobody: they try again. */
+  /** Reflectors without activity for that long. An unreachable API server or queue makes no reflector stuck: it retries. */
   stuck(forMs: number): Kind[] {
     const now = this.#deps.clock.now();
     return (this.#session?.reflectors ?? []).filter((r) => r.idleMs(now) > forMs).map((r) => r.kind);
@@ -77,9 +77,13 @@ export class Relay {
   gauges(): Gauge[] {
     const waiting = this.#session?.outbox.waiting ?? 0;
     return [
-      { name: 'relay_waiting_objects', help: 'objects that wait to be sent, or to be sent by the other relay', values: [['', waiting]] },
-      { name: 'relay_ready', help: '1 when every first list has been sent; of a standby, read', values: [['', this.isReady ? 1 : 0]] },
-      { name: 'relay_speaking', help: '1 when this relay tells the hub, 0 when it stands by', values: [['', this.isLeading ? 1 : 0]] },
+      { name: 'relay_waiting_objects', help: 'objects that wait to be sent, by this relay or the leader', values: [['', waiting]] },
+      { name: 'relay_ready', help: '1 when every first list has been sent; in a standby, read', values: [['', this.isReady ? 1 : 0]] },
+      {
+        name: 'relay_speaking',
+        help: '1 when this relay leads and sends to the hub, 0 when it is a standby',
+        values: [['', this.isLeading ? 1 : 0]],
+      },
     ];
   }
 
@@ -122,14 +126,15 @@ export class Relay {
       ended.abort(new Error('the session is over'));
       const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));
       await this.#within(this.#options.drainMs, () => Promise.allSettled([work]));
-      if (stop.aborted && !(await drained)) log.warn('stopped with objects unsent, the next relay tells them', { waiting: session.outbox.waiting });
+      if (stop.aborted && !(await drained))
+        log.warn('relay stopped with unsent objects: the next leader sends them', { waiting: session.outbox.waiting });
       this.#left = this.#tell(session);
       this.#session = undefined;
       session.outbox.close();
     }
   }
 
-  /** The relay, as its election sees it. */
+  /** The relay as the election's candidate. */
   #candidate(): Candidate {
     return {
       lead: () => {
@@ -164,7 +169,7 @@ export class Relay {
     return { uid: session.identity.uid, revision: this.#options.revision, versions: session.accepted() };
   }
 
-  /** False if it took longer: a queue that does not answer must not keep the process from ending. */
+  /** False on a timeout: a queue that does not answer must not keep the process from ending. */
   async #within(ms: number, task: (late: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const late = new AbortController();
     const ended = new Promise<boolean>((resolve) => late.signal.addEventListener('abort', () => resolve(false), { once: true }));

@@ -1,13 +1,14 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
-import type { Kind } from '#shared/kube/types.ts';
-import type { Entry } from '#shared/queue/messages.ts';
+import type { Kind, OutputKind } from '#shared/kube/types.ts';
+import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from './clock.ts';
 import type { Meter } from './meter.ts';
-import type { Outbox } from './outbox.ts';
 import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry, serviceOf } from './project.ts';
 import { projectionHash } from './projection-hash.ts';
-import type { KubeObject } from './watch-source.ts';
+import type { KubeObject, WatchEvent } from './watch-source.ts';
+
+type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
 
 export interface SentIndexDeps {
   readonly clock: Clock;
@@ -18,8 +19,8 @@ export interface SentIndexDeps {
 }
 
 /**
- * What the relay remembers of objects, about 100 bytes each: of pods and nodes a hash of the projection that was last passed on, so that
- * updates which change none of it are dropped; of slices the service they belong to. Never an object itself.
+ * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of the last projection, so that updates which
+ * change none of it are dropped; of slices the service that they belong to. It never holds an object.
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
@@ -30,47 +31,46 @@ export class SentIndex {
     this.#deps = deps;
   }
 
-  /** An event of a watch: passed on to the outbox, or dropped because nothing that is sent has changed. */
-  onEvent(kind: Kind, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject, version: string, outbox: Outbox): void {
+  /** The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object cannot be projected. */
+  onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = keyOf(object);
     const seen = this.#deps.clock.now();
-    let entry: Entry | undefined;
+    const limits = limitsOf(this.#deps).relay;
+    let entry: Entry;
     try {
-      if (!isInput(kind)) entry = this.outputOf(kind, key, object, version, type === 'DELETED', seen);
+      if (!isInput(kind))
+        entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, seen), limits });
       else if (type === 'DELETED') entry = deletedInput(object, version, seen);
-      else entry = inputEntry(kind, object, version, seen, limitsOf(this.#deps).relay);
+      else entry = inputEntry(kind, object, version, { seen, limits });
     } catch (e) {
-      // One object that we cannot read must not hold up the others: the hub keeps what it has of it.
+      // One object that cannot be read must not hold up the others: the hub keeps the state that it has of it.
       this.#unreadable(kind, key, e);
       this.#forgetOne(kind, key);
-      outbox.markRead(kind, version);
-      return;
+      return undefined;
     }
-    if (kind === 'Pod' || kind === 'Node') {
-      const hash = 'o' in entry && entry.o !== undefined ? projectionHash(entry.o) : undefined;
-      if (hash === undefined) this.#hashes[kind].delete(key);
-      else if (this.#hashes[kind].get(key) === hash) {
-        this.#deps.meter.add('relay_unchanged_total', kind);
-        outbox.markRead(kind, version);
-        return;
-      } else this.#hashes[kind].set(key, hash);
-    }
-    outbox.put(kind, key, entry);
+    if (kind !== 'Pod' && kind !== 'Node') return entry;
+    const hash = 'o' in entry && entry.o !== undefined ? projectionHash(entry.o) : undefined;
+    if (hash === undefined) this.#hashes[kind].delete(key);
+    else if (this.#hashes[kind].get(key) === hash) {
+      this.#deps.meter.add('relay_unchanged_total', kind);
+      return undefined;
+    } else this.#hashes[kind].set(key, hash);
+    return entry;
   }
 
-  /** An object of a list. Undefined if it cannot be read. `beside`: the list runs beside a watch, whose memory it must not set. */
+  /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
     const key = keyOf(object);
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOf(object));
-        return outputEntry(kind, object, version, this.#deps.outputs, {}, limitsOf(this.#deps).relay);
+        return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: limitsOf(this.#deps).relay });
       }
-      const entry = inputEntry(kind, object, version, undefined, limitsOf(this.#deps).relay);
+      const entry = inputEntry(kind, object, version, { limits: limitsOf(this.#deps).relay });
       if (kind === 'Pod' || kind === 'Node') {
         const hash = projectionHash(entry.o ?? '');
         if (!beside) this.#hashes[kind].set(key, hash);
-        // One of them is ahead of the other. Should it be the list, then the watch has missed something: let its next event through.
+        // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an event: its next one must not be dropped.
         else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
       }
       return entry;
@@ -81,21 +81,23 @@ export class SentIndex {
     }
   }
 
-  /** Before a list that a watch begins at. */
+  /** To be called before a list from whose version a watch begins. */
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
     if (kind === 'EndpointSlice') this.#services.clear();
   }
 
-  outputOf(kind: 'Endpoints' | 'EndpointSlice', key: string, object: KubeObject, version: string, gone: boolean, seen: number): Entry {
-    const more = { seen, ...(gone && { gone: true as const }) };
-    if (kind === 'Endpoints') return outputEntry(kind, object, version, this.#deps.outputs, more, limitsOf(this.#deps).relay);
+  /** What an entry of an output says beside the object: of a slice also the service that it has left. */
+  #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, seen: number): Partial<OutputEntry> {
+    const more = { seen, ...(type === 'DELETED' && { gone: true as const }) };
+    if (kind === 'Endpoints') return more;
+    const key = keyOf(object);
     const service = serviceOf(object);
     const former = this.#services.get(key);
-    if (gone) this.#services.delete(key);
+    if (type === 'DELETED') this.#services.delete(key);
     else if (former !== service) this.#services.set(key, service);
     const moved = former !== undefined && former !== service && former !== '';
-    return outputEntry(kind, object, version, this.#deps.outputs, { ...more, ...(moved && { oldSvc: former }) }, limitsOf(this.#deps).relay);
+    return moved ? { ...more, oldSvc: former } : more;
   }
 
   #forgetOne(kind: Kind, key: string): void {

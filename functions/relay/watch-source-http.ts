@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
 import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } from './watch-source.ts';
 
 export interface HttpSourceOptions {
-  /** A watch that has been silent for so long is broken off: bookmarks come about once a minute. */
+  /** A watch that is silent for this long is broken off: bookmarks come about once a minute. */
   readonly idleMs?: number;
   readonly listTimeoutMs?: number;
   /** Longest line of a stream; etcd takes objects of 1.5 MB at most. */
@@ -31,7 +31,7 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
     },
 
     async list(kind, { limit, continue: token, at, maxBytes }, signal) {
-      // A continue token says the version by itself.
+      // A continue token includes the version.
       const exactly = at !== undefined && token === undefined ? { resourceVersion: at, resourceVersionMatch: 'Exact' } : {};
       const query = { limit, continue: token, ...exactly };
       const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });
@@ -80,7 +80,7 @@ function readEvent(line: Buffer): WatchEvent {
   }
 }
 
-/** The timer runs only while we wait for the server: the time that the reader takes for an event is not the server's silence. */
+/** The timer runs only while the reader waits for the server: the time that an event takes to be handled is not the server's silence. */
 async function* withIdleTimer(stream: HttpStream, clock: Clock, idleMs: number): AsyncGenerator<Buffer> {
   const chunks = stream.chunks[Symbol.asyncIterator]();
   for (;;) {
@@ -124,7 +124,7 @@ async function* lines(chunks: AsyncIterable<Buffer>, longest: number): AsyncGene
     held += chunk.length - start;
     if (held > longest) throw new MalformedAnswer(`a line of the watch is longer than ${longest} bytes`);
   }
-  // A line without its end was cut off with the connection; what it says comes again.
+  // A line without its end was cut off with the connection; the resumed watch repeats its event.
 }
 
 async function firstBytes(chunks: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -8,12 +8,12 @@ export interface ListPage {
   readonly items: readonly KubeObject[];
   /** Token of the next page; absent on the last. */
   readonly continue?: string;
-  /** As they came over the wire; absent where there is none. */
+  /** Bytes as received over the wire; absent where there is no wire. */
   readonly bytes?: number;
 }
 
 export interface PageRequest {
-  /** Objects. It may differ from page to page of one list: a token says where to go on, not how far. */
+  /** Number of objects. It may differ between the pages of one list: a token holds the position, not the page size. */
   readonly limit: number;
   readonly continue?: string | undefined;
   readonly at?: string | undefined;
@@ -25,20 +25,20 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-/** What the relay sees of a cluster. Every call rejects with a ClusterApiError, or with MalformedAnswer. */
+/** The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer. */
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
-  /** One page of a list: consistent, or of what was there at the version `at`. Status 410: the token has expired, or that version is no longer known. */
+  /** One page of a list: consistent, or of exactly the version `at`. Status 410: the token has expired, or the server no longer has that version. */
   list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**
-   * Events after that version, pulled: what is not asked for stays with the server. Ends when the server ends it in good order;
-   * an ERROR in the stream is thrown as the error that its Status stands for. A silent connection is an error too.
+   * Events after that version, pulled: events that are not yet consumed stay with the server. Ends when the server ends the stream in good order; an ERROR
+   * event is thrown as the error of its Status. A silent connection is an error too.
    */
   watch(kind: Kind, resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
 
-/** The server's words make no sense: not JSON, or JSON of another shape. */
+/** The server's answer is not JSON, or JSON of another shape. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer';
 }

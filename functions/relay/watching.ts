@@ -2,6 +2,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import { keyOf } from './project.ts';
 import { WentBack } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
 import type { SentIndex } from './sent-index.ts';
@@ -15,18 +16,25 @@ export interface WatchingDeps {
   readonly meter: Meter;
 }
 
-/** What becomes of one watch: events read, and whether the server has said anything. */
+/** Progress of one watch: the number of events read, and whether the server has sent anything. */
 export interface Progress {
   events: number;
   begun: boolean;
 }
 
-/** Reads a watch to its end into the outbox. `now`: what the reader is doing, before and after each event. */
+export interface WatchRequest {
+  readonly kind: Kind;
+  readonly from: string;
+  /** Filled in as the watch goes on. */
+  readonly progress: Progress;
+  /** Called with the reader's activity, before and after each event. */
+  readonly now: (what: 'watching' | 'waiting') => void;
+}
+
+/** Reads a watch to its end into the outbox. */
 export async function readWatch(
   { source, outbox, sentIndex, clock, meter }: WatchingDeps,
-  { kind, from }: { readonly kind: Kind; readonly from: string },
-  progress: Progress,
-  now: (what: 'watching' | 'waiting') => void,
+  { kind, from, progress, now }: WatchRequest,
   signal: AbortSignal,
 ): Promise<void> {
   let position = from;
@@ -47,10 +55,12 @@ export async function readWatch(
     if (!isNewer(version, position)) throw new WentBack(`an event at ${version} after ${position}`);
     position = version;
     progress.events++;
-    // Resumed at what was accepted, so some of it is in the outbox already.
+    // The watch resumes at the version that the queue has accepted, so the outbox has some of the events already.
     if (!isNewer(version, readUpTo)) continue;
     meter.event(kind, clock.now());
-    sentIndex.onEvent(kind, event.type, event.object, version, outbox);
+    const entry = sentIndex.onEvent(kind, event, version);
+    if (entry) outbox.put(kind, keyOf(event.object), entry);
+    else outbox.markRead(kind, version);
     if (!outbox.isFull) continue;
     now('waiting');
     await outbox.waitForRoom(signal);

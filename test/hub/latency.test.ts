@@ -22,7 +22,7 @@ async function relaySays(world: HubWorld, behindMs: number, what: 'heartbeat' | 
   const header = { v: 1, cluster, session: 's1', uid, base: '1' };
   const at = world.now - behindMs;
   const rv = String(world.store.resourceVersion + 1000 + Math.round(world.now / 1000));
-  const entry = () => inputEntry('Pod', aPod(0, what as { readonly ready: boolean }) as never, rv, at);
+  const entry = () => inputEntry('Pod', aPod(0, what as { readonly ready: boolean }) as never, rv, { seen: at });
   const body =
     what === 'heartbeat'
       ? { ...header, type: 'heartbeat', high: {}, at, waiting: 0 }

@@ -578,5 +578,5 @@ it('a queue that stays away does not keep the relay from ending', async () => {
   api.put(pod('last'));
   await until(() => run.meter.value('relay_queue_errors_total') > 0);
   await run.stop();
-  expect(run.logged.at(-1)?.message).toMatch(/stopped with objects unsent/);
+  expect(run.logged.at(-1)?.message).toMatch(/relay stopped with unsent objects/);
 });

@@ -80,7 +80,7 @@ it('without its queue it is alive but not ready, says so in numbers, and ends in
   const { child, code, line } = startRelay();
   const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly address: string } };
   expect(address.address).toBe('127.0.0.1');
-  await line('queue did not accept');
+  await line('queue did not accept messages');
   const get = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${address.port}${path}`);
     return [answer.status, await answer.text()] as const;

@@ -176,10 +176,10 @@ export class HubWorld {
     for (let start = 0; start === 0 || start < objects.length; start += pageSize) {
       const page = objects.slice(start, start + pageSize).map((o: RawObject) => {
         const rv = o.metadata.resourceVersion ?? '0';
-        return { key: keyOf(o), entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, 'metadata') };
+        return { key: keyOf(o), entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv) };
       });
       const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
-      const { bodies } = encodeParts(list, page, { from, to }, parts, partBytes);
+      const { bodies } = encodeParts(list, page, { from, to, first: parts }, { maxBytes: partBytes });
       await this.queues.events.send(bodies.map((body) => ({ body })));
       parts += bodies.length;
       from = to;
@@ -193,8 +193,8 @@ export class HubWorld {
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object as never, asOf, this.now)
-        : inputEntry(kind, object as never, asOf, this.now)
-      : outputEntry(kind, object as never, asOf, 'metadata', { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) });
+        : inputEntry(kind, object as never, asOf, { seen: this.now })
+      : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) } });
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 

@@ -154,8 +154,8 @@ export class AwsWorld {
           const entry = isInput(kind)
             ? isGone
               ? deletedInput(object as never, resourceVersion, seenAtMs)
-              : inputEntry(kind, object as never, resourceVersion, seenAtMs)
-            : outputEntry(kind, object as never, resourceVersion, 'metadata', isGone ? { gone: true as const } : {});
+              : inputEntry(kind, object as never, resourceVersion, { seen: seenAtMs })
+            : outputEntry(kind, object as never, resourceVersion, { more: isGone ? { gone: true as const } : {} });
           if (entry) outbox.put(kind, keyOf(object), entry);
         });
       });
@@ -165,7 +165,7 @@ export class AwsWorld {
   #list(header: EventsHeader, kind: Kind): object {
     const entries = this.store.list(kind).map((o) => {
       const resourceVersion = o.metadata.resourceVersion ?? '0';
-      return isInput(kind) ? inputEntry(kind, o as never, resourceVersion) : outputEntry(kind, o as never, resourceVersion, 'metadata');
+      return isInput(kind) ? inputEntry(kind, o as never, resourceVersion) : outputEntry(kind, o as never, resourceVersion);
     });
     return {
       ...header,

@@ -11,7 +11,7 @@ const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage
 const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
 
 it('a page is one part', () => {
-  const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b' }, 3, 250_000);
+  const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b', first: 3 }, { maxBytes: 250_000 });
   const [part, ...others] = decode(bodies);
   expect(others).toEqual([]);
   expect(part).toMatchObject({ type: 'list', kind: 'Pod', asOf: '9', listId: 'l', i: 3, from: 'm/z', to: 'n/b' });
@@ -20,7 +20,7 @@ it('a page is one part', () => {
 
 it('a page that is too large becomes consecutive key ranges', () => {
   const page = Array.from({ length: 9 }, (_, i) => listed(`n/${i}`, random(1_000)));
-  const { bodies } = encodeParts(list, page, { from: '', to: '' }, 0, 5_000);
+  const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 5_000 });
   expect(bodies.length).toBeGreaterThan(2);
   expect(bodies.every((body) => body.length <= 5_000)).toBe(true);
   const parts = decode(bodies);
@@ -31,7 +31,7 @@ it('a page that is too large becomes consecutive key ranges', () => {
 
 it('objects that are alike compress to almost nothing, and yet no part inflates to more than its limit', () => {
   const page = Array.from({ length: 285 }, (_, i) => listed(`n/${1000 + i}`, JSON.stringify(['u', 'x'.repeat(62_000)])));
-  const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '' }, 0, 256 * 1024);
+  const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 256 * 1024 });
   const parts = decode(bodies);
   for (const part of parts) expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan((4 << 20) + 1_000);
   expect(parts.flatMap((p) => p.entries)).toEqual(page.map((o) => o.entry));
@@ -39,7 +39,12 @@ it('objects that are alike compress to almost nothing, and yet no part inflates 
 });
 
 it('an object that is too large even alone is left out together with its key', () => {
-  const { bodies, tooLarge } = encodeParts(list, [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')], { from: '', to: '' }, 0, 250_000);
+  const { bodies, tooLarge } = encodeParts(
+    list,
+    [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')],
+    { from: '', to: '', first: 0 },
+    { maxBytes: 250_000 },
+  );
   expect(tooLarge).toEqual(['n/b']);
   expect(decode(bodies).map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([
     ['', 'n/a', ['a']],
@@ -54,7 +59,7 @@ it('every object is in exactly one part, whose range covers it, and no unsendabl
       const page = found.sort().map((name) => (isBroken(name) ? { key: `n/${name}`, entry: undefined } : listed(`n/${name}`)));
       const to = isLast ? '' : (page.at(-1)?.key ?? '');
       if (to === '' && !isLast) return;
-      const parts = decode(encodeParts(list, page, { from: '', to }, 0, maxBytes).bodies);
+      const parts = decode(encodeParts(list, page, { from: '', to, first: 0 }, { maxBytes }).bodies);
       const covers = ({ from, to: end }: ListPartMessage, key: string) => from < key && (end === '' || key <= end);
       for (const { key, entry } of page) expect(parts.filter((p) => covers(p, key))).toHaveLength(entry ? 1 : 0);
       expect(parts.flatMap((p) => p.entries)).toEqual(page.flatMap((o) => o.entry ?? []));

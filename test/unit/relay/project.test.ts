@@ -56,18 +56,18 @@ describe('an object is bounded in bytes, as the table counts', () => {
 
 describe('whole Endpoints, for shadow mode', () => {
   const annotatedEndpoints = (annotation: string) => endpoints([], { annotations: { a: annotation } });
-  const whole = (annotation: string) => outputEntry('Endpoints', annotatedEndpoints(annotation), '7', 'full');
+  const whole = (annotation: string) => outputEntry('Endpoints', annotatedEndpoints(annotation), '7', { outputs: 'full' });
 
   it('whole Endpoints, for shadow mode, are refused above a megabyte of JSON, however well they compress, and go as metadata at any size', () => {
     expect(() => whole('x'.repeat(1_100_000))).toThrow(/the whole object has 1\d{6} bytes: at most 1000000 are sent/);
-    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7', 'metadata')).toMatchObject({ ns: 'ns', name: 'svc' });
+    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7')).toMatchObject({ ns: 'ns', name: 'svc' });
   });
 
   it('whole Endpoints, for shadow mode, are left out of a list when they do not compress to 256 KiB, which any queue takes', () => {
     const random = randomBytes(225_000).toString('base64');
     const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Endpoints', asOf: '9', listId: 'l' } as const;
     const page = [{ key: 'ns/svc', entry: whole(random) }];
-    const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '' }, 0, 256 * 1024);
+    const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 256 * 1024 });
     expect(encodeMessage({ random }).length).toBeGreaterThan(256 * 1024);
     expect(tooLarge).toEqual(['ns/svc']);
     expect(bodies.every((body) => body.length <= 256 * 1024)).toBe(true);
