@@ -112,7 +112,7 @@ async function applyInTime(batch: BatchContext, record: EventsRecord, limit: Tim
   const progress: Progress = {};
   try {
     limit.check();
-    progress.begun = true;
+    progress.hasBegun = true;
     return await applyMessage(batch, record, progress);
   } catch (error) {
     if (error instanceof OutOfTime && (await sendAgain(batch.deps, batch.cluster, record, progress))) return undefined;

@@ -1,7 +1,7 @@
 /**
- * What the usual batch needs is asked for together with the cluster's record: the records of the objects in small live messages, and the next number of
- * their Pods' log. Nothing is decided by it. A record that has changed since is found by the condition of its write, a number that is not used gets its
- * entry, and what a message really says is read again when it is applied.
+ * Reads that begin together with the read of the cluster's record: the records of the objects in small live messages, and the next number of their Pods'
+ * log. No decision rests on them. A record that has changed since fails the condition of its write and is read again, a number that is not used gets
+ * its entry, and each message is parsed again when it is applied.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -13,11 +13,11 @@ import type { IngestDeps } from './deps.ts';
 import type { EventsRecord } from './put-off.ts';
 
 export interface ObjectsAhead {
-  /** The record as it was read for this batch; undefined where it was not, or could not be. */
+  /** The record as read for this batch; undefined if it was not read, or the read failed. */
   recordOf(kind: InputKind, namespace: string, name: string): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
 }
 
-/** A larger body takes longer to read than the call that would be saved, and is read once. */
+/** To parse a larger body twice takes longer than the call that is saved. */
 const longestBody = 8_192;
 
 export function readAhead(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], podLog: PodLogWriter): ObjectsAhead {
@@ -43,7 +43,7 @@ export function readAhead(deps: IngestDeps, cluster: string, records: readonly E
     }
   }
   return {
-    // Once: a second message of the batch about the object meets what the first one wrote.
+    // Once: the first message of the batch about the object writes its record, and a second one has to read that.
     async recordOf(kind, namespace, name) {
       const key = keyOf(kind, namespace, name);
       const read = reads.get(key);

@@ -25,11 +25,11 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
     await rememberOddNames(context, part, entries);
     await applyObserved(context, { ...part, entries }, version);
     if (isFirstList) await wakeLeftovers(context, entries);
-    progress.value = { entries: i + entries.length };
+    progress.part = { entries: i + entries.length };
   }
   for await (const { entries, upTo } of unlistedOutputs(context, part, version)) {
     await applyObserved(context, { ...part, entries }, version);
-    progress.value = { entries: part.entries.length, services: upTo };
+    progress.part = { entries: part.entries.length, services: upTo };
   }
   return () => markApplied(context, part, version);
 }

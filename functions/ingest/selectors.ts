@@ -5,9 +5,11 @@ import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext } from './batch-context.ts';
 
 /**
- * The namespace's services, as new as the call; those that opt in have the selector of their annotation. To be called after the Pod was written: the version of the set is read (strongly consistent) first, then
- * the services if it has moved, and they are kept under that version, so that a Service written in between is not missed. For that the version is
- * raised after a Service is written, and before its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
+ * The namespace's services, as new as the call; those that opt in have the selector of their annotation.
+ *
+ * To be called after the Pod was written. The version of the set is read (strongly consistent) first, then the services if it has moved, and they are
+ * cached under that version, so that a Service written in between is not missed. For that the version is raised after a Service is written, and before
+ * its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
  */
 export async function servicesOf({ deps, cluster, store }: BatchContext, namespace: string, versionNow?: number): Promise<readonly Service[]> {
   const cache = deps.caches.selectors;

@@ -1,44 +1,45 @@
-/** Of ingest, and of what it writes for warm workers to keep (limits.ts has the others). */
-/** The log of a namespace's pods (shared/pod-log/pod-log.ts) and what warm workers keep of it (shared/pod-log/pod-cache.ts). */
+/** Limits of ingest, and of the pod log (limits.ts has the others). */
+
+/** The log of a namespace's pods (shared/pod-log/pod-log.ts), and the pods that warm workers keep by it (shared/pod-log/pod-cache.ts). */
 export interface PodLogLimits {
-  /** A worker reads a namespace whole when it did so longer ago, ms: the net under the log. A writer may be under way for as long. */
+  /** A worker reads the whole namespace again after this, ms: the net under the log. A writer may be in flight for as long. */
   readonly maxAgeMs: number;
   /**
-   * An entry expires after this, s. Longer than `mostUnderWay` numbers take that follow each other within `maxAgeMs`: an entry that a reader misses
-   * has then not expired, for numbers before a longer pause are not asked for.
+   * An entry expires after this, s: longer than it takes until `mostUnderWay` newer numbers are taken, each within `maxAgeMs` of the one before. So an
+   * entry that a reader misses has not expired; readers do not ask for numbers before a longer pause.
    */
   readonly entryTtlSeconds: number;
-  /** With more names in one entry, to read all pods is cheaper than each. */
+  /** With more names in one entry, a read of all pods is cheaper than a read of each. */
   readonly mostNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
   readonly mostChanged: number;
-  /** Numbers that may be taken while a writer is under way: one further behind is not waited for, and logs its pods a second time. */
+  /** Numbers that may be taken while a writer is in flight: readers do not wait for one further behind, and it writes its entry a second time. */
   readonly mostUnderWay: number;
   /** Pods that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
   readonly mostKept: number;
 }
 
 export interface IngestLimits {
-  /** Share of a run's time in which objects are written; the rest is for telling of them, which takes twice as many calls. */
+  /** Share of a run's time for writing objects; the rest is for notifying their services, which takes twice as many calls. */
   readonly writingShare: number;
   /** Objects of small messages that a batch reads beside the cluster's record. */
   readonly readAhead: number;
-  /** Runs that a message may take as long as it gets on; each writes for ten seconds or so. */
+  /** Runs that a message may take; each writes for ten seconds or so. */
   readonly mostRuns: number;
-  /** After so many entries, or services, a part of an output kind notes how far it has got. */
+  /** After so many entries, or services, a run records how far it has got with a part of an output kind. */
   readonly entriesPerStep: number;
   readonly servicesPerStep: number;
-  /** How long messages of a session wait that does not fit the cluster, s: twice as long each time, up to the second. */
+  /** How long a message waits whose session is not bound yet, s: twice as long each time, up to the second. */
   readonly suspectDelaySeconds: number;
   readonly mostSuspectDelaySeconds: number;
-  /** A list that would take away more than this many objects of a kind, and more than this share, waits to be confirmed by sweep. */
+  /** A part of a list that would take away more than this many objects, and more than this share of them, waits for a list of sweep's own. */
   readonly suspiciousCount: number;
   readonly suspiciousShare: number;
-  /** A tombstone stays for at least as long, ms: longer than a run of ingest, since the fence protects from everything that comes later. */
+  /** A tombstone stays for at least as long, ms: longer than a run of ingest, because the list's fence refuses everything that comes later. */
   readonly tombstoneMs: number;
-  /** The parts applied of a list are remembered for as long, s: longer than its messages are under way. */
+  /** Which parts of a list are applied is stored for as long, s: longer than its messages are in flight. */
   readonly listTtlSeconds: number;
-  /** A namespace without pods is noted as such after this, ms: longer than a run of ingest, which takes a number before it writes a pod. */
+  /** A namespace without pods is marked as empty after this, ms: longer than a run of ingest, which takes a number before it writes a pod. */
   readonly emptyAfterMs: number;
   /** Bytes of an object's item; DynamoDB takes 400 KB, and its own count of numbers may differ from ours. */
   readonly mostItemBytes: number;
@@ -48,8 +49,8 @@ export interface IngestLimits {
   readonly mostServicesKept: number;
   readonly mostNamespacesKept: number;
   readonly mostSessionsKept: number;
-  /** Characters of an item of 400 KB that go to the label sets that a pod had before. */
-  readonly mostPast: number;
+  /** Characters of an item of 400 KB for the label sets that a pod had and whose services are still to be notified. */
+  readonly mostUnnotifiedChars: number;
 }
 
 export const podLogDefaults: PodLogLimits = {
@@ -79,5 +80,5 @@ export const ingestDefaults: IngestLimits = {
   mostServicesKept: 100_000,
   mostNamespacesKept: 100_000,
   mostSessionsKept: 10_000,
-  mostPast: 128 * 1024,
+  mostUnnotifiedChars: 128 * 1024,
 };

@@ -10,7 +10,7 @@ export class PodLogWriter {
   readonly #now: () => number;
   readonly #limits: PodLogLimits;
   readonly #numbers = new Map<string, Promise<TakenNumber>>();
-  /** Taken before it was known whether the batch may write. */
+  /** Numbers that were taken before the cluster's record was read; undefined: the namespace has no log. */
   readonly #ahead = new Map<string, Promise<TakenNumber | undefined>>();
   /** Names of the Pods to log, by namespace. Undefined: the entry names none, and its readers read the whole namespace. */
   readonly #names = new Map<string, Set<string> | undefined>();
@@ -27,8 +27,8 @@ export class PodLogWriter {
   }
 
   /**
-   * The batch will most likely write Pods of the namespace: the number is taken while it still reads what it needs for that. Of a cluster that has been
-   * removed nothing is written, as its namespaces have no log any more.
+   * Takes the number while the batch still reads the records that it needs before it writes. Only if the namespace has a log already: so nothing is written
+   * of a cluster that was removed.
    */
   takeAhead(namespace: string): void {
     if (this.#ahead.has(namespace)) return;
