@@ -1,31 +1,55 @@
-/** May a run of a service go on? By the cluster's record alone; whether the cluster can be asked is the circuit's (circuit.ts). */
-
-import { circuitSeconds, longestCircuitSeconds } from '#shared/clusters/circuit.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+/** May a run of a service go on? Pure: by the cluster's record, the time and chance. */
+import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/clusters/circuit.ts';
+import { firstListsSeconds, hasSynced, longestFirstListsSeconds } from '#shared/clusters/first-lists.ts';
+import { hasRuns, isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { gateSeconds, longestGateSeconds } from '#shared/workqueue/rules/backoff.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
 
 export type Admission =
   /** Nothing is to be done, and nothing is owed. */
   | { readonly kind: 'skip' }
-  | { readonly kind: 'postpone'; readonly postponed: Postponed }
+  | { readonly kind: 'postpone'; readonly outcome: PostponedOutcome }
   /** Shadow mode: compare, write nothing. */
-  | { readonly kind: 'compare'; readonly meta: ClusterRecord }
-  | { readonly kind: 'write'; readonly meta: ClusterRecord };
+  | { readonly kind: 'compare' }
+  | { readonly kind: 'write' }
+  /** The circuit is open, and its time is over: write if the cluster answers, and if no other run probes it. */
+  | { readonly kind: 'probe' };
 
-/** `hasService`: the snapshot has a record of the Service, be it of its deletion. `rounds`: how often the run was postponed before. `random`: in [0, 1). */
-export function admit(meta: ClusterRecord | undefined, hasService: boolean, rounds: number, random: () => number): Admission {
-  if (!meta) return { kind: 'skip' };
-  const paused = meta.mode === 'paused' || meta.writerConflict;
+export interface Applicant {
+  /** The snapshot has a record of the Service, be it of its deletion. */
+  readonly hasService: boolean;
+  /** How often the run was postponed before. */
+  readonly rounds: number;
+  readonly nowMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
+  const { hasService, rounds, random } = applicant;
+  const isStopped = cluster.mode === 'paused' || cluster.writerConflict;
   // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).
-  if (paused && !hasService) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
-  if (paused || (meta.mode !== 'active' && meta.mode !== 'shadow')) return { kind: 'skip' };
-  if (!hasSynced(meta)) return postpone('first lists not complete', gateSeconds(Math.min(rounds, 10)), longestGateSeconds);
-  return { kind: meta.mode === 'shadow' ? 'compare' : 'write', meta };
+  if (isStopped && !hasService) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
+  if (isStopped || !hasRuns(cluster)) return { kind: 'skip' };
+  if (!hasSynced(cluster)) return postpone('first lists not complete', firstListsSeconds(Math.min(rounds, 10)), longestFirstListsSeconds);
+  return isShadow(cluster) ? { kind: 'compare' } : admitByCircuit(cluster, applicant);
+}
+
+/** Open: no run asks the cluster. After its time: one run probes. After a recovery: a share of the runs that grows. */
+function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, { nowMs, random }: Applicant): Admission {
+  if (circuit && nowMs < circuit.untilMs) {
+    const seconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
+    return postpone(`circuit: ${circuit.reason}`, seconds + circuitSeconds(circuit.failures - 1, random()), seconds + longestCircuitSeconds);
+  }
+  if (circuit) return { kind: 'probe' };
+  if (recoveredAtMs > 0 && random() >= rampShare(nowMs - recoveredAtMs)) {
+    const waitSeconds = 2 + Math.floor(8 * random());
+    return postpone('recovering', waitSeconds, waitSeconds);
+  }
+  return { kind: 'write' };
 }
 
 const postpone = (reason: string, waitSeconds: number, coveredForSeconds: number): Admission => ({
   kind: 'postpone',
-  postponed: new Postponed(reason, waitSeconds, coveredForSeconds),
+  outcome: { kind: 'postponed', reason, waitSeconds, coveredForSeconds },
 });

@@ -8,7 +8,6 @@ import {
   longestCircuitSeconds,
   nextCircuit,
   openCircuit,
-  rampShare,
   secondsAfterFailure,
 } from '#shared/clusters/circuit.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -67,22 +66,11 @@ function reasonOf(error: ClusterApiError): CircuitReason {
   return error.status === 429 ? 'throttled' : 'server-error';
 }
 
-/** Lets the run pass, or throws Postponed: the circuit is open, somebody else is probing, or the load after a recovery is still ramping up. */
-export async function passCircuit(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
-  const now = deps.now();
-  if (meta.circuit) {
-    const { untilMs, failures, reason } = meta.circuit;
-    if (now < untilMs) {
-      const seconds = Math.ceil((untilMs - now) / 1000);
-      throw new Postponed(`circuit: ${reason}`, seconds + circuitSeconds(failures - 1, deps.random()), seconds + longestCircuitSeconds);
-    }
-    const isProbing = await claimProbe(deps.table, meta, { by: leaseId, nowMs: now, untilMs: now + limitsOf(deps).sync.probeMs });
-    if (!isProbing) throw new Postponed(`circuit: ${reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
-    return;
-  }
-  if (meta.recoveredAtMs > 0 && deps.random() >= rampShare(now - meta.recoveredAtMs)) {
-    throw new Postponed('recovering', 2 + Math.floor(8 * deps.random()));
-  }
+/** Makes this run the one that probes an open circuit. Throws Postponed where another one does. */
+export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
+  const nowMs = deps.now();
+  if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
+  throw new Postponed(`circuit: ${meta.circuit?.reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */

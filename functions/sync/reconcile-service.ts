@@ -14,7 +14,7 @@ import { saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { admit } from './admission.ts';
-import { closedCircuit, faultOf, openedCircuit, passCircuit, withoutCredentials } from './cluster-failures.ts';
+import { beginProbe, closedCircuit, faultOf, openedCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
@@ -44,27 +44,25 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   const rounds = Math.max(0, ...controllers.map((c) => message.retryNumbers[c] ?? 0));
-  const admission = admit(meta, items.serviceRecord !== undefined, rounds, deps.random);
+  if (!meta) return nothingDone(ok);
+  const applicant = { hasService: items.serviceRecord !== undefined, rounds, nowMs: deps.now(), random: deps.random };
+  const admission = admit(meta, applicant);
   if (admission.kind === 'skip') return nothingDone(ok);
-  if (admission.kind === 'postpone') return nothingDone(admission.postponed.outcome);
+  if (admission.kind === 'postpone') return nothingDone(admission.outcome);
   try {
     if (admission.kind === 'compare') {
-      await compareWithCluster(
-        deps,
-        admission.meta,
-        service,
-        await load(deps, { meta: admission.meta, key: service, work: claim.item, items, source: 'observed' }),
-      );
+      await compareWithCluster(deps, meta, service, await load(deps, { meta, key: service, work: claim.item, items, source: 'observed' }));
       return nothingDone(ok);
     }
-    const run = await prepare(deps, admission.meta, work, { items, ahead });
+    if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
+    const run = await prepare(deps, meta, work, { items, ahead });
     if (!run) return nothingDone(ok);
     const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
     return await save(run, claim, outcomes);
   } catch (error) {
-    return nothingDone(await outcomeOf(deps, admission.meta, error));
+    return nothingDone(await outcomeOf(deps, meta, error));
   }
 }
 
@@ -78,7 +76,6 @@ async function prepare(
   const { items } = read;
   const { claim, carriedOver, deadlineMs } = work;
   const { service } = claim;
-  await passCircuit(deps, meta, claim.leaseId);
   const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
   const left = timeLeft(deps, deadlineMs);
   const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];

@@ -37,6 +37,11 @@ export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
   missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !isStrict(cluster));
 
+/** Wait of a run for the first lists: 1 s, doubled with each round up to 30 s. */
+export const firstListsSeconds = (rounds: number): number => Math.min(2 ** rounds, longestFirstListsSeconds);
+
+export const longestFirstListsSeconds = 30;
+
 /** The kind's first list of this incarnation is applied whole, unless the next incarnation has begun. */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind): Promise<void> {
   await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, isIncarnation(incarnation));

@@ -90,6 +90,9 @@ interface InMode {
 /** It was taken out of the configuration: it has no queues any more, and nothing is woken, compared or written. */
 export const isDeregistered = ({ mode }: InMode): boolean => mode === 'draining' || mode === 'removed';
 
+/** The cluster's own controllers write its endpoints: runs compare with what these wrote. */
+export const isShadow = ({ mode }: InMode): boolean => mode === 'shadow';
+
 /** Do runs compute, to write or to compare? In other modes a wake-up has nothing to do. */
 export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode === 'shadow';
 

@@ -20,8 +20,3 @@ export function backoffSeconds(controller: Controller, failures: number): number
 
 /** Wait of a wake-up for the end of a lease. */
 export const leaseEndSeconds = (msOfLease: number): number => Math.min(longestDelaySeconds, Math.ceil(msOfLease / 1000));
-
-/** Wait for the first lists: 1 s, doubled up to 30 s. */
-export const gateSeconds = (rounds: number): number => Math.min(2 ** rounds, longestGateSeconds);
-
-export const longestGateSeconds = 30;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
-import { backoffSeconds, gateSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
+import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
 
 const waits = (controller: Controller) => Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(controller, failures));
 
@@ -14,8 +14,4 @@ it('slices wait 1 s·2ⁿ up to 1000 s', () => {
 
 it('no wait overflows, however many failures there were', () => {
   for (const controller of controllers) expect(backoffSeconds(controller, 5000)).toBe(1000);
-});
-
-it('the wait for first lists doubles from 1 s to 30 s', () => {
-  expect([0, 1, 2, 3, 4, 5, 60].map(gateSeconds)).toEqual([1, 2, 4, 8, 16, 30, 30]);
 });
