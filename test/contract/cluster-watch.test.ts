@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { isExpired, listPages } from '#shared/cluster/list.ts';
@@ -21,13 +21,14 @@ const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 describe('watches and continued lists over the wire', () => {
   let server: ApiServer;
   let transport: HttpTransport;
-  const store = new Store({ now: Date.now, uid: randomUUID, suffix: () => 'xxxxx', historyLimit: 100 });
+  let store: Store;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
+    store = new Store({ now: Date.now, uid: randomUUID, suffix: () => 'xxxxx', historyLimit: 100 });
     server = await startApiServer({ store });
     transport = httpTransport({ server: server.url });
   });
-  afterAll(async () => {
+  afterEach(async () => {
     transport.close();
     await server.close();
   });
@@ -73,7 +74,8 @@ describe('watches and continued lists over the wire', () => {
     expect(versions).toEqual([1, 2, 3, 4].map((n) => from + n));
   });
 
-  it('without a resourceVersion begins with what there is', async () => {
+  it('a watch without a resourceVersion begins with what there is', async () => {
+    for (const name of ['b', 'c']) put(name);
     expect(brief(await watch({}, 2))).toEqual(['ADDED b', 'ADDED c']);
     expect(brief(await watch({ resourceVersion: 0 }, 2))).toEqual(['ADDED b', 'ADDED c']);
   });
@@ -102,6 +104,7 @@ describe('watches and continued lists over the wire', () => {
   });
 
   it('marks the end of the initial events when they are asked for', async () => {
+    for (const name of ['c', 'b', 't']) put(name);
     const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true };
     const events = await watch(query, 4);
     expect(brief(events)).toEqual(['ADDED b', 'ADDED c', 'ADDED t', 'BOOKMARK undefined']);
@@ -116,7 +119,6 @@ describe('watches and continued lists over the wire', () => {
       put('due');
     });
     expect(brief(events)).toEqual(['ADDED due']);
-    drop('due');
   });
 
   it('a resourceVersion that is forgotten is an ERROR event with status 410, and the end', async () => {
@@ -139,11 +141,12 @@ describe('watches and continued lists over the wire', () => {
       put('page-9');
       put('page-4', { changed: 'yes' });
     }
-    expect(seen).toEqual(['b', 'busy', 'c', 'page-0', 'page-1', 'page-2', 'page-3', 'page-4', 't']);
+    expect(seen).toEqual(['page-0', 'page-1', 'page-2', 'page-3', 'page-4']);
     expect([...versions]).toEqual([String(first)]);
   });
 
   it('a continue token whose state is forgotten is a 410', async () => {
+    for (const name of ['a', 'b', 'c']) put(name);
     const reading = async () => {
       for await (const page of listPages<object>(transport, path, { pageSize: 2 })) {
         if (page.last) return;
