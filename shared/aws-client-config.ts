@@ -8,13 +8,13 @@ const silent = (): void => {};
  * And `maxAttempts`: a moment's trouble of table or queue is waited out, for some two seconds, or eight if they throttle (3 attempts are usual, and
  * give up within one). A message that fails comes back after some seconds, one whose run was stopped after three minutes.
  */
-export const sdkClient = {
+export const awsClientConfig = {
   maxAttempts: 6,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 };
 
 /** For credentials (STS, Secrets Manager), which are asked for while a call to a cluster waits. */
-export const credentialsClient = {
+export const credentialsClientConfig = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 };
@@ -26,8 +26,8 @@ export const credentialsClient = {
  * - `cacheMiddleware`: the chain of handlers is put together once a kind of command. Nothing may be added to it later, nor options be given with a call.
  * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even for that of its own logger, which says nothing.
  */
-export const hotClient = {
-  ...sdkClient,
+export const frequentCallConfig = {
+  ...awsClientConfig,
   cacheMiddleware: true,
   logger: { trace: silent, debug: silent, warn: silent, error: silent } as unknown as Pick<Console, 'trace' | 'debug' | 'info' | 'warn' | 'error'>,
 };

@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { hotClient } from '#shared/aws-client-config.ts';
+import { frequentCallConfig } from '#shared/aws-client-config.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
 import { comeBackSoon, received } from '#shared/queue/come-back.ts';
@@ -15,8 +15,8 @@ import { ingestBatch } from './batch.ts';
 import { freshCaches } from './warm-caches.ts';
 
 const settings = readHubSettings(process.env);
-const table = dynamoTable(new DynamoDBClient(hotClient), settings.tableName);
-const directory = queueDirectory(table, new SQSClient(hotClient), settings.queues);
+const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName);
+const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);

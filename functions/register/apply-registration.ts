@@ -4,7 +4,7 @@ import { recordAudit } from '#shared/clusters/audit.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
-import { registrationProperty } from '#shared/contract/registration.ts';
+import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /** A run of sweep that clears what was known of the former cluster is over by then. */

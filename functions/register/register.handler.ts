@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { sdkClient } from '#shared/aws-client-config.ts';
+import { awsClientConfig } from '#shared/aws-client-config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { answer } from './answer.ts';
@@ -8,7 +8,7 @@ import { applyRegistration } from './apply-registration.ts';
 
 const tableName = process.env[hubEnv.tableName];
 if (!tableName) throw new Error(`${hubEnv.tableName} is not set`);
-const table = dynamoTable(new DynamoDBClient(sdkClient), tableName);
+const table = dynamoTable(new DynamoDBClient(awsClientConfig), tableName);
 
 /** CloudFormation waits for the answer, also when it is that it did not work. */
 export async function handler(event: CloudFormationCustomResourceEvent): Promise<void> {

@@ -2,7 +2,7 @@
  * Checks, while the hub does not write to a cluster, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
  * switches the mode cannot assume everywhere.
  */
-import { missingRights } from '#shared/cluster/rights.ts';
+import { missingRights } from '#shared/cluster/permissions.ts';
 import { mayWrite } from '#shared/clusters/mode.ts';
 import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

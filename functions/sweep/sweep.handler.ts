@@ -5,10 +5,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { Context } from 'aws-lambda';
-import { credentialsClient, sdkClient } from '#shared/aws-client-config.ts';
-import { accessOf } from '#shared/cluster/access.ts';
+import { awsClientConfig, credentialsClientConfig } from '#shared/aws-client-config.ts';
+import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
+import { meteredClusterApi } from '#shared/cluster/metered.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
-import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -20,16 +20,20 @@ import { jsonLog } from '#shared/telemetry/log.ts';
 import { sweep } from './sweep.ts';
 
 const settings = readHubSettings(process.env);
-const dynamodb = new DynamoDBClient(sdkClient);
+const dynamodb = new DynamoDBClient(awsClientConfig);
 const table = dynamoTable(dynamodb, settings.tableName);
-const directory = queueDirectory(table, new SQSClient(sdkClient), settings.queues);
+const directory = queueDirectory(table, new SQSClient(awsClientConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
-  access: accessOf({ sts: new STSClient(credentialsClient), secrets: new SecretsManagerClient(credentialsClient), now: Date.now }),
+  access: clusterCredentials({
+    sts: new STSClient(credentialsClientConfig),
+    secrets: new SecretsManagerClient(credentialsClientConfig),
+    now: Date.now,
+  }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   now: Date.now,
   timeoutMs: defaultLimits.sweep.apiMs,
@@ -38,7 +42,7 @@ const invocation = invocations();
 const deps = {
   table,
   queues: directory.queues,
-  cluster: async (cluster: ClusterRecord) => timedClusterApi(await registry(cluster), cluster.id, metrics, Date.now),
+  cluster: async (cluster: ClusterRecord) => meteredClusterApi(await registry(cluster), cluster.id, metrics, Date.now),
   metrics,
   flush: () => metrics.flush(),
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),

@@ -37,7 +37,7 @@ export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome
   return openedCircuit(run.deps, run.meta, error);
 }
 
-/** AWS, which all clusters share, gives us no credentials just now (shared/cluster/access.ts): no fault of the cluster, whose circuit stays as it is. */
+/** AWS, which all clusters share, gives us no credentials just now (shared/cluster/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
   deps.log.warn('no credentials for now', { error: error.message });
   const longest = 5;

@@ -4,7 +4,7 @@ import type { Node } from '#shared/kube/types.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { WorkQueueDeps } from '#shared/workqueue/deps.ts';
-import type { EventRecorder } from './events.ts';
+import type { EventRecorder } from './kube-events.ts';
 
 /** What sync needs of the world. Everything that varies comes in here. */
 export interface SyncDeps extends WorkQueueDeps {

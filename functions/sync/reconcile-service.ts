@@ -19,12 +19,12 @@ import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
 import { type Ahead, type CarriedOver, load, readAhead, readServiceItems, type ServiceItems } from './load.ts';
-import { observeSync } from './metrics.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
 import { ServerState } from './server-state.ts';
 import { compareWithCluster } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
+import { observeSync } from './sync-metrics.ts';
 import { timeLeft } from './time-left.ts';
 
 export interface ToReconcile {

@@ -11,8 +11,8 @@ import { faultOf } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
-import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './metrics.ts';
 import { mayBeOutdated, type Run } from './run.ts';
+import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
 const nameTries = 5;

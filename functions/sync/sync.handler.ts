@@ -5,10 +5,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { credentialsClient, hotClient } from '#shared/aws-client-config.ts';
-import { accessOf } from '#shared/cluster/access.ts';
+import { credentialsClientConfig, frequentCallConfig } from '#shared/aws-client-config.ts';
+import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
+import { meteredClusterApi } from '#shared/cluster/metered.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
-import { timedClusterApi } from '#shared/cluster/timed.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
@@ -20,12 +20,12 @@ import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { syncBatch } from './batch.ts';
 import type { SyncDeps } from './deps.ts';
-import { eventRecorder } from './events.ts';
+import { eventRecorder } from './kube-events.ts';
 
 const settings = readHubSettings(process.env);
-const dynamodb = new DynamoDBClient(hotClient);
+const dynamodb = new DynamoDBClient(frequentCallConfig);
 const table = dynamoTable(dynamodb, settings.tableName);
-const directory = queueDirectory(table, new SQSClient(hotClient), settings.queues);
+const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
@@ -34,7 +34,11 @@ const log = jsonLog(writeLine, Date.now, { stage: 'sync' }, invocation.fields);
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
-  access: accessOf({ sts: new STSClient(credentialsClient), secrets: new SecretsManagerClient(credentialsClient), now: Date.now }),
+  access: clusterCredentials({
+    sts: new STSClient(credentialsClientConfig),
+    secrets: new SecretsManagerClient(credentialsClientConfig),
+    now: Date.now,
+  }),
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   // The pods of one service, or its slices: 10,000 pods of 20 KB each.
   maxListBytes: 256 * 1024 * 1024,
@@ -43,7 +47,7 @@ const registry = clusterRegistry({
 const deps: SyncDeps = {
   table,
   queues: directory.queues,
-  cluster: async (meta, timeoutMs) => timedClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
+  cluster: async (meta, timeoutMs) => meteredClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
   metrics,
   log,
   now: Date.now,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
-import { accessOf } from '#shared/cluster/access.ts';
+import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
@@ -185,7 +185,7 @@ async function deployedFindings(meta: ClusterRecord): Promise<readonly Finding[]
   if (auth.type !== 'secret') return recordedFindings(meta, Date.now());
   let api: ReturnType<typeof httpsClusterApi> | undefined;
   try {
-    const credentials = accessOf({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
+    const credentials = clusterCredentials({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
     api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await credentials.credentials(auth, false)) }, { fieldManager });
     const found = await api.identity();
     const known = {

@@ -1,6 +1,7 @@
 /** May this cluster's writer be us? Asked before a cluster goes active. */
+
+import { missingRights } from '#shared/cluster/permissions.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
-import { missingRights } from '#shared/cluster/rights.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';

@@ -6,7 +6,7 @@ import {
   type DynamoDBClient,
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
-import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
+import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 
 /** Makes the table unless it is there, and waits until it can be used. */
 export async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { ClusterConfig } from '#infra/config/config.ts';
-import { registrationProperty, registrationVersion } from '#shared/contract/registration.ts';
+import { registrationProperty, registrationVersion } from '#shared/contract/registration-property.ts';
 import type { ClusterQueues } from './cluster-queues.ts';
 import { HubFunction, identityKeys } from './function.ts';
 import { registrationRecord } from './registration-record.ts';

@@ -3,7 +3,7 @@ import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } fr
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
-import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table.ts';
+import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
 export type SnapshotConfig = Partial<Pick<HubConfig, 'encryption' | 'warmThroughput'>>;
 

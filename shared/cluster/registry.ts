@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ApiAccess, ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import type { Access } from './access.ts';
+import type { Access } from './cluster-credentials.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';
 import { ClusterApiError } from './errors.ts';

@@ -70,7 +70,7 @@ export interface ObjectOfKind {
   readonly EndpointSlice: EndpointSlice;
 }
 
-/** A Kubernetes Event before it is correlated and written (functions/sync/events.ts). */
+/** A Kubernetes Event before it is correlated and written (functions/sync/kube-events.ts). */
 export interface EventSketch {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

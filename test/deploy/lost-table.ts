@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
+import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 import type { Deployment } from './deployment.ts';
 import { eventually } from './operator.ts';
 import type { ServedCluster } from './served-cluster.ts';

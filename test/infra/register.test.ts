@@ -9,7 +9,7 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { purgingUntil } from '#shared/clusters/registration.ts';
-import { registrationProperty } from '#shared/contract/registration.ts';
+import { registrationProperty } from '#shared/contract/registration-property.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { hubEnv } from '#shared/contract/env.ts';
-import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table.ts';
+import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate, snapshot } = fleetOf();

@@ -3,7 +3,7 @@ import { ingestBatch } from '#functions/ingest/batch.ts';
 import { freshCaches, type WarmCaches } from '#functions/ingest/warm-caches.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import type { SyncDeps } from '#functions/sync/deps.ts';
-import { eventRecorder } from '#functions/sync/events.ts';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { comeBackSeconds } from '#shared/queue/come-back.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';

@@ -9,7 +9,7 @@ import { encodeParts } from '#functions/relay/list-parts.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
-import { eventRecorder } from '#functions/sync/events.ts';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';

@@ -5,7 +5,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
-import { credentialsClient, hotClient, sdkClient } from '#shared/aws-client-config.ts';
+import { awsClientConfig, credentialsClientConfig, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 const ends: (() => void)[] = [];
@@ -13,7 +13,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-it.each(Object.entries({ sdkClient, hotClient, credentialsClient }))(
+it.each(Object.entries({ awsClientConfig, frequentCallConfig, credentialsClientConfig }))(
   '%s: a call without an answer is made again on another connection',
   async (_, config) => {
     const sockets = new Set<unknown>();
@@ -44,9 +44,9 @@ it.each(Object.entries({ sdkClient, hotClient, credentialsClient }))(
 );
 
 it('all tries of a call together end before the function is stopped, and those for credentials before a call to a cluster would', () => {
-  const longest = ({ maxAttempts, requestHandler }: typeof sdkClient): number => maxAttempts * requestHandler.requestTimeout;
-  expect(longest(sdkClient)).toBeLessThan(defaultLimits.runs.syncMs);
-  expect(longest(credentialsClient)).toBeLessThan(defaultLimits.sync.callMs);
+  const longest = ({ maxAttempts, requestHandler }: typeof awsClientConfig): number => maxAttempts * requestHandler.requestTimeout;
+  expect(longest(awsClientConfig)).toBeLessThan(defaultLimits.runs.syncMs);
+  expect(longest(credentialsClientConfig)).toBeLessThan(defaultLimits.sync.callMs);
 });
 
 it('no function has a client of the SDK without time-outs', () => {
@@ -54,5 +54,5 @@ it('no function has a client of the SDK without time-outs', () => {
     [...readFileSync(file, 'utf8').matchAll(/new \w+Client\((.*?)\)/g)].map((m) => `${file}: ${m[1]}`),
   );
   expect(clients.length).toBeGreaterThan(8);
-  expect(clients.filter((c) => !/: (hotClient|sdkClient|credentialsClient)$|requestTimeout/.test(c))).toEqual([]);
+  expect(clients.filter((c) => !/: (frequentCallConfig|awsClientConfig|credentialsClientConfig)$|requestTimeout/.test(c))).toEqual([]);
 });

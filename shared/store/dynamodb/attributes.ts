@@ -1,6 +1,6 @@
 /** Items as DynamoDB's attribute values: S, N, BOOL, B and NS, the five that the port knows. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { tableKey } from '#shared/contract/table.ts';
+import { tableKey } from '#shared/contract/table-attributes.ts';
 import type { Item, Key, Value } from '../table.ts';
 
 export function encodeItem(item: Item): Record<string, AttributeValue> {

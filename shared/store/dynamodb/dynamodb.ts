@@ -13,7 +13,7 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { dirtyIndex, tableKey } from '#shared/contract/table.ts';
+import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 import type { Item, Key, KeyRange, Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';

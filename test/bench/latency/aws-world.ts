@@ -8,7 +8,7 @@ import { Meter } from '#functions/relay/meter.ts';
 import { Outbox } from '#functions/relay/outbox.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
-import { eventRecorder } from '#functions/sync/events.ts';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

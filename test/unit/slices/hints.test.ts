@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
-import { addHints, givingAndReceivingZones, hintsByZone, redistributeHints } from '#shared/slices/hints.ts';
+import { addHints, givingAndReceivingZones, hintsByZone, redistributeHints } from '#shared/slices/endpoint-hints.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { newSlice, type SliceSet } from '#shared/slices/planned-slice.ts';
 import { carryOut, decide, deepFreeze, input, managed, node, nodes, only, pod, service, slice } from './fixtures.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eventRecorder } from '#functions/sync/events.ts';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';

@@ -2,7 +2,7 @@ import type { Metrics } from '#shared/telemetry/port.ts';
 import type { ClusterApi } from './port.ts';
 
 /** The same API, with the time of every call as ApiLatency, whether it succeeds or not. */
-export function timedClusterApi(api: ClusterApi, cluster: string, metrics: Metrics, now: () => number): ClusterApi {
+export function meteredClusterApi(api: ClusterApi, cluster: string, metrics: Metrics, now: () => number): ClusterApi {
   const timed =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

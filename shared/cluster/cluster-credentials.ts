@@ -45,7 +45,7 @@ interface Kept {
   askAt: number;
 }
 
-export function accessOf({ sts, secrets, now }: AccessClients): Access {
+export function clusterCredentials({ sts, secrets, now }: AccessClients): Access {
   const kept = new Map<string, Kept>();
   const asked = new Map<string, Promise<Kept>>();
 

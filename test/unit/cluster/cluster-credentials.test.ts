@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accessOf } from '#shared/cluster/access.ts';
+import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
 import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { clusterRegistry } from '#shared/cluster/registry.ts';
 import { type ApiAccess, decodeCluster } from '#shared/clusters/record.ts';
@@ -84,7 +84,7 @@ async function entered(
     connectionsFile: undefined,
     credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),
     region: 'eu-west-1',
-    access: accessOf({ sts: cloud.sts, secrets: cloud.secrets, now: () => clock.now }),
+    access: clusterCredentials({ sts: cloud.sts, secrets: cloud.secrets, now: () => clock.now }),
     now: () => clock.now,
   });
   const call = async (): Promise<string> => (await registry(meta)).identity();
