@@ -18,7 +18,7 @@ export type Admission =
 export interface Applicant {
   /** The snapshot has a record of the Service, be it of its deletion. */
   readonly hasService: boolean;
-  /** How often the run was postponed before. */
+  /** How often in a row the run was postponed before. */
   readonly rounds: number;
   readonly nowMs: number;
   /** In [0, 1). */

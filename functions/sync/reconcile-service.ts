@@ -43,9 +43,8 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   ahead.catch(() => {});
   const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
-  const rounds = Math.max(0, ...controllers.map((c) => message.retryNumbers[c] ?? 0));
   if (!meta) return nothingDone(ok);
-  const applicant = { hasService: items.serviceRecord !== undefined, rounds, nowMs: deps.now(), random: deps.random };
+  const applicant = { hasService: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
   const admission = admit(meta, applicant);
   if (admission.kind === 'skip') return nothingDone(ok);
   if (admission.kind === 'postpone') return nothingDone(admission.outcome);

@@ -123,6 +123,8 @@ export interface SyncMessage {
   readonly notBefore?: number;
   /** A fresh one that has waited for a batch period, as upstream's AddAfter does; not one that waits for the end of a lease. */
   readonly batched?: boolean;
+  /** How often in a row the run was postponed. */
+  readonly hops?: number;
   /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
   readonly seen?: number;
   /** When the message was due, for QueueLatency. */

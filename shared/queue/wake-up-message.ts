@@ -21,6 +21,8 @@ export interface WakeUpMessage {
   readonly delayedByBatch?: boolean;
   /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
   readonly observedAtMs?: number | undefined;
+  /** How often in a row the run was postponed, for the length of the next wait; absent for new work and after a failure. */
+  readonly postponements?: number | undefined;
   /** When the message was due, for QueueLatency. */
   readonly dueMs?: number | undefined;
 }
@@ -42,6 +44,7 @@ export function encodeWakeUp(w: WakeUpMessage): string {
     ...(w.notBeforeMs !== undefined && { notBefore: w.notBeforeMs }),
     ...(w.delayedByBatch && { batched: true }),
     ...(w.observedAtMs !== undefined && { seen: w.observedAtMs }),
+    ...(w.postponements !== undefined && { hops: w.postponements }),
   };
   return encodeMessage(message);
 }
@@ -59,6 +62,7 @@ export function readWakeUp(body: string): WakeUpMessage {
     delayedByBatch: m.batched === true,
     observedAtMs: m.seen,
     dueMs: m.due,
+    postponements: m.hops,
   };
 }
 

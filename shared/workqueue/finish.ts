@@ -53,13 +53,13 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
 interface Decided {
   readonly after: { readonly [C in Controller]?: ControllerState };
   /** By their wait in seconds: controllers that wait for the same time share a wake-up. */
-  readonly retries: ReadonlyMap<number, RetryNumbers>;
+  readonly retries: ReadonlyMap<number, { readonly numbers: RetryNumbers; readonly postponements: number }>;
   readonly gaveUp: readonly GivenUp[];
 }
 
 function decide({ item, message }: Claim, outcomes: ReadonlyMap<Controller, Outcome>, nowMs: number): Decided {
   const after: { [C in Controller]?: ControllerState } = {};
-  const retries = new Map<number, RetryNumbers>();
+  const retries = new Map<number, { readonly numbers: RetryNumbers; readonly postponements: number }>();
   const gaveUp: GivenUp[] = [];
   const postponedSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'postponed' ? o.waitSeconds : 0)));
   for (const [controller, outcome] of outcomes) {
@@ -72,7 +72,11 @@ function decide({ item, message }: Claim, outcomes: ReadonlyMap<Controller, Outc
     });
     after[controller] = next.state;
     const seconds = next.retryInSeconds;
-    if (seconds !== undefined) retries.set(seconds, { ...retries.get(seconds), [controller]: next.state.retryNumber });
+    if (seconds !== undefined) {
+      const { numbers = {}, postponements = 0 } = retries.get(seconds) ?? {};
+      const again = outcome.kind === 'postponed' ? (message.postponements ?? 0) + 1 : postponements;
+      retries.set(seconds, { numbers: { ...numbers, [controller]: next.state.retryNumber }, postponements: again });
+    }
     if (next.gaveUp !== undefined) gaveUp.push({ controller, error: next.gaveUp });
   }
   return { after, retries, gaveUp };
@@ -84,7 +88,9 @@ interface ToSend extends Pick<Decided, 'retries' | 'gaveUp'> {
 
 async function send(queues: ClusterQueues, { message, item }: Claim, { retries, gaveUp, nowMs }: ToSend): Promise<void> {
   const { generation } = item;
-  const wakeUps = [...retries].map(([seconds, numbers]) => delayUntil(retry(message, generation, numbers), nowMs + seconds * 1000, nowMs));
+  const wakeUps = [...retries].map(([seconds, { numbers, postponements }]) =>
+    delayUntil(retry(message, generation, numbers, postponements), nowMs + seconds * 1000, nowMs),
+  );
   if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
   const { cluster, namespace, service } = message;
   const copies = gaveUp.map((g) => ({ body: encodeParkedCopy({ cluster, namespace, service, ...g, generation, parkedAtMs: nowMs }) }));

@@ -67,13 +67,14 @@ export function retryAtLeaseEnd(message: WakeUpMessage, still: readonly Controll
   return delayUntil({ ...rest, retryNumbers }, nowMs + seconds * 1000, nowMs);
 }
 
-/** After a failure, or a wait. */
+/** After a failure, or a postponed run. `postponements`: how often in a row the run was postponed; 0 after a failure. */
 export function retry(
   { cluster, namespace, service }: Pick<WakeUpMessage, 'cluster' | 'namespace' | 'service'>,
   generation: number,
   retryNumbers: RetryNumbers,
+  postponements: number,
 ): WakeUpMessage {
-  return { cluster, namespace, service, generation, retryNumbers };
+  return { cluster, namespace, service, generation, retryNumbers, ...(postponements > 0 && { postponements }) };
 }
 
 /** As many messages, one after the other, as the time takes. */

@@ -71,6 +71,20 @@ it('controllers that are postponed wait together for the longest of their times'
   expect(sent()).toMatchObject([{ seconds: 45, message: { retryNumbers: { endpoints: 1, slices: 1 } } }]);
 });
 
+it('a retry says how often in a row its run was postponed, and a failure begins at none', async () => {
+  const { clock, table, sent, deps, claim, outcomes, finish } = await queueWithWork();
+  const postponed: Outcome = { kind: 'postponed', reason: 'circuit', waitSeconds: 30 };
+  const said: (number | undefined)[] = [];
+  await finish(postponed, postponed);
+  for (const outcome of [postponed, postponed, fails, postponed]) {
+    const message = sent()[0]?.message;
+    said.push(message?.postponements);
+    clock.now = (await readWork(table, service)).controllers.endpoints.retryDueMs;
+    await finishWork(deps, await claim(message), { outcomes: outcomes(outcome, outcome), queues: undefined }, false);
+  }
+  expect([...said, sent()[0]?.message.postponements]).toEqual([1, 2, 3, undefined, 1]);
+});
+
 it('a wait of more than 900 s is several messages, and the retry is handled when the last of them comes', async () => {
   const { clock, deps, sent, finish } = await queueWithWork();
   await finish(ok, { kind: 'postponed', reason: 'throttled', waitSeconds: 1_000 });

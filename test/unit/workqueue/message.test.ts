@@ -28,8 +28,12 @@ describe('wake-ups', () => {
   });
 
   it('a retry that meets a lease comes again for the controllers that still have reason to run', () => {
-    const message = retry({ cluster: 'c', namespace: 'ns', service: 'svc' }, 3, { endpoints: 4, slices: 2 });
-    expect(retryAtLeaseEnd(message, ['slices'], 40, nowMs).message).toMatchObject({ generation: 3, retryNumbers: { slices: 2 } });
+    const message = retry({ cluster: 'c', namespace: 'ns', service: 'svc' }, 3, { endpoints: 4, slices: 2 }, 5);
+    expect(retryAtLeaseEnd(message, ['slices'], 40, nowMs).message).toMatchObject({
+      generation: 3,
+      retryNumbers: { slices: 2 },
+      postponements: 5,
+    });
   });
 
   it('a wake-up is delayed by SQS for 900 s at most, and knows when it is due', () => {

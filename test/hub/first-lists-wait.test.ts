@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { metaKey, workKey } from '#shared/store/keys.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+
+it('a service that was retried often before waits for the first lists as long as any other: 1 s, doubled with each round', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+  await pass(8);
+  await world.table.update(metaKey(cluster), { set: { synced_Pod: 0 } });
+  await world.table.update(workKey(cluster, 'default', 'svc'), { set: { ep_seq: 9, sl_seq: 9 } });
+  world.store.apply(aPod(0, { ready: false }));
+  const waits = new Map<number, number>();
+  for (let seconds = 0; seconds < 20; seconds++) {
+    await pass(1);
+    const { retryNumber, retryDueMs } = (await readWork(world.table, { cluster, namespace: 'default', name: 'svc' })).controllers.endpoints;
+    if (retryNumber > 9) waits.set(retryNumber, retryDueMs);
+  }
+  const due = [...waits.values()];
+  expect(due.slice(1).map((at, i) => Math.round((at - (due[i] as number)) / 1000))).toEqual([2, 4, 8, 16]);
+});
