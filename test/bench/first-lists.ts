@@ -49,6 +49,9 @@ async function measure(size: ClusterSize): Promise<number> {
   }
 }
 
+// Ends the run on its way out.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 console.log('What the first lists of a cluster, and the endpoints that follow, ask of the table (counted)\n');
 console.log(
   '| | reads | writes | write units | of the busiest partition | seconds that AWS would take for that one |\n| --- | --- | --- | --- | --- | --- |',
