@@ -36,7 +36,7 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
 }
 
 /** Open: no run asks the cluster. After its time: one run probes. After a recovery: a share of the runs that grows. */
-function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, { nowMs, random }: Applicant): Admission {
+export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, { nowMs, random }: Applicant): Admission {
   if (circuit && nowMs < circuit.untilMs) {
     const seconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
     return postpone(`circuit: ${circuit.reason}`, seconds + circuitSeconds(circuit.failures - 1, random()), seconds + longestCircuitSeconds);

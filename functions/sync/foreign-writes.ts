@@ -6,7 +6,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { countForeignWrites, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel, fieldManager, fieldManagerOf, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { endpointsManagedByLabel, fieldManager, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -18,9 +18,11 @@ export const tolerated = defaultLimits.sync.toleratedForeignWrites;
 
 /** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
-  if (!run.inputs.service?.spec?.selector || !isOurs(kind, object)) return;
+  if (!run.inputs.service?.spec?.selector || !isOurs(run, kind, object)) return;
   const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
-  const manager = foreignManager(object, saved, run.meta);
+  const { meta } = run;
+  const atMs = run.managedBy === optInManager ? Math.max(meta.modeSwitch.atMs, meta.optInSince) : meta.modeSwitch.atMs;
+  const manager = foreignManager(object, saved, { ...meta, modeSwitch: { ...meta.modeSwitch, atMs } });
   if (manager) run.foreignWrites.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
 }
 
@@ -66,7 +68,7 @@ async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonl
   });
 }
 
-function isOurs(kind: OutputKind, { metadata: { labels } }: OutputObject): boolean {
-  const { key, value } = kind === 'Endpoints' ? endpointsManagedByLabel : sliceManagedByLabel;
-  return labels?.[key] === value;
+function isOurs({ managedBy }: Run, kind: OutputKind, { metadata: { labels } }: OutputObject): boolean {
+  if (kind === 'EndpointSlice') return labels?.[sliceManagedByLabel.key] === managedBy;
+  return labels?.[endpointsManagedByLabel.key] === endpointsManagedByLabel.value;
 }

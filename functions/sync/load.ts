@@ -2,9 +2,11 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
+import { sameLabels, selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
+import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
@@ -17,9 +19,14 @@ import type { SyncDeps } from './deps.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
+  /** With the selector of its annotation, if it opts in. */
   readonly service: Service | undefined;
+  /** Who writes its endpoints; undefined where the cluster's switch for Services that opt in is off. */
+  readonly writer: Writer | undefined;
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
+  /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
+  readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodesSeen: boolean;
   readonly outputs: readonly OutputRecord[];
@@ -93,23 +100,45 @@ export interface ToLoad {
 
 export async function load(deps: SyncDeps, { meta, key, work, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
-  const service = decodeObjectOf('Service', serviceRecord);
+  const stored = decodeObjectOf('Service', serviceRecord);
+  const writer = stored && meta.optIn !== 'off' ? writerOf(stored) : undefined;
+  const service = stored && effective(stored, meta.optIn);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
+  const rehearsed = source === 'observed' && stored ? rehearsedBy(stored, writer) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
-  const [outputs, triggers, pods, nodes] = await Promise.all([
+  const [outputs, triggers, pods, nodes, rehearsedPods] = await Promise.all([
     ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
     ahead?.triggers ?? readTriggers(deps.table, key, work.triggers),
     selects ? (ahead ? selected(ahead.pods, selector) : podsOf(deps, meta, key, selector)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
+    rehearsed ? podsOf(deps, meta, key, rehearsed.spec?.selector ?? {}) : [],
   ]);
-  return { serviceRecord, service, pods, nodes: nodes.nodes, nodesSeen: nodes.seen, outputs, triggers, hints };
+  const rehearsal = rehearsed && { service: rehearsed, pods: rehearsedPods };
+  return {
+    serviceRecord,
+    service,
+    writer,
+    ...(rehearsal && { rehearsal }),
+    pods,
+    nodes: nodes.nodes,
+    nodesSeen: nodes.seen,
+    outputs,
+    triggers,
+    hints,
+  };
+}
+
+function rehearsedBy(service: Service, writer: Writer | undefined): Service | undefined {
+  if (writer?.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector)) return undefined;
+  return { ...service, spec: { ...service.spec, selector: writer.annotated } };
 }
 
 /** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
 async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<readonly OutputRecord[]> {
   const outputs = await readOutputs(deps.table, key, source);
-  return outputs.length === 0 && source === 'observed' ? readOutputs(deps.table, key, 'written') : outputs;
+  if (outputs.length > 0 || source !== 'observed') return outputs;
+  return (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o));
 }
 
 async function podsOf(
@@ -151,6 +180,9 @@ function letGo({ nodes, ...deps }: SyncDeps): void {
     total -= cluster.nodes.size;
   }
 }
+
+/** A slice that is there, of a Service that opts in. */
+export const isOursByOptIn = ({ kind, object }: OutputRecord): boolean => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object);
 
 export const endpointsIn = (outputs: readonly OutputRecord[]): Endpoints | undefined =>
   outputs.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined;

@@ -3,22 +3,25 @@
  * whether the lease is still held, save (docs/architecture.md, "Invariants").
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
-import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
+import { forgetOutputs, readOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
-import { admit } from './admission.ts';
+import { admit, admitByCircuit } from './admission.ts';
 import { beginProbe, closedCircuit, faultOf, openedCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
-import { type Ahead, type CarriedOver, load, readAhead, readServiceItems, type ServiceItems } from './load.ts';
+import { type Ahead, type CarriedOver, type Inputs, load, readAhead, readServiceItems, type ServiceItems } from './load.ts';
+import { concernsOptIn, runWithOptIn } from './opt-in-part.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
 import { ServerState } from './server-state.ts';
@@ -49,12 +52,15 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   if (admission.kind === 'skip') return nothingDone(ok);
   if (admission.kind === 'postpone') return nothingDone(admission.outcome);
   try {
-    if (admission.kind === 'compare') {
-      await compareWithCluster(deps, meta, service, await load(deps, { meta, key: service, work: claim.item, items, source: 'observed' }));
+    const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, work: claim.item, items, source: 'observed' }) : undefined;
+    if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
+      await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
     }
-    if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, work, { items, ahead });
+    const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
+    if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
+    if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
+    const run = await prepare(deps, meta, work, { items, ahead, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
@@ -65,14 +71,20 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   }
 }
 
+/** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
+async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: ToReconcile, observed: Inputs): Promise<boolean> {
+  if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
+  return concernsOptIn(observed, carriedOver?.outputs ?? (await readOutputs(deps.table, claim.service)), claim);
+}
+
 /** Undefined: the Service is not known yet, and there is nothing to do before it is. */
 async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
   work: ToReconcile,
-  read: { readonly items: ServiceItems; readonly ahead: Promise<Ahead | undefined> },
+  read: { readonly items: ServiceItems; readonly ahead: Promise<Ahead | undefined>; readonly observed: Run['observed'] },
 ): Promise<Run | undefined> {
-  const { items } = read;
+  const { items, observed } = read;
   const { claim, carriedOver, deadlineMs } = work;
   const { service } = claim;
   const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
@@ -97,6 +109,8 @@ async function prepare(
     brief,
     work: claim.item,
     inputs,
+    observed,
+    managedBy: inputs.writer?.by === 'opt-in' ? optInManagedBy : slicesManagedBy,
     counts,
     live: claim.wasTakenOver,
     server: new ServerState(meta.incarnation, inputs.outputs),
@@ -107,8 +121,12 @@ async function prepare(
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
-  if (!run.meta.settings[controller]) return ok;
+  const { settings, mode } = run.meta;
+  const optsIn = run.inputs.writer?.by === 'opt-in';
+  const isWithOptIn = controller === 'slices' && writesOptIn(run.meta);
+  if (!isWithOptIn && (!settings[controller] || optsIn || mode === 'shadow')) return ok;
   try {
+    if (isWithOptIn) return await runWithOptIn(run);
     return await (controller === 'endpoints' ? runEndpoints(run) : runSlices(run));
   } catch (error) {
     if (isBrokenConnection(error)) return (await faultOf(run, error)) ?? { kind: 'failed', error: String(error) };

@@ -6,6 +6,7 @@ import type { OutputKind } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { GaugeRecord } from '#shared/store/gauge-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
@@ -29,6 +30,10 @@ export interface Run {
   readonly brief: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
+  /** In a shadow cluster what the built-in controllers were last seen to have written. */
+  readonly observed: readonly OutputRecord[] | undefined;
+  /** The managed-by label of the slices that the run writes. */
+  readonly managedBy: string;
   /** What the gauges count of the service so far. */
   readonly counts: GaugeRecord | undefined;
   /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
@@ -43,7 +48,7 @@ export interface Run {
 }
 
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mayBeOutdated({ live, work }: Run, controller: Controller): boolean {
+export function mayBeOutdated({ live, work }: Pick<Run, 'live' | 'work'>, controller: Controller): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
   return live || work.liveReadGeneration > doneGeneration || failures > 0;
 }

@@ -19,6 +19,7 @@ import { endpointsIn, type Inputs, slicesIn } from './load.ts';
 /** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const { confirmAfterSeconds } = limitsOf(deps).sync;
+  if (inputs.writer?.by === 'opt-in') return savePreview(deps, meta, key, inputs);
   const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
@@ -35,6 +36,16 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+}
+
+/** A Service that opts in has no slices of another writer to be compared with. Where its cluster only tries, explain shows what would be written. */
+async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const wanted = meta.optIn === 'shadow' ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
+  const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
+  const known = await readDifference(deps.table, key);
+  const text = JSON.stringify(lines);
+  if (lines.length === 0 ? known : known?.text !== text)
+    await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, since: deps.now(), confirmed: false });
 }
 
 /** What cannot be compared is not alike: in active mode such a service would not be written. */
@@ -65,26 +76,23 @@ function limited(differences: readonly string[]): readonly string[] {
 }
 
 function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
-  const { service, pods, nodes, nodesSeen, outputs, hints } = inputs;
+  const { service, pods, outputs } = inputs;
   const current = endpointsIn(outputs);
   const slices = slicesIn(outputs);
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
-  const plan = decideSlices({
-    ...key,
-    service,
-    pods,
-    nodes,
-    nodesSeen,
-    slices,
-    triggerTimes: undefined,
-    hints,
-    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
-  });
+  // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
+  const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   return [
     ...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
     ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
   ];
+}
+
+function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
+  const { service, pods, nodes, nodesSeen, hints } = inputs;
+  const { maxEndpointsPerSlice } = meta.settings;
+  return decideSlices({ ...key, service, pods, nodes, nodesSeen, slices, triggerTimes: undefined, hints, maxEndpointsPerSlice });
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */

@@ -6,6 +6,7 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
@@ -20,8 +21,8 @@ const nameTries = 5;
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, deps, key } = run;
   if (!inputs.service) return forgetSlices(run);
-  const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => o.kind === 'EndpointSlice');
-  let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(key.name));
+  const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => isKnownSlice(run, o));
+  let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   const planWith = (pods: readonly Pod[]): SlicesPlan =>
     decideSlices({
       namespace: key.namespace,
@@ -34,6 +35,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
       triggerTimes: inputs.triggers.triggers.slices,
       hints: inputs.hints,
       maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+      managedBy: run.managedBy,
     });
   const after = (pods: readonly Pod[]): readonly string[] => podsAfter(slices, planWith(pods));
   let pods = inputs.pods;
@@ -172,7 +174,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
 
 const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean =>
   slice.addressType === draft.addressType &&
-  isOurs(run.key.name)(slice) &&
+  isOurs(run)(slice) &&
   !slice.metadata.deletionTimestamp &&
   (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
 
@@ -194,7 +196,7 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
 
 async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
-    labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: slicesManagedBy },
+    labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: run.managedBy },
   });
   run.server.needsLeaseCheck = true;
   const names = new Set(items.map((s) => s.metadata.name));
@@ -202,7 +204,8 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
     noteIfForeign(run, 'EndpointSlice', slice);
     run.server.recordPresent('EndpointSlice', slice);
   }
-  for (const saved of slicesIn(run.inputs.outputs)) if (!names.has(saved.metadata.name)) run.server.recordAbsent('EndpointSlice', saved);
+  for (const saved of slicesIn(run.inputs.outputs).filter(isOurs(run)))
+    if (!names.has(saved.metadata.name)) run.server.recordAbsent('EndpointSlice', saved);
   return items;
 }
 
@@ -216,8 +219,14 @@ async function failure(run: Run, messages: readonly string[], errors: readonly W
 
 const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['service']>;
 
-const isOurs = (name: string) => (slice: EndpointSlice) =>
-  slice.metadata.labels?.[labelServiceName] === name && slice.metadata.labels?.[labelSliceManagedBy] === slicesManagedBy;
+const isOurs =
+  ({ key, managedBy }: Run) =>
+  (slice: EndpointSlice): boolean =>
+    slice.metadata.labels?.[labelServiceName] === key.name && slice.metadata.labels?.[labelSliceManagedBy] === managedBy;
+
+/** A slice that is gone tells as much as one that is there, but not one of the Service's other writer. */
+const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
+  kind === 'EndpointSlice' && (object ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy : run.managedBy === slicesManagedBy);
 
 /** By uid, one for each endpoint. */
 const podsIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>

@@ -6,7 +6,7 @@
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { encodeParts } from '#functions/relay/list-parts.ts';
-import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
+import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/kube-events.ts';
@@ -19,6 +19,7 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
@@ -38,6 +39,7 @@ export interface HubWorldOptions {
   readonly startAt: number;
   readonly settings: Partial<ClusterSettings>;
   readonly mode?: Mode;
+  readonly optIn?: OptIn;
   /** Puts itself between sync and the cluster: faults, counts. */
   readonly api?: (api: ClusterApi, timeoutMs?: () => number) => ClusterApi;
   readonly log?: Log;
@@ -55,6 +57,8 @@ export interface HubWorldOptions {
 
 export class HubWorld {
   readonly store: Store;
+  /** What the relay sends of Endpoints and slices. */
+  outputs: Outputs = 'metadata';
   readonly table = memoryTable();
   readonly queues;
   now: number;
@@ -106,7 +110,12 @@ export class HubWorld {
   /** A hub that has just been told of the cluster: the relay's first lists are on their way. */
   static async start(options: HubWorldOptions): Promise<HubWorld> {
     const world = new HubWorld(options);
-    await registerCluster(world.table, { id: cluster, mode: options.mode ?? 'active', settings: options.settings }, options.startAt);
+    if (options.mode === 'shadow' && options.optIn) world.outputs = 'full';
+    await registerCluster(
+      world.table,
+      { id: cluster, mode: options.mode ?? 'active', ...(options.optIn && { optIn: options.optIn }), settings: options.settings },
+      options.startAt,
+    );
     for (const kind of kinds) {
       await world.#sendList(kind);
       world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
@@ -176,7 +185,10 @@ export class HubWorld {
     for (let start = 0; start === 0 || start < objects.length; start += pageSize) {
       const page = objects.slice(start, start + pageSize).map((o: RawObject) => {
         const rv = o.metadata.resourceVersion ?? '0';
-        return { key: keyOf(o), entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv) };
+        return {
+          key: keyOf(o),
+          entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, { outputs: this.outputs }),
+        };
       });
       const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
       const { bodies } = encodeParts(list, page, { from, to, first: parts }, { maxBytes: partBytes });
@@ -194,7 +206,10 @@ export class HubWorld {
       ? deleted
         ? deletedInput(object as never, asOf, this.now)
         : inputEntry(kind, object as never, asOf, { seen: this.now })
-      : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) } });
+      : outputEntry(kind, object as never, asOf, {
+          outputs: this.outputs,
+          more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) },
+        });
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 

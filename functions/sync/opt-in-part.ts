@@ -1,0 +1,173 @@
+/**
+ * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
+ * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
+ */
+import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { sameLabels } from '#shared/kube/labels.ts';
+import { labelServiceName } from '#shared/kube/names.ts';
+import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
+import { addressesServed, handOver } from '#shared/opt-in/hand-over.ts';
+import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { slicesFailureEvent } from '#shared/slices/outcome.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import { faultOf } from './cluster-failures.ts';
+import { type Inputs, isOursByOptIn } from './load.ts';
+import { verifiedPods } from './mass-removal-guard.ts';
+import { mayBeOutdated, type Run } from './run.ts';
+import { runSlices } from './slices-part.ts';
+
+/** In a shadow cluster: is there anything to write for the Service? `written`: what sync has saved of it. */
+export function concernsOptIn(
+  { service, writer }: Inputs,
+  written: readonly OutputRecord[],
+  { item, wasTakenOver }: Pick<Claim, 'item' | 'wasTakenOver'>,
+): boolean {
+  if (!service) return written.length > 0;
+  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item }, 'slices');
+  return writer?.by === 'opt-in' || writer?.by === 'held' || readsLive || written.some(isOursByOptIn);
+}
+
+export async function runWithOptIn(run: Run): Promise<Outcome> {
+  const { writer, service } = run.inputs;
+  if (!service || !writer) return runSlices(run);
+  if (writer.by === 'held') {
+    await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
+    return ok;
+  }
+  const isOurTask = writer.by === 'opt-in' || (run.meta.mode === 'active' && run.meta.settings.slices);
+  const written = isOurTask ? await runSlices(run) : ok;
+  if (written.kind !== 'ok' || !mayHaveFormerWriter(run, writer)) return written;
+  return handOverSlices(run, writer);
+}
+
+/** Only then is the cluster asked for all slices of the Service. */
+function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
+  const { work, inputs, meta, observed } = run;
+  const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
+  const ours = inputs.outputs.some(isOursByOptIn);
+  if (writer.by !== 'opt-in') return isFirst || ours;
+  if (!settingsOf(run).cleanup) return false;
+  const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
+  return isFirst || !ours || theirs;
+}
+
+const settingsOf = ({ meta }: Run) => ({ ...defaultOptInSettings, ...meta.settings.optIn });
+
+async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
+  const { api, deps, key, inputs, server } = run;
+  if (!(await isServiceAsKnown(run, writer))) return ok;
+  const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
+  const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
+  const { cleanup, handoverSeconds } = settingsOf(run);
+  const isCovering = run.meta.mode === 'active' && run.meta.settings.slices;
+  const plan = handOver({
+    writer: writer.by,
+    slices,
+    endpoints,
+    ready: readyAddresses(run, inputs.pods),
+    cleanup,
+    // We are the other writer then, and have just written.
+    waitedEnough: isCovering || (await waitedMs(run)) >= handoverSeconds * 1000,
+  });
+  const there = new Set(slices.map((s) => s.metadata.name));
+  for (const saved of inputs.outputs) {
+    if (!isOursByOptIn(saved) || there.has(saved.name)) continue;
+    server.recordAbsent('EndpointSlice', saved.object as EndpointSlice);
+    server.needsLeaseCheck = true;
+  }
+  if (plan.isWaiting) {
+    await noteWaiting(run);
+    return { kind: 'postponed', reason: waiting, waitSeconds: 1 };
+  }
+  const { leftovers, withdrawn } = plan;
+  if (leftovers.slices.length > 0 && (await isDoubtful(run, leftovers.slices))) return doubt(run, 'snapshot differs from the cluster');
+  try {
+    if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
+    for (const slice of [...leftovers.slices, ...withdrawn]) await remove(run, 'EndpointSlice', slice);
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    if (isConflict(error)) return { kind: 'postponed', reason: 'another client writes what is to be handed over', waitSeconds: 1 };
+    return (await faultOf(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
+  }
+  if (withdrawn.length > 0 || leftovers.slices.length > 0)
+    deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
+  await forgetPreview(run, writer);
+  return ok;
+}
+
+/** False: the Service has just gone. Throws Postponed if another writer has it by what the cluster says, or by another selector. */
+async function isServiceAsKnown(run: Run, writer: Writer): Promise<boolean> {
+  const { api, deps, key, inputs, meta } = run;
+  const live = await api.get('Service', key.namespace, key.name);
+  if (!live) return false;
+  const isSame = writerOf(live).by === writer.by && sameLabels(effective(live, meta.optIn).spec?.selector, inputs.service?.spec?.selector);
+  if (isSame) return true;
+  deps.metrics.put('Drift', 1, { cluster: key.cluster });
+  throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
+}
+
+const doubt = (run: Run, reason: string): Outcome => ({ kind: 'postponed', reason, waitSeconds: limitsOf(run.deps).sync.doubtSeconds });
+
+/** Slices as they would be made of these pods from nothing. */
+function slicesOf(run: Run, pods: readonly Pod[]) {
+  const { inputs, key, meta } = run;
+  const { addressTypes } = decideSlices({
+    ...key,
+    service: inputs.service,
+    pods,
+    nodes: inputs.nodes,
+    nodesSeen: inputs.nodesSeen,
+    slices: [],
+    triggerTimes: undefined,
+    hints: undefined,
+    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+  });
+  return addressTypes.flatMap((t) => t.create);
+}
+
+const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => new Set(addressesServed(slicesOf(run, pods)));
+
+/** Leftovers may hold many more pods than the snapshot does: then the cluster's own list of pods decides. */
+async function isDoubtful(run: Run, leftovers: readonly EndpointSlice[]): Promise<boolean> {
+  const before = leftovers.flatMap((s) => s.endpoints ?? []).length;
+  const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
+  return (await verifiedPods(run, before, run.inputs.pods, after)) !== undefined;
+}
+
+async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {
+  run.assertTimeToWrite();
+  const { name, uid = '', resourceVersion = '' } = object.metadata;
+  try {
+    await run.api.delete(kind, run.key.namespace, name, { uid, resourceVersion });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  run.server.recordAbsent(kind, object);
+  run.server.countWrite(kind);
+}
+
+/** Since when the hand-over waits is kept where explain and the console find it. */
+const waiting = 'hand-over: our slices stay until those of the built-in controllers are there';
+const waitingText = JSON.stringify([waiting]);
+
+async function waitedMs({ deps, key }: Run): Promise<number> {
+  const known = await readDifference(deps.table, key);
+  return known?.text === waitingText ? deps.now() - known.since : 0;
+}
+
+async function noteWaiting({ deps, key }: Run): Promise<void> {
+  const known = await readDifference(deps.table, key);
+  if (known?.text !== waitingText) await saveDifference(deps.table, key, { text: waitingText, since: deps.now(), confirmed: false });
+}
+
+/** What was said of the hand-over, and of what would be written: it is. */
+async function forgetPreview({ deps, key }: Run, writer: Writer): Promise<void> {
+  const known = await readDifference(deps.table, key);
+  if (known?.text === waitingText || (known && writer.by === 'opt-in')) await saveDifference(deps.table, key, undefined);
+}

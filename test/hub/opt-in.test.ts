@@ -1,0 +1,323 @@
+/** Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one where the hub is both writers. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { addressesServed } from '#shared/opt-in/hand-over.ts';
+import { objectKey } from '#shared/store/keys.ts';
+import { readDifference } from '#shared/store/shadow-record.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
+
+const key = { cluster, namespace: 'default', name: 'svc' };
+const beside = { mode: 'shadow', optIn: 'active' } as const;
+
+/** `annotation` undefined: without it. */
+function annotated(annotation: string | undefined, spec: object = {}): RawObject {
+  const service = aService({ selector: undefined, ...spec });
+  return { ...service, metadata: { ...service.metadata, ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) } };
+}
+
+const slices = ({ store }: HubWorld) => store.list('EndpointSlice') as unknown as readonly EndpointSlice[];
+const by = (world: HubWorld, manager: string) => slices(world).filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
+const ours = (world: HubWorld) => by(world, optInManagedBy);
+const versions = (world: HubWorld) => slices(world).map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
+const served = (list: readonly EndpointSlice[]) => [...new Set(addressesServed(list))].sort();
+const events = ({ store }: HubWorld) => store.list('Event');
+const four = ['10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4'];
+
+/** As the built-in controller would have it: a slice of its own, owned by the service. */
+function aSlice(name: string, managedBy: string | undefined, addresses: readonly string[]): RawObject {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name,
+      namespace: 'default',
+      labels: { [labelServiceName]: 'svc', ...(managedBy !== undefined && { [labelSliceManagedBy]: managedBy }) },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+    },
+    addressType: 'IPv4',
+    endpoints: addresses.map((a, i) => ({
+      addresses: [a],
+      conditions: { ready: true },
+      targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+    })),
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  } as unknown as RawObject;
+}
+
+const leftoverEndpoints = {
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name: 'svc', namespace: 'default', labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
+  subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: { kind: 'Pod', namespace: 'default', name: 'pod-0', uid: 'pod-0' } }] }],
+} as unknown as RawObject;
+
+/** Time passes in steps of 50 ms: none of the addresses is missing from all slices together at any of them. */
+async function passWithoutGap({ world, pass }: SmallCluster, seconds: number, addresses: readonly string[]): Promise<void> {
+  for (let i = 0; i < seconds * 20; i++) {
+    await pass(0.05);
+    expect(served(slices(world))).toEqual(expect.arrayContaining([...addresses]));
+  }
+}
+
+describe('a service that opts in beside the built-in controllers', () => {
+  it('a service that opts in gets the slices that a twin with that selector gets, with our managed-by, and no Endpoints', async () => {
+    const twin = await smallCluster([aService(), ...pods(4), aPod(4, { ready: false }), aPod(5, { app: 'b' })]);
+    const opted = await smallCluster([annotated('app=a'), ...pods(4), aPod(4, { ready: false }), aPod(5, { app: 'b' })], beside);
+    await twin.pass(8);
+    await opted.pass(8);
+    const view = (world: HubWorld) =>
+      slices(world).map(({ metadata, addressType, endpoints, ports }) => {
+        const { [labelSliceManagedBy]: manager, ...labels } = metadata.labels ?? {};
+        const pair = { addressType, endpoints, ports, labels, owners: metadata.ownerReferences, annotations: metadata.annotations };
+        return [manager, pair] as const;
+      });
+    expect(view(opted.world).map(([, s]) => s)).toEqual(view(twin.world).map(([, s]) => s));
+    expect(view(opted.world).map(([manager]) => manager)).toEqual([optInManagedBy]);
+    expect(opted.world.store.list('Endpoints')).toEqual([]);
+    expect(twin.world.store.list('Endpoints')).toHaveLength(1);
+  });
+
+  it('a service that opts in follows its pods, and nothing is written where nothing changes', async () => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
+    await pass(8);
+    world.store.apply(aPod(3));
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(3);
+    expect(served(ours(world))).toEqual(four.slice(1));
+    calls.length = 0;
+    await pass(3600);
+    expect(calls).toEqual([]);
+  });
+
+  it.each(['edited', 'deleted', 'relabelled'])('a slice of ours that was %s by another client is repaired', async (what) => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+    await pass(8);
+    const [slice] = ours(world) as unknown as readonly RawObject[];
+    if (!slice) throw new Error('no slice');
+    if (what.includes('edited')) world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] } as never);
+    else if (what.includes('deleted')) world.store.remove('EndpointSlice', 'default', slice.metadata.name);
+    else world.store.apply({ ...slice, metadata: { ...slice.metadata, labels: { [labelServiceName]: 'svc' } } });
+    await pass(6);
+    expect(served(ours(world))).toEqual(four);
+  });
+
+  it.each([
+    ['its switch is off', { mode: 'shadow', optIn: 'off' }],
+    ['its cluster only tries', { mode: 'shadow', optIn: 'shadow' }],
+    ['its cluster only tries and is active otherwise', { mode: 'active', optIn: 'shadow' }],
+    ['its cluster is paused', { mode: 'paused', optIn: 'active' }],
+    ['it has a selector still', { mode: 'shadow', optIn: 'active', selector: { app: 'a' } }],
+  ] as const)('a service that opts in is not written while %s', async (_, { mode, optIn, ...spec }) => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a', spec), ...pods(2)], { mode, optIn });
+    await pass(60);
+    expect(calls).toEqual([]);
+    expect(slices(world)).toEqual([]);
+  });
+
+  it('a service that opts in is shown with what would be written where its cluster only tries', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode: 'shadow', optIn: 'shadow' });
+    await pass(60);
+    expect(JSON.parse((await readDifference(world.table, key))?.text ?? '[]')).toEqual([
+      expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 (pod-0) ready=true'),
+    ]);
+    await switchOptIn(world.table, cluster, 'active', world.now);
+    await pass(120);
+    expect(await readDifference(world.table, key)).toBeUndefined();
+    expect(served(ours(world))).toEqual(['10.1.0.1']);
+  });
+
+  it('a service is compared with the annotation’s selector before its own selector is removed', async () => {
+    const given = [
+      annotated('app=b', { selector: { app: 'a' } }),
+      aPod(0),
+      aPod(1, { app: 'b' }),
+      aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1']),
+    ];
+    const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
+    await pass(60);
+    const text = (await readDifference(world.table, key))?.text ?? '';
+    expect(text).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1)');
+    expect(text).toContain('only in the cluster: IPv4 10.1.0.1 (pod-0)');
+  });
+
+  it('a service that opts in stays as it is when its cluster is switched off or paused, and goes on when it is switched back', async () => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
+    await pass(8);
+    for (const halt of [() => switchOptIn(world.table, cluster, 'off', world.now), () => switchMode(world.table, cluster, 'paused', world.now)]) {
+      await halt();
+      calls.length = 0;
+      world.store.apply(aPod(3));
+      world.store.apply({ ...annotated(undefined) });
+      world.store.apply(annotated('app=a'));
+      await pass(120);
+      expect(calls).toEqual([]);
+      await switchOptIn(world.table, cluster, 'active', world.now);
+      await switchMode(world.table, cluster, 'shadow', world.now);
+      await pass(120);
+      expect(served(ours(world))).toEqual(four);
+      world.store.remove('Pod', 'default', 'pod-3');
+      await pass(3);
+      expect(served(ours(world))).toEqual(four.slice(0, 3));
+    }
+  });
+});
+
+describe('a service whose selector is removed', () => {
+  const theirs = aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9']);
+  const byHand = aSlice('svc-by-hand', undefined, ['192.0.2.1']);
+
+  it('a service passes to us without a gap, and loses what the built-in controllers have left behind', async () => {
+    const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, byHand, leftoverEndpoints], beside);
+    await small.pass(20);
+    expect(ours(small.world)).toEqual([]);
+    small.world.store.apply(annotated('app=a'));
+    await passWithoutGap(small, 5, four);
+    expect(served(slices(small.world))).toEqual([...four, '192.0.2.1']);
+    expect(
+      slices(small.world)
+        .map((s) => s.metadata.labels?.[labelSliceManagedBy])
+        .sort(),
+    ).toEqual([optInManagedBy, undefined]);
+    expect(small.world.store.list('Endpoints')).toEqual([]);
+  });
+
+  it('leftovers stay where cleanup is off', async () => {
+    const settings = { optIn: { cleanup: false } };
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), theirs, leftoverEndpoints], { ...beside, settings });
+    await pass(60);
+    expect(by(world, slicesManagedBy)).toHaveLength(1);
+    expect(world.store.list('Endpoints')).toHaveLength(1);
+    expect(served(ours(world))).toEqual(four);
+  });
+
+  it('Endpoints stay that were made by hand', async () => {
+    const made = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] } as never;
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(4), made], beside);
+    await pass(60);
+    expect(world.store.list('Endpoints')).toHaveLength(1);
+    expect(calls.map((c) => c.call)).toEqual(['create EndpointSlice']);
+  });
+
+  it('a service passes from one of our writers to the other in an active cluster, and back', async () => {
+    const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4)], { mode: 'active', optIn: 'active' });
+    await small.pass(8);
+    expect(by(small.world, slicesManagedBy)).toHaveLength(1);
+    small.world.store.apply(annotated('app=a'));
+    await passWithoutGap(small, 5, four);
+    expect([by(small.world, slicesManagedBy), small.world.store.list('Endpoints')]).toEqual([[], []]);
+    expect(served(ours(small.world))).toEqual(four);
+    small.world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
+    await passWithoutGap(small, 5, four);
+    expect(ours(small.world)).toEqual([]);
+    expect(served(by(small.world, slicesManagedBy))).toEqual(four);
+    expect(small.world.store.list('Endpoints')).toHaveLength(1);
+  });
+
+  it('a service keeps its addresses while the snapshot has lost sight of its pods', async () => {
+    const all = Array.from({ length: 12 }, (_, i) => `10.1.0.${i + 1}`);
+    const given = [annotated('app=a', { selector: { app: 'a' } }), ...pods(12), aSlice('svc-theirs', slicesManagedBy, all)];
+    const { world, pass } = await smallCluster(given, beside);
+    await pass(20);
+    for (let i = 0; i < 8; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
+    await world.runUntil(world.now + 30 * 60_000);
+    world.store.apply(annotated('app=a'));
+    await pass(20);
+    expect(served(slices(world))).toEqual([...all].sort());
+  });
+});
+
+describe('a service that has its selector back', () => {
+  it('our slices stay until those of the built-in controllers serve every ready address', async () => {
+    const small = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+    await small.pass(8);
+    small.world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
+    await passWithoutGap(small, 10, four);
+    expect(ours(small.world)).toHaveLength(1);
+    small.world.store.apply(aSlice('svc-theirs', slicesManagedBy, four.slice(0, 2)));
+    await passWithoutGap(small, 5, four);
+    expect(ours(small.world)).toHaveLength(1);
+    small.world.store.apply(aSlice('svc-theirs', slicesManagedBy, four));
+    await passWithoutGap(small, 5, four);
+    expect(ours(small.world)).toEqual([]);
+  });
+
+  it('our slices go after handoverSeconds all the same', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], { ...beside, settings: { optIn: { handoverSeconds: 20 } } });
+    await pass(8);
+    world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
+    await pass(15);
+    expect(ours(world)).toHaveLength(1);
+    await pass(10);
+    expect(ours(world)).toEqual([]);
+  });
+});
+
+describe('a service that opts in no more', () => {
+  it.each([
+    ['its annotation is gone', annotated(undefined)],
+    ['it is an ExternalName', annotated('app=a', { type: 'ExternalName', externalName: 'example.com' })],
+  ])('our slices go, and no others, when %s', async (_, after) => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], beside);
+    await pass(8);
+    expect(served(slices(world))).toEqual([...four, '192.0.2.1']);
+    world.store.apply(after);
+    await pass(10);
+    expect(served(slices(world))).toEqual(['192.0.2.1']);
+  });
+
+  it('our slices stay while the cluster has the annotation still: a relay of the version before does not send it', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+    await pass(8);
+    const [item] = [await world.table.get(objectKey(cluster, 'Service', 'default', 'svc'))];
+    if (!item) throw new Error('the Service is not in the table');
+    await world.table.put({ ...item, o: encodeProjection('Service', annotated(undefined) as unknown as Service) });
+    await switchOptIn(world.table, cluster, 'active', world.now);
+    await pass(120);
+    expect(served(ours(world))).toEqual(four);
+  });
+
+  it.each(['a in (b)', '', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
+    'our slices stay untouched while the annotation cannot be followed (%j), one Event says so, and they follow when it is put right',
+    async (wrong) => {
+      const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
+      await pass(8);
+      const before = versions(world);
+      world.store.apply(annotated(wrong));
+      world.store.apply(aPod(3));
+      await pass(30);
+      expect(versions(world)).toEqual(before);
+      expect(events(world)).toHaveLength(1);
+      expect(JSON.stringify(events(world))).toContain('cannot be followed');
+      world.store.apply(annotated('app=a'));
+      await pass(10);
+      expect(served(ours(world))).toEqual(four);
+    },
+  );
+
+  it('a service is forgotten with its slices when it is deleted', async () => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
+    await pass(8);
+    world.store.remove('Service', 'default', 'svc');
+    calls.length = 0;
+    await pass(60);
+    expect(calls).toEqual([]);
+    expect(await world.table.query(`${cluster}#OUT#default/svc`)).toEqual([]);
+  });
+});
+
+it('the pods of a list that lacks most of them stay addresses in a shadow cluster whose services opt in', async () => {
+  const { world, pass } = await smallCluster([annotated('app=a'), ...pods(60)], beside);
+  await pass(8);
+  expect(served(ours(world))).toHaveLength(60);
+  for (let i = 0; i < 50; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
+  await world.runUntil(world.now + 30 * 60_000);
+  world.store.apply({ ...annotated('app=a'), metadata: { ...annotated('app=a').metadata, labels: { touched: 'yes' } } });
+  await pass(20);
+  expect(served(ours(world))).toHaveLength(60);
+  expect(world.metrics.get('Braked')).toBeGreaterThan(0);
+});
