@@ -6,7 +6,7 @@ import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
-import type { IngestDeps } from './deps.ts';
+import type { IngestDeps } from './ingest-deps.ts';
 import type { ObjectsAhead } from './objects-ahead.ts';
 
 /** What the messages of one batch share. */

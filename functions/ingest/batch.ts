@@ -24,7 +24,7 @@ import type { MarkApplied } from './applied-part.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
 import { wakeConcerned } from './concerned-services.ts';
-import type { IngestDeps } from './deps.ts';
+import type { IngestDeps } from './ingest-deps.ts';
 import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
 import { Room } from './room.ts';

@@ -9,7 +9,7 @@ import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
 import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
-import type { IngestDeps } from './deps.ts';
+import type { IngestDeps } from './ingest-deps.ts';
 import type { EventsRecord } from './put-off.ts';
 
 export interface ObjectsAhead {

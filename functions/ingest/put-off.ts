@@ -8,7 +8,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
-import type { IngestDeps } from './deps.ts';
+import type { IngestDeps } from './ingest-deps.ts';
 
 export interface EventsRecord {
   readonly messageId: string;

@@ -1,6 +1,6 @@
 /** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
 import { ingestBatch } from '#functions/ingest/batch.ts';
-import type { IngestDeps } from '#functions/ingest/deps.ts';
+import type { IngestDeps } from '#functions/ingest/ingest-deps.ts';
 import type { EventsRecord } from '#functions/ingest/put-off.ts';
 import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
