@@ -11,7 +11,7 @@ import { wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Place } from '#shared/store/service-walk.ts';
-import { wakeSome } from '#shared/workqueue/add-all.ts';
+import { addStep } from '#shared/workqueue/add-all.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { publishGauges } from './gauges.ts';
@@ -88,7 +88,7 @@ async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[])
   while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
     const next: typeof unfinished = [];
     await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {
-      const { place } = await wakeSome(deps, record, from);
+      const { place } = await addStep(deps, record, from);
       if (place) next.push({ id, record, place });
       else deps.log.info('every service woken', { cluster: id, mode: record.mode });
     });

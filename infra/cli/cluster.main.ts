@@ -22,7 +22,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { wakeAll } from '#shared/workqueue/add-all.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './connect-hub.ts';
 import { readOverdueRuns } from './overdue-runs.ts';
 import {
@@ -146,7 +146,7 @@ async function wakeServices(hub: Hub, id: string): Promise<string> {
     const meta = (await readCluster(hub.table, id)) as ClusterRecord;
     await hub.directory.know(id);
     const log = jsonLog(() => {}, Date.now, {});
-    return `${await wakeAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
+    return `${await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
   } catch (error) {
     return `services are woken by sweep within a minute (not from here: ${String(error)})`;
   }

@@ -1,4 +1,4 @@
-/** After a switch of mode every service is woken once, in steps: one that dies is followed by one that goes on where it was. */
+/** After a switch of mode every service is added once, in steps. The record of the cluster says where the next step begins, should this worker die. */
 
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
@@ -9,24 +9,24 @@ import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
 import { wakeNow } from './rules/message.ts';
 
-export interface WakeAllDeps {
+export interface AddAllDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Some tenths of a second of a worker, and what is done twice if it dies. */
+/** Some tenths of a second of a worker; if it dies, the next worker repeats the step. */
 const usualStep: Step = { services: 500, entries: 5_000 };
 
-export interface Woken {
+export interface Added {
   readonly services: number;
-  /** Where the next step begins; undefined: every service is woken, or another switch since then owes a waking of its own. */
+  /** Where the next step begins; undefined: every service is added, or another switch since then adds them all again. */
   readonly place: Place | undefined;
 }
 
-/** One step. Deleted services too: what went while nothing was written left its Endpoints behind. */
-export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Woken> {
+/** One step. Deleted services too: one that was deleted while nothing was written left its Endpoints behind. */
+export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
@@ -34,14 +34,14 @@ export async function wakeSome(deps: WakeAllDeps, meta: ClusterRecord, from: Pla
   return { services: wakeUps.length, place: isRecorded ? place : undefined };
 }
 
-/** All that is left. */
-export async function wakeAll(deps: WakeAllDeps, meta: ClusterRecord, step = usualStep): Promise<number> {
+/** All steps that are left. */
+export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep): Promise<number> {
   let total = 0;
   let place = wakingPlace<Place>(meta.modeSwitch);
   do {
-    const woken = await wakeSome(deps, meta, place, step);
-    total += woken.services;
-    place = woken.place;
+    const added = await addStep(deps, meta, place, step);
+    total += added.services;
+    place = added.place;
   } while (place);
   deps.log.info('every service woken', { cluster: meta.id, services: total, mode: meta.mode });
   return total;

@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { wakeAll } from '#shared/workqueue/add-all.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -35,7 +35,7 @@ async function switchTo(world: HubWorld, mode: 'active' | 'shadow' | 'paused'): 
   const meta = await readCluster(world.table, cluster);
   if (!meta) throw new Error('the cluster is gone');
   const log = { info() {}, warn() {}, error() {}, with: () => log };
-  await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log }, meta);
+  await addAll({ table: world.table, queues: () => world.queues, now: () => world.now, log }, meta);
 }
 
 it('an edit by hand is repaired, and again, and is no second writer', async () => {

@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { wakeAll } from '#shared/workqueue/add-all.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -16,7 +16,7 @@ const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 async function switchTo(world: HubWorld, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);
-  if (meta && !dies) await wakeAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
+  if (meta && !dies) await addAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
 }
 
 const appOf = (i: number): string => (i % 2 === 0 ? 'a' : 'b');

@@ -4,7 +4,7 @@ import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { wakeAll } from '#shared/workqueue/add-all.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
 import { cluster } from './profile.ts';
@@ -37,7 +37,7 @@ export class Operations {
       if (mode !== 'active') this.#world.awaySince = this.#world.scheduler.now;
       const meta = await readCluster(table, cluster);
       if (meta?.modeSwitch.owesWaking)
-        await wakeAll(
+        await addAll(
           { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },
           meta,
         );

@@ -3,7 +3,7 @@ import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { wakeAll } from '#shared/workqueue/add-all.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';
 
@@ -17,7 +17,7 @@ it('wakes every service after a switch, those that went while nothing was writte
   hub.woken();
 
   const meta = await readCluster(hub.table, 'c');
-  await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
+  await addAll(hub.deps, meta as NonNullable<typeof meta>);
   expect(hub.woken().map((m) => m.service)).toEqual(['other', 'svc']);
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(false);
 });
@@ -27,7 +27,7 @@ it('leaves the waking owed when there was another switch meanwhile', async () =>
   await switchMode(hub.table, 'c', 'paused');
   const meta = await readCluster(hub.table, 'c');
   await switchMode(hub.table, 'c', 'active');
-  await wakeAll(hub.deps, meta as NonNullable<typeof meta>);
+  await addAll(hub.deps, meta as NonNullable<typeof meta>);
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(true);
 });
 
@@ -42,13 +42,13 @@ it('one that dies half-way is followed by one that goes on, and each step wakes 
   const step = { services: 2, entries: 2 };
   let sends = 0;
   const send: MessageQueue['send'] = async (messages) => (++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages));
-  await expect(wakeAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step)).rejects.toThrow('died');
+  await expect(addAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step)).rejects.toThrow('died');
   const first = hub.woken().map((m) => m.service);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(names.length);
   expect((await meta()).modeSwitch.owesWaking).toBe(true);
 
-  await wakeAll(hub.deps, await meta(), step);
+  await addAll(hub.deps, await meta(), step);
   expect([...new Set([...first, ...hub.woken().map((m) => m.service)])].sort()).toEqual(names);
   expect((await meta()).modeSwitch.owesWaking).toBe(false);
 });
@@ -61,6 +61,6 @@ it('where a former waking has come does not count after another switch', async (
   await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) } });
   await switchMode(hub.table, 'c', 'active');
   hub.woken();
-  await wakeAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
+  await addAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });
