@@ -3,7 +3,7 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
-import { isStrict } from '#shared/clusters/mode.ts';
+import { hasRuns, isStrict } from '#shared/clusters/mode.ts';
 import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -88,7 +88,7 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
 
 async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
   // The switch back to active wakes every Service record: Services that were deleted while nothing is written still need theirs.
-  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || (cluster.mode !== 'active' && cluster.mode !== 'shadow'))) return;
+  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, (r) => purgeTombstone(store, kind, r));

@@ -1,5 +1,5 @@
 /** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
-import { writesOptIn } from '#shared/clusters/mode.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -21,10 +21,10 @@ const minSyncDelaySeconds = 1;
 /** Entries of a message. `listedAt`: they are of a list of that version. */
 export async function applyObserved(context: MessageContext, message: LiveOutputs | OutputListPart, listedAt?: Version): Promise<void> {
   const { kind, entries } = message;
-  const isShadow = context.cluster.mode === 'shadow';
+  const inShadow = isShadow(context.cluster);
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
-    if (isShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
+    if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);

@@ -1,4 +1,4 @@
-import { writesOptIn } from '#shared/clusters/mode.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -62,7 +62,7 @@ function saidOf({ store, cluster }: MessageContext, part: OutputListPart, versio
 
 /** In shadow mode slices of Services that opt in are ours, and the others the cluster's own. */
 function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
-  if (cluster.mode !== 'shadow') return ['written'];
+  if (!isShadow(cluster)) return ['written'];
   return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
 }
 

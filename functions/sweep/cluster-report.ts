@@ -1,6 +1,7 @@
 /** Publishes a cluster's ages and state, read from the table alone, before any step that can take long. */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
@@ -19,7 +20,7 @@ export interface ClusterReport {
 export async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<ClusterReport> {
   const cluster = record.id;
   try {
-    deps.metrics.put('ShadowDifferences', record.mode === 'shadow' ? await countDifferences(deps.table, cluster) : 0, { cluster });
+    deps.metrics.put('ShadowDifferences', isShadow(record) ? await countDifferences(deps.table, cluster) : 0, { cluster });
     const { overdue, oldestSeconds } = await findOverdue(deps, record);
     // A cluster that does not answer is behind by definition, and has an alarm of its own.
     deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, { cluster });

@@ -1,7 +1,7 @@
 /** Publishes a cluster's state each minute: for the cluster's own alarms, and as a share of the fleet for the alarms that page. */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { writesAnything } from '#shared/clusters/mode.ts';
+import { isShadow, writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -16,7 +16,7 @@ export const silentAfterMs = 90_000;
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
   const dimensions = { cluster: meta.id };
   const isActive = meta.mode === 'active';
-  if (!isActive && (meta.mode !== 'shadow' || meta.relay.heartbeatAtMs === 0)) return;
+  if (!isActive && (!isShadow(meta) || meta.relay.heartbeatAtMs === 0)) return;
   if (meta.relay.heartbeatAtMs > 0) {
     const silentMs = Math.max(0, deps.now() - meta.relay.heartbeatAtMs);
     deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);

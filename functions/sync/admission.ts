@@ -1,7 +1,7 @@
 /** May a run of a service go on? Pure: by the cluster's record, the time and chance. */
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/clusters/circuit.ts';
 import { firstListsSeconds, hasSynced, longestFirstListsSeconds } from '#shared/clusters/first-lists.ts';
-import { hasRuns, isShadow } from '#shared/clusters/mode.ts';
+import { hasRuns, isShadow, isStopped } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
 
@@ -27,10 +27,10 @@ export interface Applicant {
 
 export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   const { hasService, rounds, random } = applicant;
-  const isStopped = cluster.mode === 'paused' || cluster.writerConflict;
+  const isHalted = isStopped(cluster);
   // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).
-  if (isStopped && !hasService) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
-  if (isStopped || !hasRuns(cluster)) return { kind: 'skip' };
+  if (isHalted && !hasService) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
+  if (isHalted || !hasRuns(cluster)) return { kind: 'skip' };
   if (!hasSynced(cluster)) return postpone('first lists not complete', firstListsSeconds(Math.min(rounds, 10)), longestFirstListsSeconds);
   return isShadow(cluster) ? { kind: 'compare' } : admitByCircuit(cluster, applicant);
 }

@@ -22,7 +22,7 @@ import type { Run } from './run.ts';
  * cluster is asked something else, briefly. If it answers, the former are the key's own fault (undefined), and a broken connection is tried again at
  * once, one time.
  */
-export async function faultOf(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
+export async function classifyFailure(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
   if (isWithoutCredentials(error)) return withoutCredentials(run.deps, error);
   if (!isClusterFault(error)) return undefined;
   const broken = isBrokenConnection(error) && !isOnceMore(run);

@@ -5,7 +5,7 @@ import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { faultOf } from './cluster-failures.ts';
+import { classifyFailure } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
@@ -91,7 +91,7 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
     status: error.status,
   });
   if (!retry) return ok;
-  const fault = await faultOf(run, error);
+  const fault = await classifyFailure(run, error);
   if (event && fault?.kind !== 'postponed') await run.deps.events.record(run.brief, event);
   return fault ?? { kind: 'failed', error: error.message };
 }

@@ -16,7 +16,7 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
-import { faultOf } from './cluster-failures.ts';
+import { classifyFailure } from './cluster-failures.ts';
 import { type Inputs, isOursByOptIn } from './load.ts';
 import { verifiedPods } from './mass-removal-guard.ts';
 import { mayBeOutdated, type Run } from './run.ts';
@@ -93,7 +93,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isConflict(error)) return { kind: 'postponed', reason: 'another client writes what is to be handed over', waitSeconds: 1 };
-    return (await faultOf(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
+    return (await classifyFailure(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
     deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });

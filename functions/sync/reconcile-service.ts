@@ -16,7 +16,7 @@ import { saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { admit, admitByCircuit } from './admission.ts';
-import { beginProbe, closedCircuit, faultOf, openedCircuit, withoutCredentials } from './cluster-failures.ts';
+import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
@@ -129,7 +129,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
     if (isWithOptIn) return await runWithOptIn(run);
     return await (controller === 'endpoints' ? runEndpoints(run) : runSlices(run));
   } catch (error) {
-    if (isBrokenConnection(error)) return (await faultOf(run, error)) ?? { kind: 'failed', error: String(error) };
+    if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
     if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
     // A fault of ours with this service's objects must not hold its lease and come back for ever: it is tried, then given up.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

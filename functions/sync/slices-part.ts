@@ -8,7 +8,7 @@ import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
-import { faultOf } from './cluster-failures.ts';
+import { classifyFailure } from './cluster-failures.ts';
 import { noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
@@ -211,7 +211,7 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
 
 async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
-  const fault = calls[0] && (await faultOf(run, calls[0]));
+  const fault = calls[0] && (await classifyFailure(run, calls[0]));
   if (fault?.kind === 'postponed') return fault;
   await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
   return { kind: 'failed', error: summarizeErrors(messages) };

@@ -13,7 +13,7 @@ import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { type ChosenMode, isDeregistered, mayWrite } from '#shared/clusters/mode.ts';
+import { type ChosenMode, isDeregistered, isShadow, mayWrite } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { recordReady } from '#shared/clusters/readiness.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -219,7 +219,7 @@ async function list(hub: Hub): Promise<void> {
       heard,
       hasSynced(meta) ? 'applied' : 'waiting',
       blockedBy(meta) ? `open: ${blockedBy(meta)}` : 'closed',
-      meta.mode === 'shadow' ? String(differences) : '-',
+      isShadow(meta) ? String(differences) : '-',
     ]);
   }
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];

@@ -1,5 +1,6 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
+import { isShadow } from '#shared/clusters/mode.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
@@ -61,7 +62,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
-    readOutputs(table, key, meta.mode === 'shadow' ? 'observed' : 'written'),
+    readOutputs(table, key, isShadow(meta) ? 'observed' : 'written'),
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),

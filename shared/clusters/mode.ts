@@ -96,5 +96,8 @@ export const isShadow = ({ mode }: InMode): boolean => mode === 'shadow';
 /** Do runs compute, to write or to compare? In other modes a wake-up has nothing to do. */
 export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode === 'shadow';
 
+/** An operator, or the hub for a second controller, has stopped the runs until the next switch of mode, which wakes every service. */
+export const isStopped = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'paused' || writerConflict;
+
 /** May what is computed be written? Not once a second controller was met, until an operator has switched the mode. */
 export const mayWrite = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'active' && !writerConflict;

@@ -1,4 +1,5 @@
 /** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
+import { isShadow } from '#shared/clusters/mode.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
@@ -81,7 +82,7 @@ function explainPod(
 ): PodExplanation {
   const { service, nodes, meta, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
-  const shadow = meta.mode === 'shadow';
+  const shadow = isShadow(meta);
   const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, on: boolean): Verdict<P> => withPending(verdict, at, on, shadow);
   const common = { pod: name, relation };
 
@@ -154,7 +155,7 @@ function summaryOf({ service, work, meta, difference, now }: ExplainInput, pods:
 }
 
 function stateOf({ work, meta, difference, now }: Pick<ExplainInput, 'work' | 'meta' | 'difference' | 'now'>): string {
-  if (meta.mode === 'shadow') {
+  if (isShadow(meta)) {
     if (!difference) return isClean(work) ? 'the cluster’s own controllers say the same' : 'a comparison is under way';
     return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
   }

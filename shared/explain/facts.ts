@@ -1,6 +1,7 @@
 /** The service, its work, what is saved and its cluster, as labelled lines. */
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -71,7 +72,7 @@ export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput)
   const count = slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
   const times = slices.flatMap((s) => s.metadata.annotations?.[annotationTriggerTime] ?? []).sort();
   return [
-    ...fact('Written by', meta.mode === 'shadow' ? 'the cluster’s own controllers' : 'us'),
+    ...fact('Written by', isShadow(meta) ? 'the cluster’s own controllers' : 'us'),
     ...fact('Endpoints', endpoints ? `${ready} ready, ${places.length - ready} not ready` : 'none'),
     ...fact('Over capacity', annotations?.[annotationOverCapacity]),
     ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints`),

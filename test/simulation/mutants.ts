@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'no gate',
+    name: 'runs before the first lists',
     profile: { ...crashing, crashes: 0, limits: withPageSize(3), pods: 10, changes: 5 },
     table: (table, actor) => ({
       ...table,

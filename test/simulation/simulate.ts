@@ -60,7 +60,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
 }
 
 /**
- * What only the next list mends: what a list left out that was there, and a gate that is shut because a relay died amid
+ * What only the next list mends: what a list left out that was there, and first lists that stay incomplete because a relay died amid
  * its first list, having raised the fence above another one's, which then does not count.
  */
 async function listForWhoDied(world: World): Promise<boolean> {

@@ -75,7 +75,7 @@ describe('the switch for services that opt in', () => {
     expect({ optIn: writesOptIn(switches), anything: writesAnything(switches), strict: isStrict(switches) }).toEqual(expected);
   });
 
-  it('the switch closes the gate of a shadow cluster while a session is unbound', async () => {
+  it('with the switch on, the runs of a shadow cluster wait while a session is unbound', async () => {
     const { read } = await registered('shadow', 'active');
     const meta = await read();
     const synced = { ...meta, lists: { ...meta.lists, firstListOf: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 } } };

@@ -33,7 +33,7 @@ async function drain(hub: IngestHub, deps: IngestHub['deps']): Promise<{ readonl
   }
 }
 
-it('a first list that takes longer than a worker lives is applied in several runs, and the gate opens', async () => {
+it('a first list that takes longer than a worker lives is applied in several runs, and syncs may begin', async () => {
   const hub = await ingestHub();
   const deps = { ...hub.deps, table: slowed(hub.table, hub.clock, 500) };
   const others = { Service: [entry('Service', 5, service())], Node: [], Endpoints: [], EndpointSlice: [] };

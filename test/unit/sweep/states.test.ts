@@ -37,7 +37,7 @@ describe('the state of a cluster', () => {
     expect(statesOf({ mode: 'active', heartbeatAt: now, ...lists, ...item })).toMatchObject(states);
   });
 
-  it('the state of an active cluster whose relay was never heard of has a closed gate, and no age to tell', () => {
+  it('the state of an active cluster whose relay was never heard of waits for its first lists, and has no age to tell', () => {
     const states = statesOf({ mode: 'active' });
     expect(states).toMatchObject({ GateClosed: 1 });
     expect(states).not.toHaveProperty('RelayHeartbeatAge');
