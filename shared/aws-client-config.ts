@@ -2,18 +2,18 @@ const silent = (): void => {};
 
 /**
  * Time-outs of every client of the SDK, whose default is to wait for ever: a connection that a NAT or firewall has dropped while the function was
- * frozen is silent, and the function would be stopped with its whole batch. What times out is sent again, on another connection: every call here
+ * frozen is silent, and Lambda would stop the function with its whole batch. A call that times out is retried on another connection: every call here
  * may be made twice.
  *
- * And `maxAttempts`: a moment's trouble of table or queue is waited out, for some two seconds, or eight if they throttle (3 attempts are usual, and
- * give up within one). A message that fails comes back after some seconds, one whose run was stopped after three minutes.
+ * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling (the default of 3 attempts covers less than one). A
+ * message that fails comes back after some seconds, one whose run was stopped after three minutes.
  */
 export const awsClientConfig = {
   maxAttempts: 6,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 };
 
-/** For credentials (STS, Secrets Manager), which are asked for while a call to a cluster waits. */
+/** For credentials (STS, Secrets Manager), which are read while a call to a cluster waits. */
 export const credentialsClientConfig = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
@@ -24,7 +24,7 @@ export const credentialsClientConfig = {
  * a sixth of it away (npm run bench -- sdk):
  *
  * - `cacheMiddleware`: the chain of handlers is put together once a kind of command. Nothing may be added to it later, nor options be given with a call.
- * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even for that of its own logger, which says nothing.
+ * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even of its own logger, which writes nothing.
  */
 export const frequentCallConfig = {
   ...awsClientConfig,

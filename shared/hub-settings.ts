@@ -12,7 +12,7 @@ export interface HubSettings {
   readonly connectionsFile: string | undefined;
 }
 
-/** The functions' settings. One error tells everything that is missing or unreadable. */
+/** The functions' settings. One error names every missing or unreadable variable. */
 export function readHubSettings(env: { readonly [name: string]: string | undefined }): HubSettings {
   const wrong: string[] = [];
   const tableName = env[hubEnv.tableName] ?? '';

@@ -7,13 +7,13 @@ import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } fro
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
 
-/** A run of sweep that clears what was known of the former cluster is over by then. */
+/** By then a run of sweep that purges the former cluster's records has ended. */
 const longestWaitMs = 70_000;
 const waitMs = 5000;
 
 /**
- * Resolves to the resource's physical id: the cluster's. CloudFormation takes a changed one for a replacement and then
- * deletes the former, which drains the former cluster.
+ * Resolves to the resource's physical id, which is the cluster's id. CloudFormation treats a changed id as a replacement and deletes the
+ * former resource, which drains the former cluster.
  */
 export async function applyRegistration(
   table: Table,

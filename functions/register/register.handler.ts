@@ -10,7 +10,7 @@ const tableName = process.env[hubEnv.tableName];
 if (!tableName) throw new Error(`${hubEnv.tableName} is not set`);
 const table = dynamoTable(new DynamoDBClient(awsClientConfig), tableName);
 
-/** CloudFormation waits for the answer, also when it is that it did not work. */
+/** CloudFormation waits for the answer in case of a failure too. */
 export async function handler(event: CloudFormationCustomResourceEvent): Promise<void> {
   await answer(event, () => applyRegistration(table, event));
 }

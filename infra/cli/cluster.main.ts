@@ -1,6 +1,6 @@
 /**
  * `npm run cluster -- list | audit | pause | shadow | active | register | rebuild CLUSTER|--all`: switches take effect with the next run of each service, within seconds, and leave an
- * audit record. `pause --all` is the kill switch. `active` asks first (preflight.ts); --override goes without, and says so in the record.
+ * audit record. `pause --all` is the kill switch. `active` checks first (preflight.ts); --override skips the checks, and the audit record says so.
  */
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -94,7 +94,7 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
   });
 }
 
-/** Why it can't be in that mode whatever anybody says. */
+/** Why the cluster can never be in that mode. */
 function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
   if (isDeregistered(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
   if (mode === 'active' && meta.api?.auth.type === 'eks')

@@ -1,4 +1,4 @@
-/** May this cluster's writer be us? Asked before a cluster goes active. */
+/** Checks whether the hub may become this cluster's writer, before a switch to active. */
 
 import { missingRights } from '#shared/cluster/permissions.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
@@ -70,7 +70,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
 
 const builtInControllers = 'built-in controllers';
 
-/** Is all ready but that the cluster's own controllers run, or that nobody has said they don't? */
+/** Do all checks pass but the one of the cluster's own controllers? */
 export const onlyControllersLeft = (findings: readonly Finding[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
 
 export const declaredOff: Finding = { check: builtInControllers, ok: true, detail: 'off, as you say' };
@@ -88,7 +88,7 @@ export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<r
   }
 }
 
-/** Sweep asks every few minutes; older than this it says nothing. */
+/** Sweep checks every few minutes; an older answer does not count. */
 const longestRightsMs = 30 * 60_000;
 
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
@@ -108,7 +108,7 @@ const rightsFinding = (missing: readonly string[]): Finding => ({
 
 const canaryMs = 10_000;
 
-/** A Service whose Endpoints nobody but kube-controller-manager would write. If they appear, its controllers are on. */
+/** A canary Service whose Endpoints only kube-controller-manager would write: if they appear, its controllers are on. */
 export async function controllersOff(api: ClusterApi, namespace: string, suffix: string, wait: (ms: number) => Promise<void>): Promise<Finding> {
   const name = `fleet-endpoints-canary-${suffix}`;
   const check = builtInControllers;

@@ -1,5 +1,5 @@
 /**
- * Text from messages, clusters and processes as one line for a terminal. Names in messages may be any text until somebody has checked them: escape
+ * Text from messages, clusters and processes as one line for a terminal. Names in messages are unchecked text: escape
  * sequences would set titles, erase what was printed and forge lines; marks of direction would show a name as another one.
  */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);

@@ -10,7 +10,7 @@ export interface LookLimits {
 
 export const defaultLook: LookLimits = { messages: 1_000, ms: 20_000, bytes: 64 << 20 };
 
-/** Longer than a look and what is then done with it: who comes back earlier would be received twice. */
+/** Longer than a look and the redrive after it: a message that became visible earlier would be received twice. */
 const visibilitySeconds = 300;
 
 export interface Received {
@@ -19,7 +19,7 @@ export interface Received {
   readonly more: boolean;
 }
 
-/** `room`: bytes that are left of this look, counted down. `now`: ms. `onProgress` hears of how many there are so far, now and then. */
+/** `room`: the bytes left for this look, counted down. `onProgress` is called now and then with the number of messages so far. */
 export async function receiveAll(
   sqs: SQSClient,
   url: string,
@@ -37,7 +37,7 @@ export async function receiveAll(
       new ReceiveMessageCommand({
         QueueUrl: url,
         MaxNumberOfMessages: Math.min(10, most - messages.size),
-        // A long poll asks every server, so one that comes back empty says that there is no more.
+        // A long poll asks every server, so an empty answer means that the queue is empty.
         WaitTimeSeconds: 1,
         VisibilityTimeout: visibilitySeconds,
         MessageSystemAttributeNames: ['All'],

@@ -1,6 +1,6 @@
 /**
- * What no worker will take up again by itself, and how it is taken up: never by copying an old message back, which a worker may rightly drop, but by
- * raising the service's generation and sending anew. Twice is harmless.
+ * Lists messages that no worker takes up by itself, and redrives them: never by copying an old message back, which a worker may rightly drop, but by
+ * raising the service's generation and sending a new wake-up. Twice is harmless.
  *
  * Who sends to a cluster's queue speaks for that cluster alone, and what died there was never checked: a message of a dead-letter queue is its
  * cluster's, or it stays.
@@ -44,11 +44,11 @@ export interface Look {
   readonly found: readonly SetAsideMessage[];
   /** There was more than fits into one look. */
   readonly more: boolean;
-  /** Lets whatever was not taken up be received again. To be called once, when all is done. */
+  /** Makes the messages that were not redriven visible again. To be called once, at the end. */
   readonly release: () => Promise<void>;
 }
 
-/** Older events are not applied again: the next list tells the truth of those objects. */
+/** Older events are not applied again: the next list has the current state of their objects. */
 const longestEventAgeMs = 24 * 3_600_000;
 
 /** What was set aside for these clusters. */

@@ -1,4 +1,4 @@
-/** Rules about clusters.yaml as a whole, once each part of it is as it should be: what is wrong with a part has been told. */
+/** Rules about clusters.yaml as a whole. They are checked when every part is valid by itself. */
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
@@ -10,7 +10,7 @@ const isWhole = ({ hub, clusters }: Partial<Config>): boolean =>
   (clusters ?? []).every((c) => c?.id !== undefined && c.concurrency?.ingest && c.concurrency.sync && c.relay?.identity) &&
   clusters !== undefined;
 
-/** Above it one event in the region, after which every cluster lists anew, takes the executions that sweep, register and the account's other functions need. */
+/** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */
 const share = 0.8;
 
 function executionsTooMany({ hub, clusters }: Config): string | undefined {

@@ -1,4 +1,4 @@
-/** What clusters.yaml may say: each value's form, its default, and the sentence that tells what is allowed. */
+/** The shape of clusters.yaml: each value's form, its default, and the sentence that describes the allowed values. */
 
 import { X509Certificate } from 'node:crypto';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';

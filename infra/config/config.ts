@@ -37,13 +37,13 @@ export interface HubConfig {
   readonly clusterMetrics: ClusterMetrics;
   /** Of the whole account, in US dollars. */
   readonly monthlyBudget?: number | undefined;
-  /** How a new version of ingest and sync takes over: in steps of a tenth a minute, sent back by alarms; or at once, whatever rings. */
+  /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */
   readonly rollout: 'gradual' | 'at-once';
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
 }
 
-/** Another name is another queue: docs/upgrading.md says how a cluster changes over. */
+/** Another name is another queue: docs/upgrading.md has the steps of the change. */
 export type QueueNames = 'fixed' | 'generated';
 
 /** Where sync and sweep run, for clusters with private API endpoints. */

@@ -77,7 +77,7 @@ export const extraVolumes = parts('a volume, as a pod has it,', volume);
 export const extraVolumeMounts = parts('a mapping with name and mountPath', mount, 'mountPath');
 export const sidecars = parts('a container, as a pod has it,', sidecar);
 
-/** What only the whole tells: a sentence, or nothing. */
+/** A mistake across several fields, as a sentence; undefined without one. */
 export function brokenExtras(
   { extraVolumes: volumes, extraVolumeMounts: mounts, sidecars: containers, extraEnv: env }: PodExtras,
   projectsToken: boolean,

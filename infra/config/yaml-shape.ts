@@ -9,7 +9,7 @@ export type Shape<T> = (node: Node | null | undefined, at: At) => T | undefined;
 export interface At {
   /** Dotted path, for the message. */
   readonly path: string;
-  /** `what` is a whole sentence: what is there, and what is allowed. */
+  /** `what` is a whole sentence: the value given, and the values allowed. */
   readonly problem: (what: string, node?: Node | null) => undefined;
 }
 
@@ -79,7 +79,7 @@ export function fields<F extends { readonly [name: string]: Field<unknown> }>(kn
   };
 }
 
-/** A mapping whose key `type` says which of the shapes it has. */
+/** A mapping whose key `type` selects one of the shapes. */
 export function byType<S extends { readonly [type: string]: Shape<unknown> }>(
   shapes: S,
 ): Shape<{ [K in keyof S]: S[K] extends Shape<infer T> ? T : never }[keyof S]> {
@@ -102,7 +102,7 @@ export function list<T>(item: Shape<T>): Shape<readonly T[]> {
   };
 }
 
-/** `allowed` says in words what `test` accepts; `test` may return the value in another form. */
+/** `allowed` describes the values that `test` accepts; `test` may return the value in another form. */
 export function text<T extends string = string>(allowed: string, test: (value: string) => boolean | T): Shape<T> {
   return (node, at) => {
     if (!isScalar(node) || typeof node.value !== 'string') return at.problem(`${describe(node)}: ${allowed} is needed`);

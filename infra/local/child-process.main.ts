@@ -1,5 +1,5 @@
 /**
- * Loaded before the entry of every process that the supervisor starts. The supervisor says when to end (SIGTERM), so a
+ * Loaded before the entry of every process that the supervisor starts. The supervisor requests the end (SIGTERM), so a
  * Ctrl-C that reaches the whole group is left to it; when it is gone, even by SIGKILL, the channel closes and we go too.
  */
 process.on('SIGINT', () => {});

@@ -1,9 +1,9 @@
-/** A process as its supervisor sees it: what it reports once it can be used, and how it is told to end. */
+/** A child process and its supervisor: the report that it is ready, and the request to stop. */
 import type { Connection } from '#shared/cluster/connection.ts';
 
 export interface Report {
   readonly ready: true;
-  /** Where it listens. A process that starts again gets the same ports in LISTEN_PORTS, so that nobody else need know. */
+  /** The ports it listens on. A restarted process gets the same ports in LISTEN_PORTS, so that other processes need not reconnect elsewhere. */
   readonly ports?: readonly number[];
   /** Connections of embedded clusters by id. */
   readonly connections?: { readonly [cluster: string]: Connection };

@@ -1,4 +1,4 @@
-/** The processes of a local run and what each is told. */
+/** The processes of a local run, with the environment of each. */
 
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv, relayEnv } from '#shared/contract/env.ts';
@@ -49,7 +49,7 @@ export function relayProcess(hub: Hub, cluster: string, mode: 'active' | 'shadow
   return {
     name: `relay ${cluster}`,
     entry: 'functions/relay/relay.main.ts',
-    // Not read by it: tells the relays apart in a list of processes.
+    // Not read by the relay: distinguishes the relays in a list of processes.
     args: [cluster],
     env: child({
       ...aws(hub),

@@ -6,7 +6,7 @@ import { UsageError } from '#infra/cli/usage-error.ts';
 
 interface Holder {
   readonly pid: number;
-  /** When the process began, in whatever the system counts it; undefined where it does not tell. */
+  /** When the process began, in the system's own unit; undefined where the system does not provide it. */
   readonly began: string | undefined;
 }
 

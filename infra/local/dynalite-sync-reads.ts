@@ -5,7 +5,7 @@ interface LevelReads {
   _getSync(key: unknown, options: object): unknown;
 }
 
-/** dynalite reads its LevelDB two or three times a request, each time by another thread; what is read is nearly always in memory, and there at once. */
+/** dynalite reads its LevelDB two or three times a request, each time by another thread; the data is nearly always in memory, where a synchronous read is faster. */
 export function readLevelInPlace(): void {
   const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
     readonly Level: { readonly prototype: LevelReads };

@@ -8,7 +8,7 @@ import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
 
 export interface KubeconfigCluster {
   readonly context: string;
-  /** With its token, as things stand; `refresh` reads the file and runs an exec plug-in anew, even if what they last gave is still good. */
+  /** With its current token; `refresh` reads the file and runs an exec plug-in again, even if the last token is still valid. */
   connection(refresh?: boolean): Promise<Connection>;
   readonly token: TokenSource;
 }
@@ -35,7 +35,7 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     config.loadFromString(text, { onInvalidEntry: 'filter' });
     config.makePathsAbsolute(dirname(file));
   } catch (e) {
-    // An empty file or plain text has no fields to read; what client-node says then is about itself.
+    // An empty file or plain text has no fields, and the error of client-node would be about its own code.
     throw new UsageError(`${file} is not a kubeconfig${e instanceof TypeError ? '' : `: ${firstLine(e)}`}`);
   }
   choose(config, file, context);

@@ -5,7 +5,7 @@ export interface LineOptions {
   readonly store: MetricsStore;
   readonly print: (line: string) => void;
   readonly now: () => number;
-  /** Also what is not a warning. */
+  /** Prints lines below warning too. */
   readonly verbose: boolean;
 }
 
@@ -69,6 +69,6 @@ function text(value: unknown): string {
   const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };
   if (typeof message !== 'string') return JSON.stringify(value);
   const because = (cause as { readonly message?: unknown } | undefined)?.message;
-  // Many an error already tells its cause.
+  // Many errors already include their cause.
   return JSON.stringify(typeof because !== 'string' || message.includes(because) ? message : `${message}: ${because}`);
 }

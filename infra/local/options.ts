@@ -61,7 +61,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false });
   } catch (e) {
-    // The first sentence says what is wrong; the others advise on syntax that is not used here.
+    // The first sentence names the mistake; the others advise on syntax that is not used here.
     throw new UsageError(`${(e as Error).message.split(/\. |\n/)[0]?.replace(/\.$/, '')}. Allowed: ${allowed}`);
   }
 }

@@ -47,7 +47,7 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
   };
 }
 
-/** A cluster that is known already keeps its mode when it is registered; here the command line is whoever switches it. */
+/** A cluster that is known already keeps its mode when it is registered; here the command line switches it. */
 async function followMode(table: Table, cluster: string, mode: 'active' | 'shadow'): Promise<void> {
   if ((await readCluster(table, cluster))?.mode !== mode) await switchMode(table, cluster, mode);
 }

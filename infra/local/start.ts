@@ -13,7 +13,7 @@ export async function main(): Promise<never> {
     await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
   } catch (e) {
     if (!stopping.signal.aborted) {
-      // What a server said is in many a message.
+      // Many messages contain a server's answer.
       const lines = e instanceof UsageError ? [`error: ${e.message}`] : String(e instanceof Error ? (e.stack ?? e) : e).split('\n');
       for (const line of lines) console.error(printable(line));
       process.exit(1);

@@ -31,7 +31,7 @@ export interface Child {
   stop(graceMs: number): Promise<void>;
 }
 
-/** By this exit code a child says that starting it again would be no use; its last line says why. */
+/** Exit code of a child that a restart cannot help; its last line has the reason. */
 export const exitFatal = 3;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -115,7 +115,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
   };
 }
 
-/** What a child said before it ended: a line of log that calls itself fatal, or else the last error. */
+/** The reason of a child's end: a log line marked fatal, or else the last error. */
 function reason(lines: readonly string[]): string | undefined {
   const logged = lines.map(parse).filter((l) => l !== undefined);
   const fatal = logged.findLast((l) => l['fatal'] === true);

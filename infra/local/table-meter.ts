@@ -9,7 +9,7 @@ export const unmeteredClient = 'fleet-endpoints-console';
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
-/** Publishes once a second, and what is left when stopped. */
+/** Publishes once a second, and the rest when stopped. */
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
   const metrics = awsMetrics('AWS/DynamoDB', writeLine, Date.now);
   const units = { read: 0, written: 0 };

@@ -7,7 +7,7 @@ import type { HubConfig } from '#infra/config/config.ts';
 import type { Alarm } from './alarm.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
-/** Where alarms notify, and where it is told that they have stopped (nowhere without a topic); and where it says what to do. */
+/** The topics that alarms notify when they begin and when they end (none without a topic), and the runbook that they link to. */
 export interface AlarmTopics {
   readonly bySeverity: { readonly [S in Alarm['severity']]: ITopic | undefined };
   readonly runbookUrl: string;
@@ -19,7 +19,7 @@ export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: HubConfi
       page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
       ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
     },
-    // In the tree that the hub was deployed from.
+    // Path in the tree that the hub was deployed from.
     runbookUrl: runbookUrl ?? 'docs/runbook.md',
   };
 }
@@ -41,7 +41,7 @@ export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources
 export function notify(alarm: AlarmBase, topic: ITopic | undefined): void {
   if (!topic) return;
   alarm.addAlarmAction(new SnsAction(topic));
-  // Incidents are closed by it.
+  // Closes the incident.
   alarm.addOkAction(new SnsAction(topic));
 }
 

@@ -3,17 +3,17 @@ import type { Series, Statistic } from './series.ts';
 
 export interface Alarm {
   readonly id: string;
-  /** `page`: somebody is woken. `ticket`: within working hours. */
+  /** `page`: wakes the person on call. `ticket`: handled within working hours. */
   readonly severity: 'page' | 'ticket';
   readonly series: Series;
   readonly is: '>' | '<';
   readonly threshold: number;
   readonly periodMinutes: number;
-  /** It rings when `datapoints` of the last `periods` are over the threshold; all of them where nothing else is said. */
+  /** In alarm when `datapoints` of the last `periods` are over the threshold; by default all of them. */
   readonly periods: number;
   readonly datapoints?: number;
   readonly missing: 'fine' | 'alarm';
-  /** What is the matter when it rings. */
+  /** The problem that the alarm reports. */
   readonly meaning: string;
 }
 

@@ -8,7 +8,7 @@ export interface FleetSize {
 }
 
 /**
- * What a cluster may be in for a while wakes nobody until more clusters are in it than maintenance explains: more than two, and more than one in twenty.
+ * A state that a cluster may be in for a while pages only when more clusters are in it than maintenance explains: more than two, and more than one in twenty.
  * In a fleet too small for that, all of them. The metric is 1 or 0 a cluster, so its average is their share; half a cluster below the next whole number.
  */
 export function pagingShare(clusters: number): number {
@@ -78,7 +78,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periods: 15,
     meaning: 'what we compute is not what the cluster’s own controllers wrote',
   }),
-  // By what arrives, and not by what lies there: that can be two weeks, in which the next would be told to nobody.
+  // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
   on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {
     severity: 'ticket',
@@ -184,5 +184,5 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
   ),
 ];
 
-/** A view of the hub's alarms that page, each of which pages by itself: this one calls nobody, as it would be silent while any of them stands. */
+/** A view of the hub's paging alarms, each of which pages by itself. This one has no action: it would stay silent while any of them is in alarm. */
 export const compositeAlarm = 'FleetUnhealthy';

@@ -1,8 +1,8 @@
 import { type Alarm, on, onSource, visible } from './alarm.ts';
 
-/** For each cluster: they tell which one. Those of its state page too where clusters.yaml says so; of many clusters at once, the hub's do. */
+/** The alarms of each cluster. Those of its state page where clusters.yaml asks for it; if many clusters are affected at once, the hub's alarms page. */
 export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
-  // Not published while the cluster is paused; that sweep publishes nothing is told by SweepSilent.
+  // Not published while the cluster is paused. If sweep itself publishes nothing, SweepSilent is in alarm.
   on('RelaySilent', 'RelayHeartbeatAge', 'Maximum', {
     severity: state,
     threshold: 90,

@@ -66,7 +66,7 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
       values,
       defaultValue: DefaultValue.FIRST,
     });
-  // A metric that every cluster has, in whatever mode.
+  // A metric that every cluster has, in any mode.
   const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
   const cluster = variable('cluster', 'Cluster', chosen, clusters);
   if (hub.queueNames === 'fixed') {

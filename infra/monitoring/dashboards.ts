@@ -1,6 +1,6 @@
 /**
  * What people look at, as data: CloudWatch draws it when deployed (monitoring.ts), the local console from the same rows.
- * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from what is kept per cluster.
+ * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from the metrics with a cluster dimension.
  */
 import { type ClusterMetrics, type MetricName, objectiveMs, perCluster, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetricName, upstreamLabels } from '#shared/contract/upstream-metrics.ts';
@@ -23,7 +23,7 @@ export interface Widget {
   readonly kind: 'lines' | 'numbers';
   readonly unit: Unit;
   readonly series: readonly (Series & { readonly label: string })[];
-  /** A line worth crossing out for: drawn across the chart. */
+  /** Threshold drawn across the chart: a value beyond it needs a look. */
   readonly limit?: { readonly value: number; readonly label: string };
 }
 
@@ -213,7 +213,7 @@ export const clusterDashboard: Dashboard = {
   ],
 };
 
-/** The cluster's dashboard without what is not kept for each cluster. */
+/** The cluster's dashboard without the metrics that have no cluster dimension. */
 export function clusterDashboardOf(kept: ClusterMetrics): Dashboard {
   const has = (series: Drawn): boolean => ('metric' in series ? perCluster[kept].includes(series.metric) : !('upstream' in series) || kept === 'all');
   const widgets = (row: Row): readonly Widget[] =>

@@ -27,7 +27,7 @@ export interface BurnRate {
   readonly severity: Alarm['severity'];
   /** How many times as fast as would use the budget up in 30 days. */
   readonly rate: number;
-  /** `least`: syncs in the window, below which it says nothing. */
+  /** `least`: the number of syncs in the window below which the alarm does not apply. */
   readonly windows: readonly { readonly minutes: number; readonly least: number }[];
   readonly meaning: string;
 }

@@ -1,4 +1,4 @@
-/** Saved queries of CloudWatch Logs Insights, under the hub's name: what is asked first when something is wrong. Names in capitals are to be filled in. */
+/** Saved queries of CloudWatch Logs Insights, under the hub's name: the first questions of an investigation. Names in capitals are placeholders. */
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionRole } from './series.ts';

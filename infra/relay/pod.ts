@@ -1,4 +1,4 @@
-/** What a platform's own pod may need beside the relay, and how the relay itself comes by credentials of AWS. Objects as Kubernetes has them. */
+/** Additions of a platform to the relay's pod, and the relay's own AWS credentials. Objects as in the Kubernetes API. */
 import { relayTokenAudience } from './relay-names.ts';
 
 /** A part of a pod's specification, as it will be sent. */
@@ -17,7 +17,7 @@ export interface PodExtras {
 
 export const noExtras: PodExtras = { extraEnv: [], extraVolumes: [], extraVolumeMounts: [], sidecars: [] };
 
-/** Kubernetes has it in every cluster. It counts as much outside kube-system, unless a quota for the class says otherwise (docs/getting-started.md). */
+/** A class of every cluster. It is also effective outside kube-system, unless a quota limits the class (docs/getting-started.md). */
 export const criticalPriority = 'system-cluster-critical';
 
 export const bundleVolume = 'bundle';

@@ -49,7 +49,7 @@ export const relayRbac = (namespace: string): readonly Manifest[] => [
     rules: [
       { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
-      // OpenShift asks for this of who sets addresses by hand; elsewhere nobody does.
+      // OpenShift requires this right to set addresses in endpoints; other distributions do not.
       { apiGroups: ['', 'discovery.k8s.io'], resources: ['endpoints/restricted', 'endpointslices/restricted'], verbs: ['create'] },
       { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },

@@ -45,7 +45,7 @@ const onOld = (expression: string): string => `request.operation == 'CREATE' || 
 /** The object as it is to be, or the one that is to go. */
 const target = { name: 'target', expression: "request.operation == 'DELETE' ? oldObject : object" };
 
-/** Finalizers and owners hold up the deletion of objects that are not ours. Those that somebody else has set stay. */
+/** Finalizers and owners could block the deletion of other objects. The writer may keep those that others have set. */
 const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): string => {
   const wasThere = `request.operation == 'UPDATE' && has(oldObject.metadata.${list}) && x in oldObject.metadata.${list}`;
   return onWrite(`!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`);

@@ -23,7 +23,7 @@ export interface ClusterStackProps extends StackProps {
   readonly cluster: ClusterConfig;
 }
 
-/** What one cluster has of its own: a noisy one delays nobody else, and its events queue says who is speaking. */
+/** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
 export class ClusterStack extends Stack {
   constructor(scope: Construct, id: string, { hub, hubConfig, cluster, ...props }: ClusterStackProps) {
     super(scope, id, props);

@@ -19,7 +19,7 @@ export function forEmulator(config: Config): Config {
   return { ...config, hub: { ...config.hub, rollout: 'at-once' } };
 }
 
-/** Fits the templates to the local cloud. Nothing may refer to what is left out. */
+/** Fits the templates to the local cloud. No resource may refer to one that is left out. */
 export function fitToEmulator(): IAspect {
   return {
     visit(node) {

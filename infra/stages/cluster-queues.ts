@@ -18,12 +18,12 @@ export const syncTimeout = Duration.millis(syncMs);
 const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
 const retentionPeriod = Duration.days(14);
 
-/** Nothing in here needs order: every message says as of which version it speaks. So: standard queues. */
+/** Standard queues: no message depends on order, because each carries the version of its state. */
 export function hubQueue(scope: Construct, id: string, { keyArn, ...props }: QueueProps & { readonly keyArn?: string | undefined }): Queue {
   const encryption = keyArn
     ? { encryption: QueueEncryption.KMS, encryptionMasterKey: Key.fromKeyArn(scope, `${id}Key`, keyArn), dataKeyReuse: Duration.hours(1) }
     : { encryption: QueueEncryption.SQS_MANAGED };
-  // Relay and ingest count on a mebibyte; what a queue takes that says nothing has changed over the years.
+  // Relay and ingest need a mebibyte; the default of a queue has changed over the years.
   return new Queue(scope, id, { ...encryption, enforceSSL: true, maxMessageSizeBytes: 1_048_576, ...props });
 }
 

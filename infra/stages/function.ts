@@ -26,7 +26,7 @@ export interface HubFunctionProps {
   /** Of a function that emits metrics. */
   readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
-  /** Called without anybody who waits for the outcome: `why` no dead letter is kept, and what Lambda's own tries are limited to. */
+  /** An asynchronous invocation: `why` it has no dead-letter queue, and the limit of Lambda's own retries. */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
   /** Executions that are kept for this function and that it never exceeds. */
   readonly reserved?: number;

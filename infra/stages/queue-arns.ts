@@ -9,7 +9,7 @@ export const fixedQueueName = (hub: string, cluster: string, role: ClusterQueueR
 
 /**
  * Names of one kind of queue of all clusters of this hub: those that are fixed, and those that CloudFormation generates, STACK-LOGICALID-RANDOM.
- * Patterns whatever the number of clusters: a statement each would outgrow what IAM lets a role have at about twenty.
+ * Patterns, whatever the number of clusters: one statement for each would exceed IAM's limit for a role at about twenty.
  */
 const namesOfAllClusters = (hub: string, queue: 'Events' | 'Syncs'): readonly string[] => [
   `${clusterStackName(hub, '*')}-Queues${queue}*`,

@@ -39,7 +39,7 @@ export class Register extends Construct {
   }
 }
 
-/** Only what is about clusters as a whole: it can't touch what a cluster has told, nor work. */
+/** Only the records of clusters as such: register can touch neither snapshots nor work items. */
 function allowRegistration(fn: HubFunction, table: TableV2): void {
   fn.role.addToPolicy(
     new PolicyStatement({

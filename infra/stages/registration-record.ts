@@ -1,4 +1,4 @@
-/** What the hub is told of a cluster: by its stack, and by `npm run cluster -- register` where a stack has nothing to change. */
+/** The registration of a cluster, as its stack writes it, and `npm run cluster -- register` where the stack has nothing to change. */
 import type { ClusterConfig } from '#infra/config/config.ts';
 
 export interface RegisteredQueues {

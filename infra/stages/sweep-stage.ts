@@ -17,7 +17,7 @@ export interface SweepProps extends StageProps {
   readonly network?: Network | undefined;
 }
 
-/** Every minute: wakes what is overdue, looks at clusters in doubt, finishes mode switches, publishes ages. */
+/** Runs each minute: publishes ages, wakes overdue work, verifies sessions, finishes switches of mode. */
 export class Sweep extends Construct {
   readonly function: HubFunction;
 

@@ -15,7 +15,7 @@ export interface AccessClients {
 }
 
 export interface Access {
-  /** What a secret or a web identity gives; kept for a while, asked for anew when `refresh` says that the API refused it. */
+  /** Credentials from a secret or a web identity: cached for a while, and read again when `refresh` is set because the API refused them. */
   readonly credentials: (auth: Auth, refresh: boolean) => Promise<Partial<Connection>>;
   /** Temporary credentials of the role that an EKS cluster is entered with. */
   readonly roleCredentials: (roleArn: string, cluster: string) => Promise<AwsCredentials>;
@@ -49,7 +49,7 @@ export function clusterCredentials({ sts, secrets, now }: AccessClients): Access
   const kept = new Map<string, Kept>();
   const asked = new Map<string, Promise<Kept>>();
 
-  /** One call serves everybody who asks meanwhile. Where AWS cannot give it just now, what is kept serves on while it lives. */
+  /** Concurrent callers share one call. While AWS does not answer, the cached credentials are used until they expire. */
   async function keep<T>(key: string, refresh: boolean, what: string, make: () => Promise<Made<T>>): Promise<T> {
     const held = kept.get(key);
     if (held && !refresh && now() < held.askAt) return held.made.value as T;
@@ -97,7 +97,7 @@ export function clusterCredentials({ sts, secrets, now }: AccessClients): Access
     }
   }
 
-  /** The role's trust can ask for the external id: then whoever may write one cluster's access can't have another cluster's role used for it. */
+  /** The role's trust policy can require the external id: then a principal that may write one cluster's access record cannot make the hub use another cluster's role. */
   async function assume(roleArn: string, cluster: string): Promise<Made<AwsCredentials>> {
     const ExternalId = `fleet-endpoints/${cluster}`;
     const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: 'fleet-endpoints', ExternalId }));

@@ -14,7 +14,7 @@ export interface ClusterApiOptions extends TransportOptions {
 
 export interface HttpsClusterApi extends ClusterApi {
   readonly transport: HttpTransport;
-  /** The same API over the same connections, whose calls may take as long as `timeoutMs` says when each begins; what it throws the call rejects with. */
+  /** The same API over the same connections, with a time-out that `timeoutMs` returns as each call begins; the call rejects with an error that `timeoutMs` throws. */
   within(timeoutMs: () => number): ClusterApi;
   /** Lets go of the connections. */
   close(): void;
@@ -49,7 +49,7 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
         try {
           return await listAll(transport, kind, namespace, wanted, options.maxListBytes);
         } catch (e) {
-          // The continue token outlived the server's memory: begin anew, from a newer state.
+          // The continue token has expired: the list begins again, from a newer state.
           if (!isExpired(e) || attempt === 3) throw e;
         }
       }
@@ -136,7 +136,7 @@ async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (e) {
-    // By its reason: a 404 of something else on the way says nothing about the object.
+    // By its reason: a 404 from a proxy on the way does not concern the object.
     if (e instanceof ClusterApiError && e.status === 404 && e.reason === 'NotFound') return undefined;
     throw e;
   }

@@ -102,7 +102,7 @@ async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<H
   if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(meta.id, options, auth) });
   const { access } = options;
   if (!access) throw new ClusterApiError(`cluster ${meta.id} has access of type ${auth.type}, which this worker can't resolve`, {});
-  // A certificate goes with the connection, a token with each request, and a refused one is asked for anew.
+  // A certificate belongs to the connection, a token to each request; a refused token is read again.
   return httpsClusterApi(async () => ({ ...base, ...(await access.credentials(auth, false)) }), {
     ...clientOptions,
     token: async (refresh) => (await access.credentials(auth, refresh)).token,

@@ -7,7 +7,7 @@ import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts'
 export interface TransportOptions extends AgentOptions {
   /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
   readonly token?: TokenSource;
-  /** Limit for a whole request, whatever had to be sent again, and for the headers of a stream. */
+  /** Time-out of a whole request, retries included, and of the headers of a stream. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
   /** Of an answer's body, where a request does not say. */
@@ -36,7 +36,7 @@ export interface HttpResponse {
 export interface HttpStream {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** Pulled: what is not asked for stays with the server. Ends with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
+  /** Pulled: data that is not consumed stays with the server. Rejects with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
   readonly chunks: AsyncIterable<Buffer>;
   destroy(): void;
 }
@@ -197,7 +197,7 @@ function send(
       reject(new SendFailure(reason ?? e, reason === undefined && request.reusedSocket && (e.code === 'ECONNRESET' || e.code === 'EPIPE')));
     });
     request.once('response', (response) => {
-      // A response destroyed before anybody reads it must not be an uncaught error.
+      // A response that is destroyed before it is read must not be an uncaught error.
       response.on('error', () => {});
       const destroy = (): void => {
         finish();
@@ -212,7 +212,7 @@ function send(
 
 const guarded = new WeakSet<object>();
 
-/** A request broken off in the instant in which its answer completes makes 'error' appear on the pooled socket, where nobody listens. */
+/** A request that is broken off just as its answer completes emits 'error' on the pooled socket, which has no listener. */
 function guard(socket: NodeJS.EventEmitter): void {
   if (guarded.has(socket)) return;
   guarded.add(socket);

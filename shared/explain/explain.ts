@@ -51,7 +51,7 @@ export function explainPods(input: PodsInput): readonly PodExplanation[] {
   return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
 }
 
-/** With where the pods are in what is saved. */
+/** With the pods' places in the written outputs. */
 interface World extends PodsInput {
   readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
   readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;

@@ -11,7 +11,7 @@ export interface Verdict<Place extends string> {
   readonly why: string;
   /** The addresses it is listed with; none if it is absent. */
   readonly addresses: readonly string[];
-  /** How it differs from what is saved: undefined when it doesn't. */
+  /** How it differs from the written outputs; undefined when it does not. */
   readonly pending?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The service, its work, what is saved and its cluster, as labelled lines. */
+/** The service, its work item, its written outputs and its cluster, as labelled lines. */
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { isShadow } from '#shared/clusters/mode.ts';

@@ -15,7 +15,7 @@ type SliceVerdict = Verdict<SlicePlace>;
 
 const absent = (why: string) => ({ place: 'absent', why, addresses: [] }) as const;
 
-/** For a pod that the selector matches; capacity is looked at by whoever knows the other pods. */
+/** For a pod that the selector matches. Capacity depends on the other pods and is decided by the caller. */
 export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
   const publish = service.spec?.publishNotReadyAddresses ?? false;
   if (!shouldPodBeInEndpoints(pod, publish)) return absent(whyUnfit(pod));
@@ -74,7 +74,7 @@ export function mismatches(selector: Labels, labels: Labels | undefined): readon
   });
 }
 
-/** It shares some pair of the selector: somebody may have meant it to be selected. */
+/** It has some pair of the selector: it may have been meant to match. */
 export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
   Object.entries(selector).some(([key, value]) => labels?.[key] === value);
 

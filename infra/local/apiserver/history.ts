@@ -18,7 +18,7 @@ const keyOfObject = ({ kind, metadata }: RawObject): string => keyOf(kind as Sto
 export class Shelf {
   readonly objects = new Map<string, RawObject>();
   readonly listeners = new Set<(event: StoreEvent) => void>();
-  /** Made anew after a key came or went. */
+  /** Rebuilt after a key was added or removed. */
   #sorted: readonly string[] | undefined;
   #events: StoreEvent[] = [];
   /** Everything after this resourceVersion is in `#events`. */

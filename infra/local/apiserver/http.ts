@@ -14,7 +14,7 @@ export interface ApiServerOptions {
   readonly store: Store;
   /** 0, or left out: any free one. */
   readonly port?: number;
-  /** The bearer token that every request must have; without it nobody is asked for any. */
+  /** The bearer token that every request must have; undefined: no token is required. */
   readonly token?: string;
 }
 

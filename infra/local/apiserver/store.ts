@@ -145,7 +145,7 @@ export class Store {
     return held ? { object: marked, gone: false } : { object: this.#commit('DELETED', marked, marked), gone: true };
   }
 
-  /** Puts objects in as they stand: nothing is defaulted, uid and resourceVersion are kept, nobody is told. For the start. */
+  /** Loads objects unchanged: no defaults, uid and resourceVersion are kept, no watch event. For the start. */
   load(objects: readonly RawObject[]): void {
     for (const object of objects) {
       this.#implyNamespace(object);
@@ -155,7 +155,7 @@ export class Store {
     this.compact();
   }
 
-  /** As etcd restored from a backup: these objects, the version as it was then, no history. Who watches is told nothing. */
+  /** Behaves as an etcd restored from a backup: these objects, the version of that time, no history. Watches get no event. */
   restore(objects: readonly RawObject[], resourceVersion: number): void {
     for (const shelf of Object.values(this.#shelves)) shelf.objects.clear();
     this.resourceVersion = resourceVersion;
@@ -169,7 +169,7 @@ export class Store {
     return this.#commit(old ? 'MODIFIED' : 'ADDED', copyJson(object), old);
   }
 
-  /** Takes an object away whatever holds it; false when there is none. */
+  /** Removes an object in spite of finalizers; false when there is none. */
   remove(kind: StoreKind, namespace: string, name: string): boolean {
     const old = this.find(kind, namespace, name);
     if (old) this.#commit('DELETED', old, old);

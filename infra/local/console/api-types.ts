@@ -1,4 +1,4 @@
-/** What the console's API answers, for both sides of it. */
+/** The answers of the console's API, for server and page. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 
 export interface DashboardsAnswer {
@@ -22,11 +22,11 @@ export interface SeriesValues {
 export interface FleetRow {
   readonly cluster: string;
   readonly mode: string;
-  /** Seconds; null: not heard of yet. */
+  /** Seconds; null before the first heartbeat. */
   readonly heartbeatAge: number | null;
-  /** Age in seconds of the oldest work that is owed; 0 for none. */
+  /** Age in seconds of the oldest overdue work; 0 for none. */
   readonly oldestDirty: number;
-  /** Milliseconds from seen to written, of the last five minutes. */
+  /** Milliseconds from the relay's observation to the accepted write, over the last five minutes. */
   readonly p50: number | null;
   readonly p99: number | null;
   /** Runs that failed and work that was parked, in the last five minutes. */

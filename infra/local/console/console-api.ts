@@ -1,4 +1,4 @@
-/** The console's API: what its page asks for, as JSON. */
+/** The console's API: JSON for its page. */
 import { explain, listServices } from '#infra/cli/explain-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';

@@ -1,4 +1,4 @@
-/** The console's page: bundled when it is first asked for, so that a run without an onlooker does not wait for it. */
+/** The console's page: bundled at the first request, so that a run without a visitor does not wait for it. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';

@@ -1,4 +1,4 @@
-/** The dashboards' series, from what the local run has emitted. */
+/** The dashboards' series, from the metrics that the local run has emitted. */
 import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { QueueRole, Source } from '#infra/monitoring/series.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
@@ -36,7 +36,7 @@ function valuesOf(
   return { values, newest: values.findLast((v) => v !== null) ?? null };
 }
 
-/** Nothing counted is 0 from the run's start on; a period that is not over says nothing yet. */
+/** A period without a count is 0 from the run's start on; the current period has no value yet. */
 function sums(
   points: readonly (number | undefined)[],
   { from, period }: Pick<Query, 'from' | 'period'>,

@@ -18,7 +18,7 @@ export interface Answer {
 /** Content by path. */
 export type Routes = { readonly [path: string]: (query: URLSearchParams) => Answer | Promise<Answer> };
 
-/** The page needs nothing from anywhere else, and nobody may frame it. */
+/** The page loads nothing from other origins, and no site may frame it. */
 const headers = {
   'cache-control': 'no-store',
   'content-security-policy':

@@ -1,6 +1,6 @@
 import type { Failure } from '../api-types.ts';
 
-/** Throws what the API says is wrong. */
+/** Throws the error of the API's answer. */
 export async function ask<T>(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<T> {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const search = new URLSearchParams(given).toString();
@@ -10,7 +10,7 @@ export async function ask<T>(path: string, query: { readonly [name: string]: str
   return body as T;
 }
 
-/** The run is there and says no. */
+/** The API has answered with an error. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

@@ -1,4 +1,4 @@
-/** The console's page: three views, drawn anew from the run each second. */
+/** The console's page: three views, drawn again each second. */
 import type { DashboardsAnswer } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
 import { dashboardView } from './dashboard.ts';
@@ -97,7 +97,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** Not announced each second: what is said aloud is that it is live, or why not. */
+/** Screen readers announce only that the page is live, or why it is not, and not each second. */
 function say(state: 'live' | 'stale', text: string): void {
   live.dataset['state'] = state;
   if (state === 'stale' || live.querySelector('time') === null) live.replaceChildren(state === 'live' ? h('time', { 'aria-label': 'live' }) : text);
@@ -131,7 +131,7 @@ async function start(): Promise<void> {
 
 addEventListener('hashchange', () => {
   navigate();
-  // As after following a link to another page: the keyboard goes on from the top of what is new.
+  // As after following a link to another page: keyboard focus moves to the top of the new view.
   content.focus({ preventScroll: false });
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', navigate);

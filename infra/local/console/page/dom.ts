@@ -1,4 +1,4 @@
-/** Elements from values. Text is always text: nothing that a cluster says becomes markup. */
+/** Elements from values. Text is always text: no name from a cluster becomes markup. */
 export type Child = Node | string | undefined;
 
 export function h<K extends keyof HTMLElementTagNameMap>(

@@ -1,11 +1,11 @@
-/** An explanation, laid out: the sentence, the pods with their verdicts, what is saved, and the facts. */
+/** The view of an explanation: the sentence, the pods with their verdicts, the written outputs, and the facts. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
 import { type Child, h } from './dom.ts';
 
 /** A service may have thousands: so many pods and addresses are shown, and the search finds the others. */
 const shown = 50;
 
-/** Each part is drawn anew only when it changes, so that what is being read or typed stays. */
+/** Each part is drawn again only when it changes, so that a selection or an input stays. */
 export function explanationView() {
   const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
     const element = h(tag, attributes);

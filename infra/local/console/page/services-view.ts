@@ -44,7 +44,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       ),
     );
 
-  /** Draws the list anew only when it changes: focus stays on the link that has it. */
+  /** Draws the list again only when it changes: the focused link keeps the focus. */
   function list(): void {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name}`.toLowerCase().includes(w)));
@@ -78,7 +78,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       }
       if (!service || now < explainAt) return;
       explanation.show(await ask<Explanation>('/api/explain', { cluster, namespace, service }));
-      // A namespace of thousands of pods is not read all the time because somebody looks on.
+      // A namespace of thousands of pods is not read each second for an open page.
       explainAt = Date.now() + 10 * (Date.now() - now);
     },
     destroy() {},
