@@ -77,6 +77,8 @@ async function listForWhoDied(world: World): Promise<boolean> {
 const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readCluster(table, cluster))?.lists.ownListsWanted.length ?? 0) > 0;
 
 const settleMs = 120_000;
+/** Messages of a session that sweep has to verify wait twice as long each time, the last of them for about as long as the verification took. */
+const verifiedMs = 300_000;
 const stepMs = 6_000;
 
 /** Until nothing is under way and nothing has changed for a while. */
@@ -94,7 +96,7 @@ async function settle(world: World, after: string): Promise<void> {
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
     else return;
-    const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + settleMs;
+    const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + (world.profile.goesBack === 'never' ? settleMs : verifiedMs);
     if (scheduler.now > limit) {
       // A Service that is not there any more is given slices, which the garbage collector takes away, and a pod waits for a node: until the next list.
       if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost'))) return;
