@@ -1,5 +1,5 @@
 /**
- * `npm run cluster -- list | audit | pause | shadow | active | register | rebuild CLUSTER|--all`: switches take effect with the next run of each service, within seconds, and leave an
+ * `npm run cluster -- list | audit | pause | shadow | active | register | rebuild CLUSTER|--all | opt-in CLUSTER off|shadow|active`: switches take effect with the next run of each service, within seconds, and leave an
  * audit record. `pause --all` is the kill switch. `active` checks first (preflight.ts); --override skips the checks, and the audit record says so.
  */
 import { readFile } from 'node:fs/promises';
@@ -24,6 +24,7 @@ import { countDifferences } from '#shared/store/shadow-record.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { chosenClusters, command, connectHub, type Hub } from './connect-hub.ts';
+import { switchServicesThatOptIn } from './opt-in-switch.ts';
 import { readOverdueRuns } from './overdue-runs.ts';
 import {
   accessFindings,
@@ -60,14 +61,15 @@ await command(async () => {
       outputs: { type: 'string', default: 'cdk.out/outputs.json' },
     },
   });
-  const [verb = '', chosen] = positionals;
+  const [verb = '', chosen, third] = positionals;
   const hub = connectHub(process.env);
   if (verb === 'list') return list(hub);
   if (verb === 'audit') return audit(hub, await chosenClusters(hub.table, chosen, values.all ?? chosen === undefined));
+  if (verb === 'opt-in') return switchServicesThatOptIn(hub, { id: chosen, optIn: third, reason: values.reason, wake: wakeServices });
   const mode = modeOf[verb];
   if (!mode && verb !== 'register' && verb !== 'rebuild') {
     throw new UsageError(
-      `npm run cluster -- list | audit [CLUSTER] | pause | shadow | active | register | rebuild CLUSTER|--all; ${JSON.stringify(verb)} was given`,
+      `npm run cluster -- list | audit [CLUSTER] | pause | shadow | active | register | rebuild CLUSTER|--all | opt-in CLUSTER off|shadow|active; ${JSON.stringify(verb)} was given`,
     );
   }
   // On which hub: a kill switch that hits another one is none.

@@ -1,7 +1,7 @@
 /** The shape of clusters.yaml: each value's form, its default, and the sentence that describes the allowed values. */
 
 import { X509Certificate } from 'node:crypto';
-import { defaultSettings } from '#shared/contract/cluster-settings.ts';
+import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { AuthConfig, ClusterConfig, Config, HubConfig } from './config.ts';
@@ -87,12 +87,19 @@ const cluster: Shape<ClusterConfig> = checked(
   fields({
     id: required(clusterId),
     mode: withDefault(oneOf('shadow', 'active', 'paused'), 'shadow' as const),
+    optIn: withDefault(oneOf('off', 'shadow', 'active'), 'off' as const),
     settings: withDefault(
       fields({
         batchPeriodSeconds: withDefault(integer(0, longestDelaySeconds), defaultSettings.batchPeriodSeconds),
         maxEndpointsPerSlice: withDefault(integer(1, 1000), defaultSettings.maxEndpointsPerSlice),
         endpoints: withDefault(flag, defaultSettings.endpoints),
         slices: withDefault(flag, defaultSettings.slices),
+        optIn: optional(
+          fields({
+            cleanup: withDefault(flag, defaultOptInSettings.cleanup),
+            handoverSeconds: withDefault(integer(0, 3600), defaultOptInSettings.handoverSeconds),
+          }),
+        ),
       }),
       defaultSettings,
     ),
@@ -105,10 +112,12 @@ const cluster: Shape<ClusterConfig> = checked(
     api: optional(fields({ url: required(apiUrl), ca: optional(certificates), auth: required(auth) })),
     relay: required(relay),
   }),
-  ({ mode, api }) => {
+  ({ mode, optIn, api }) => {
+    if (optIn === 'active' && !api) return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
     if (mode !== 'active') return undefined;
     if (!api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
-    if (api.auth?.type === 'eks') return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed";
+    if (api.auth?.type === 'eks')
+      return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed, and optIn: active writes Services that opt in beside them";
     return undefined;
   },
 );

@@ -57,6 +57,8 @@ export interface ClusterConfig {
   readonly id: string;
   /** The first one; `npm run cluster` switches it later, and a deploy does not switch it back. */
   readonly mode: 'shadow' | 'active' | 'paused';
+  /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
+  readonly optIn: 'off' | 'shadow' | 'active';
   readonly settings: ClusterSettings;
   /** Of its own; the hub's by default. */
   readonly queueNames?: QueueNames | undefined;

@@ -80,7 +80,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
-    const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, settings: options.settings });
+    const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, optIn: options.optIn, settings: options.settings });
     consoleTable = unmeteredTable(urls.tableUrl);
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
     await publishLocalAddresses(addresses);

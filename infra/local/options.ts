@@ -4,12 +4,14 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';
 
 export interface Options {
   /** Embedded clusters; 0 with a kubeconfig. */
   readonly clusters: number;
   readonly kubeconfig: { readonly file: string; readonly context: string | undefined } | undefined;
   readonly mode: 'active' | 'shadow';
+  readonly optIn: OptIn;
   /** Where table and queues stay from run to run; otherwise in a folder that goes with the run. */
   readonly dataDir: string | undefined;
   readonly settings: Partial<ClusterSettings>;
@@ -18,17 +20,18 @@ export interface Options {
 }
 
 const allowed =
-  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --batch-period SECONDS, --max-endpoints-per-slice N, --controllers endpoints|slices|both';
+  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --opt-in off|shadow|active, --batch-period SECONDS, --max-endpoints-per-slice N, --controllers endpoints|slices|both';
 
 export function parseOptions(args: readonly string[], env: { readonly [name: string]: string | undefined }): Options {
   const { values } = parse(args);
-  const { kubeconfig, context, mode } = values;
+  const { kubeconfig, context, mode, 'opt-in': optIn = 'off' } = values;
   if (kubeconfig === undefined && (context !== undefined || mode !== undefined)) {
     throw new UsageError(`--${context === undefined ? 'mode' : 'context'} needs --kubeconfig FILE`);
   }
   if (kubeconfig !== undefined && values.clusters !== undefined)
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
   if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
+  if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
   const batchPeriodSeconds = number('--batch-period', values['batch-period'], 0, longestDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', values['max-endpoints-per-slice'], 1, 1000);
   return {
@@ -36,6 +39,7 @@ export function parseOptions(args: readonly string[], env: { readonly [name: str
     kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, context },
     // Beside a kube-controller-manager nothing but shadow is safe, and a kubeconfig does not tell whether there is one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
+    optIn,
     dataDir: values.data,
     settings: {
       ...controllers(values.controllers),
@@ -54,6 +58,7 @@ function parse(args: readonly string[]) {
     kubeconfig: string,
     context: string,
     mode: string,
+    'opt-in': string,
     'batch-period': string,
     'max-endpoints-per-slice': string,
     controllers: string,

@@ -2,10 +2,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
 import { region, tableName } from './child-specs.ts';
@@ -23,10 +24,11 @@ export interface HubOptions {
   readonly queuesUrl: string;
   readonly clusters: readonly string[];
   readonly mode: 'active' | 'shadow';
+  readonly optIn: OptIn;
   readonly settings: Partial<ClusterSettings>;
 }
 
-export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings }: HubOptions): Promise<LocalHub> {
+export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, optIn, settings }: HubOptions): Promise<LocalHub> {
   const common = { region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const dynamo = new DynamoDBClient({ ...common, endpoint: tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: queuesUrl });
@@ -34,8 +36,8 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
   await createTable(dynamo, tableName);
   const made = await Promise.all(clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const));
   for (const [id, { urls, eventsArn, syncsArn }] of made) {
-    await registerCluster(table, { id, mode, settings, queues: urls, eventsArn, syncsArn });
-    await followMode(table, id, mode);
+    await registerCluster(table, { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn });
+    await followSwitches(table, id, mode, optIn);
   }
   sqs.destroy();
   return {
@@ -47,7 +49,9 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, settings
   };
 }
 
-/** A cluster that is known already keeps its mode when it is registered; here the command line switches it. */
-async function followMode(table: Table, cluster: string, mode: 'active' | 'shadow'): Promise<void> {
-  if ((await readCluster(table, cluster))?.mode !== mode) await switchMode(table, cluster, mode);
+/** A cluster that is known already keeps its switches when it is registered; here the command line switches them. */
+async function followSwitches(table: Table, cluster: string, mode: 'active' | 'shadow', optIn: OptIn): Promise<void> {
+  const known = await readCluster(table, cluster);
+  if (known?.mode !== mode) await switchMode(table, cluster, mode);
+  if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn);
 }

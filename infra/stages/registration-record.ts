@@ -8,9 +8,10 @@ export interface RegisteredQueues {
 }
 
 export function registrationRecord(cluster: ClusterConfig, { urls, eventsArn, syncsArn }: RegisteredQueues) {
-  const { id, mode, settings } = cluster;
+  const { id, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
-  return { id, mode, settings, queues: urls, eventsArn, syncsArn, ...(api && { api }) };
+  // Left out where it is off: the record is then the one of the version before, and a deploy changes nothing.
+  return { id, mode, ...(optIn !== 'off' && { optIn }), settings, queues: urls, eventsArn, syncsArn, ...(api && { api }) };
 }
 
 /** What the workers need to know; access entries and rights to keys are the stacks' own business. */

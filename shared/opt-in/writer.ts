@@ -7,6 +7,7 @@ import { parseSelector } from './selector.ts';
 /** Of a cluster: `shadow` computes what services that opt in would get, and writes nothing. */
 export type OptIn = 'off' | 'shadow' | 'active';
 export const optIns: readonly OptIn[] = ['off', 'shadow', 'active'];
+export const isOptIn = (text: string | undefined): text is OptIn => optIns.some((o) => o === text);
 
 export type Writer =
   /** spec.selector: the controllers that Kubernetes has for it, or we in their place. `annotated`: it opts in once the selector is gone. */

@@ -146,7 +146,7 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
     [
       'an unknown key',
       cluster('moode: shadow'),
-      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, settings, queueNames, concurrency, alarms, api, relay are allowed',
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, settings, queueNames, concurrency, alarms, api, relay are allowed',
     ],
     ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
     [
@@ -232,6 +232,12 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
       cluster('mode: active'),
       'clusters.yaml:3:5: clusters[0]: mode is active, but there is no api to write to: shadow and paused are allowed without one',
     ],
+    [
+      'opt-in without an API',
+      cluster('optIn: active'),
+      'clusters.yaml:3:5: clusters[0]: optIn is active, but there is no api to write to: off and shadow are allowed without one',
+    ],
+    ['an opt-in that is unknown', cluster('optIn: on'), /optIn: "on" is not one of off, shadow, active|optIn: "on"/],
     [
       'active on EKS',
       api('auth: { type: eks, clusterName: a } }\n    mode: active\n    settings: { batchPeriodSeconds: 1'),

@@ -144,3 +144,23 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
   expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, services are woken by sweep/m);
   expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
 });
+
+it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', { timeout: 60_000 }, async () => {
+  const queues = { events: 'x', syncs: 'x', parked: 'x', quarantine: 'x' };
+  await registerCluster(hub.table, { id: 'opts-in', mode: 'shadow', queues, api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } } });
+  await registerCluster(hub.table, { id: 'no-api', mode: 'shadow', queues });
+  const refused = await Promise.all([
+    cluster('opt-in', 'opts-in', 'on'),
+    cluster('opt-in', 'no-api', 'active'),
+    cluster('opt-in', 'nowhere', 'active'),
+  ]);
+  expect(refused.map((r) => r.code)).toEqual([2, 2, 2]);
+  expect(refused.map((r) => r.output).join()).toMatch(
+    /off\|shadow\|active; "on" was given[\s\S]*no-api has no api to write to[\s\S]*nowhere is not a cluster/,
+  );
+  const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--reason', 'first try');
+  expect([code, output]).toEqual([0, expect.stringContaining('opts-in  opt-in off → active')]);
+  expect(await readCluster(hub.table, 'opts-in')).toMatchObject({ mode: 'shadow', optIn: 'active' });
+  expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual(['opt-in off → active: first try']);
+  expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain('slices of Services that opt in stay as they are');
+});

@@ -4,7 +4,7 @@ import { parseOptions } from '#infra/local/options.ts';
 const options = (line: string, env = {}) => parseOptions(line.split(' ').filter(Boolean), env);
 
 it('without arguments there is one embedded cluster that is written to, on port 8080', () => {
-  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', dataDir: undefined, settings: {}, port: 8080 });
+  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', optIn: 'off', dataDir: undefined, settings: {}, port: 8080 });
 });
 
 it('with a kubeconfig nothing is written unless that is asked for', () => {
@@ -48,4 +48,9 @@ it.each([
 
 it('refuses a port that is none', () => {
   expect(() => options('', { PORT: 'http' })).toThrow('PORT http: a whole number from 0 to 65535');
+});
+
+it('services that opt in are written beside the built-in controllers where that is asked for', () => {
+  expect(options('--kubeconfig k.yaml --mode shadow --opt-in active')).toMatchObject({ mode: 'shadow', optIn: 'active' });
+  expect(() => options('--opt-in on')).toThrow('--opt-in on: off, shadow, active');
 });
