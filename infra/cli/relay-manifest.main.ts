@@ -59,6 +59,12 @@ function installOf(clusterId: string): Parameters<typeof relayManifest>[0] {
     namespace: cluster.relay.namespace,
     eventsQueueUrl: deployed.eventsQueueUrl,
     region,
+    tasks: {
+      // A cluster that is to be active later has these rights from the start, unless Services opt in there instead.
+      builtIn: cluster.optIn !== 'active' || cluster.mode === 'active',
+      optIn: cluster.optIn === 'active',
+      cleanup: cluster.optIn === 'active' && (cluster.settings.optIn?.cleanup ?? true),
+    },
     outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
     replicas: cluster.relay.replicas,
     resyncSeconds: String(cluster.relay.resyncSeconds),

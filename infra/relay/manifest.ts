@@ -5,6 +5,7 @@ import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, w
 import { relayRbac } from './rbac.ts';
 import { relayLease, relayServiceAccount } from './relay-names.ts';
 import { writerLimits } from './writer-limits.ts';
+import type { WriterTasks } from './writer-policies.ts';
 
 export interface RelayInstall {
   readonly cluster: string;
@@ -13,6 +14,8 @@ export interface RelayInstall {
   readonly region: string;
   /** `full` lets shadow compare without credentials for the cluster; `metadata` is enough once active. */
   readonly outputs: 'full' | 'metadata';
+  /** What of the cluster the hub may write; what the two controllers write if left out. */
+  readonly tasks?: WriterTasks;
   readonly replicas: number;
   readonly resyncSeconds: string;
   /** The role that AWS gives for a token of the relay's ServiceAccount, where it is known by that. */
@@ -35,15 +38,15 @@ const matchLabels = { 'app.kubernetes.io/name': name };
 
 /** Everything that a cluster needs, in the order in which it can be applied. */
 export function relayManifest(install: RelayInstall): readonly Manifest[] {
-  const { namespace, program } = install;
+  const { namespace, program, tasks } = install;
   return [
     {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', 'app.kubernetes.io/part-of': 'fleet-endpoints' } },
     },
-    ...relayRbac(namespace),
-    ...writerLimits(namespace),
+    ...relayRbac(namespace, tasks),
+    ...writerLimits(namespace, tasks),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),
     {

@@ -1,5 +1,6 @@
 import type { Manifest } from './manifest-yaml.ts';
 import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
+import { builtInAlone, type WriterTasks } from './writer-policies.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay';
@@ -10,7 +11,7 @@ const writerRole = 'fleet-endpoints-writer';
 const identity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
 
 /** Who may read (the relay, within the cluster) and who may write (the hub's functions, from outside). */
-export const relayRbac = (namespace: string): readonly Manifest[] => [
+export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks = builtInAlone): readonly Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: relayServiceAccount, namespace } },
   // For clusters that know the hub by a token of their own; its pods, of which there are none, get no token.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: writerServiceAccount, namespace }, automountServiceAccountToken: false },
@@ -47,7 +48,11 @@ export const relayRbac = (namespace: string): readonly Manifest[] => [
     kind: 'ClusterRole',
     metadata: { name: writerRole },
     rules: [
-      { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+      {
+        apiGroups: [''],
+        resources: ['endpoints'],
+        verbs: ['get', 'list', ...(builtIn ? ['create', 'update', 'delete'] : cleanup ? ['delete'] : [])],
+      },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
       // OpenShift requires this right to set addresses in endpoints; other distributions do not.
       { apiGroups: ['', 'discovery.k8s.io'], resources: ['endpoints/restricted', 'endpointslices/restricted'], verbs: ['create'] },

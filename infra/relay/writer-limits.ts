@@ -1,10 +1,10 @@
 import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
-import { writerPolicies } from './writer-policies.ts';
+import { builtInAlone, type WriterTasks, writerPolicies } from './writer-policies.ts';
 
 /** What holds the writer besides RBAC: policies for what it writes, and a share of the API server of its own, which it can't outgrow. */
-export const writerLimits = (namespace: string): readonly Manifest[] => [
-  ...writerPolicies(namespace),
+export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlone): readonly Manifest[] => [
+  ...writerPolicies(namespace, tasks),
   {
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
     kind: 'PriorityLevelConfiguration',

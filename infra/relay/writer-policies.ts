@@ -2,13 +2,36 @@
  * Whoever writes endpoints redirects traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
-import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import {
+  endpointsManagedByLabel,
+  eventComponents,
+  leaderAnnotation,
+  optInManager,
+  serviceNameLabel,
+  sliceManagedByLabel,
+} from '#shared/contract/managed-by.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { protectedLabel, writerGroup, writerServiceAccount } from './relay-names.ts';
 
-export const writerPolicies = (namespace: string): readonly Manifest[] => [
-  ...policy(namespace, { name: 'fleet-endpoints-writer-slices', kinds: [slices], validations: sliceRules }),
-  ...policy(namespace, { name: 'fleet-endpoints-writer-endpoints', kinds: [endpoints], validations: endpointsRules }),
+/** What the cluster's switches let the hub write. */
+export interface WriterTasks {
+  /** What the two controllers of Kubernetes write. */
+  readonly builtIn: boolean;
+  /** Slices of Services that opt in. */
+  readonly optIn: boolean;
+  /** Deletion of what the built-in controllers leave behind of these. */
+  readonly cleanup: boolean;
+}
+
+export const builtInAlone: WriterTasks = { builtIn: true, optIn: false, cleanup: false };
+
+export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAlone): readonly Manifest[] => [
+  ...policy(namespace, { name: 'fleet-endpoints-writer-slices', kinds: [slices], validations: sliceRules(tasks) }),
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-endpoints',
+    kinds: [endpoints],
+    validations: tasks.builtIn ? endpointsRules : leftoverEndpointsRules(tasks),
+  }),
   ...policy(namespace, { name: 'fleet-endpoints-writer-events', kinds: [events], validations: eventRules }),
   // CEL can't look a Service up, but it is given every Service with this label. All Services would cost half a millisecond each, at every write.
   ...policy(
@@ -52,18 +75,37 @@ const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): stri
 };
 const noFinalizers: Rule = { expression: addsNo('finalizers'), message: 'the writer adds no finalizers' };
 
-const isOurSlice = (it: string): string => `${labelOf(it, sliceManagedByLabel.key)} == '${sliceManagedByLabel.value}'`;
+const manager = (it: string): string => labelOf(it, sliceManagedByLabel.key);
+const managersOf = ({ builtIn, optIn }: WriterTasks): readonly string[] => [
+  ...(builtIn ? [sliceManagedByLabel.value] : []),
+  ...(optIn ? [optInManager] : []),
+];
+const isManagedBy = (it: string, managers: readonly string[]): string =>
+  managers.length === 1 ? `${manager(it)} == '${managers[0]}'` : `${manager(it)} in [${managers.map((m) => `'${m}'`).join(', ')}]`;
 const serviceOf = (it: string): string => labelOf(it, serviceNameLabel);
 const isTheService = `(x.apiVersion == 'v1' && x.kind == 'Service' && x.name == ${serviceOf('object')})`;
-const sliceLabel = `${sliceManagedByLabel.key}=${sliceManagedByLabel.value}`;
 
-const sliceRules: readonly Rule[] = [
-  { expression: onWrite(isOurSlice('object')), message: `the writer writes slices labelled ${sliceLabel} only` },
-  {
-    // Or the write that takes a slice over could label it as well.
-    expression: onOld(isOurSlice('oldObject')),
-    message: `the writer changes and deletes only slices that are labelled ${sliceLabel} already`,
-  },
+/** Leftovers of a removed selector may be deleted, and no more: what is deleted wrongly the built-in controllers make again at once. */
+function ownerRules(tasks: WriterTasks): readonly Rule[] {
+  const managers = managersOf(tasks);
+  const labels = managers.map((m) => `${sliceManagedByLabel.key}=${m}`).join(' or ');
+  const isLeftover =
+    tasks.optIn && tasks.cleanup ? ` || (request.operation == 'DELETE' && ${manager('oldObject')} == '${sliceManagedByLabel.value}')` : '';
+  return [
+    { expression: onWrite(isManagedBy('object', managers)), message: `the writer writes slices labelled ${labels} only` },
+    {
+      // Or the write that takes a slice over could label it as well.
+      expression: onOld(`${isManagedBy('oldObject', managers)}${isLeftover}`),
+      message: `the writer changes and deletes only slices that are labelled ${labels} already`,
+    },
+    ...(managers.length > 1
+      ? [{ expression: onUpdate(`${manager('object')} == ${manager('oldObject')}`), message: 'the writer does not change whose a slice is' }]
+      : []),
+  ];
+}
+
+const sliceRules = (tasks: WriterTasks): readonly Rule[] => [
+  ...ownerRules(tasks),
   { expression: onUpdate(`${serviceOf('object')} == ${serviceOf('oldObject')}`), message: 'the writer does not move a slice to another Service' },
   {
     // kube-apiserver puts its own slice right again, but never looks at a second one.
@@ -114,6 +156,15 @@ const endpointsRules: readonly Rule[] = [
   { expression: addsNo('ownerReferences'), message: 'the writer adds no owners' },
   noFinalizers,
   { expression: onWrite(pointsAtPods('object')), message: 'the writer points at pods of the same namespace only' },
+];
+
+/** Where the hub writes only Services that opt in, it writes no Endpoints. */
+const leftoverEndpointsRules = ({ cleanup }: WriterTasks): readonly Rule[] => [
+  {
+    expression: cleanup ? "request.operation == 'DELETE'" : 'false',
+    message: `the writer ${cleanup ? 'deletes Endpoints alone' : 'writes no Endpoints'}`,
+  },
+  ...endpointsRules,
 ];
 
 const isOurEvent = (it: string): string =>

@@ -4,6 +4,8 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
+import { relayRbac } from '#infra/relay/rbac.ts';
+import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import {
@@ -283,5 +285,32 @@ describe('the Helm chart', () => {
         .filter((name) => name !== 'global')
         .sort(),
     ).toEqual(Object.keys(defaults).sort());
+  });
+});
+
+describe('limits of the writer where Services opt in', () => {
+  const rulesOf = (tasks: WriterTasks) => JSON.stringify(writerPolicies('fleet-endpoints', tasks));
+  const alone = { builtIn: false, optIn: true, cleanup: true };
+
+  it('the writer of opt-in slices alone makes neither slices of the built-in controllers nor Endpoints, and deletes what these leave behind', () => {
+    expect(rulesOf(alone)).toContain("== 'opt-in.fleet-endpoints'");
+    expect(rulesOf(alone)).toContain('the writer deletes Endpoints alone');
+    expect(rulesOf(alone)).toMatch(/DELETE' && [^|]*== 'endpointslice-controller.k8s.io'/);
+    const endpoints = relayRbac('fleet-endpoints', alone)
+      .flatMap((m) => (m as unknown as { readonly rules?: readonly { resources: readonly string[]; verbs: readonly string[] }[] }).rules ?? [])
+      .filter((r) => r.resources.length === 1 && r.resources[0] === 'endpoints');
+    expect(endpoints.map((r) => r.verbs)).toEqual([['get', 'list', 'delete']]);
+  });
+
+  it('without cleanup the writer of opt-in slices alone deletes nothing of the built-in controllers', () => {
+    const rules = rulesOf({ ...alone, cleanup: false });
+    expect(rules).toContain('the writer writes no Endpoints');
+    expect(rules).not.toContain("== 'endpointslice-controller.k8s.io'");
+  });
+
+  it('a writer of both does not change whose a slice is', () => {
+    const rules = rulesOf({ builtIn: true, optIn: true, cleanup: true });
+    expect(rules).toContain("in ['endpointslice-controller.k8s.io', 'opt-in.fleet-endpoints']");
+    expect(rules).toContain('the writer does not change whose a slice is');
   });
 });
