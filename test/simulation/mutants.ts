@@ -70,12 +70,13 @@ const crashing: Partial<Profile> = {
 export const mutants: readonly Mutant[] = [
   {
     name: 'what an object was before is not remembered until it has been announced',
-    seeds: [21, 35],
+    seeds: [40, 106, 21],
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
   },
   {
     name: 'a batch that had nothing new to write has nothing to tell',
+    seeds: [5, 3, 6],
     profile: crashing,
     table: (table, actor) => ({
       ...table,
@@ -90,25 +91,25 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is owed is cleared before the wake-ups are sent',
-    seeds: [15, 106],
+    seeds: [203, 139, 106],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
   },
   {
     name: 'a retry is recorded before it is sent',
-    seeds: [1, 145],
+    seeds: [26, 21, 32],
     profile: { ...crashing, apiFailures: 0.1, fateAt: ['send'] },
     ...sendsLate('sync', (change) => change.remove?.includes('lease') ?? false),
   },
   {
     name: 'a wake-up that finds the service taken is dropped',
-    seeds: [46, 22],
+    seeds: [73, 56, 72],
     profile: { ...crashing, crashes: 0.1, slow: 0.1, namespaces: 1, services: 1, pods: 4, changes: 40 },
     queue: (queue, name) => (name === 'syncs' ? { send: (messages) => queue.send(messages.filter((m) => !isForLeaseEnd(m))) } : queue),
   },
   {
     name: 'a change under a lease is not announced, though the run under way may have read before it',
-    seeds: [75, 86],
+    seeds: [58, 76, 79],
     // A burst: without one nobody has met a lease before.
     profile: {
       ...crashing,
@@ -132,18 +133,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a lease is taken without a look at who holds it',
-    seeds: [16],
+    seeds: [3, 8, 22],
     profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
   },
   {
     name: 'outputs are saved without proof of the lease',
-    seeds: [53, 60],
+    seeds: [60, 71, 53],
     profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['api'], namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
     table: believesInItsLease,
   },
   {
     name: 'tombstones are purged by age alone',
+    seeds: [3, 4, 2],
     profile: { ...crashing, crashes: 0, duplicates: 0.5, delayMs: 30_000, changes: 60 },
     begin: (world) => {
       const round = async (): Promise<void> => {
@@ -158,7 +160,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is older than the newest list may come to life',
-    seeds: [8],
+    seeds: [4, 2, 3],
     profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
       // Without a fence nothing keeps a purge from being wrong either.
@@ -172,6 +174,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no brake',
+    seeds: [8, 1, 3],
     profile: { ...crashing, crashes: 0, shrunkenLists: true, pods: 14, namespaces: 1, services: 2, relistMs: 15_000, changes: 4 },
     api: (api, actor) => ({
       ...api,
@@ -181,6 +184,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'runs before the first lists',
+    seeds: [4, 1, 2],
     profile: { ...crashing, crashes: 0, limits: withPageSize(3), pods: 10, changes: 5 },
     table: (table, actor) => ({
       ...table,
@@ -193,7 +197,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'syncs go on while it is in doubt whether the cluster is still the same',
-    seeds: [28, 71],
+    seeds: [185, 90, 28],
     profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60, batchPeriodSeconds: 30 },
     table: (table, actor) => ({
       ...table,
@@ -205,6 +209,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a restored cluster keeps its incarnation',
+    seeds: [4, 2, 3],
     profile: { ...crashing, crashes: 0, goesBack: 'restored', changes: 40 },
     table: (table, actor) => ({
       ...table,
@@ -216,7 +221,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the mode is read from a cache',
-    seeds: [3],
+    seeds: [11, 3, 10],
     profile: { ...crashing, crashes: 0, modeSwitches: 2, changes: 60 },
     table: (table, actor, world) => ({
       ...table,
@@ -225,7 +230,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'selectors are read eventually consistent',
-    seeds: [51, 55],
+    seeds: [59, 153, 51],
     profile: { ...crashing, crashes: 0, changes: 60, delayMs: 0, watchDelayMs: 50 },
     table: (table, actor, world) => ({
       ...table,
@@ -234,6 +239,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a foreign write wakes the service, but not to look at the cluster',
+    seeds: [3, 2, 5],
     profile: { ...crashing, crashes: 0, foreignEdits: 6, changes: 5 },
     table: (table) => ({
       ...table,
@@ -243,12 +249,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'pods are written and not logged for the workers that keep them',
+    seeds: [1, 2, 4],
     profile: { ...crashing, crashes: 0 },
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
     name: 'a batch that others have overtaken logs its pods under the number that readers have given up',
-    seeds: [78],
+    seeds: [180, 82, 252],
     profile: {
       ...crashing,
       crashes: 0,
@@ -271,13 +278,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a part of a list of outputs begins from the start in each run',
-    seeds: [4],
+    seeds: [3, 2, 4],
     profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { entriesPerStep: 4, servicesPerStep: 4 } }), new Random(1)) },
     queue: (queue, name, actor, world) =>
       name === 'events' && is('ingest', actor) ? { send: (messages) => queue.send(fromTheStart(messages, world)) } : queue,
   },
   {
     name: 'the brake asks which pods there are, and not how they are',
+    seeds: [4, 5, 2],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'ending') },
     api: (api, actor) => ({
       ...api,
@@ -290,6 +298,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a relay may confirm its own lists',
+    seeds: [5, 1, 4],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'confirmed') },
     table: (table, actor) => ({
       ...table,
@@ -301,11 +310,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a part of a list is bounded by what it compresses to alone',
+    seeds: [3, 4, 1],
     profile: { ...crashing, crashes: 0, fatLabels: true, pods: 12, limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }) },
   },
   {
     name: 'a switch of mode leaves the circuit open',
-    seeds: [1],
+    seeds: [4, 5, 3],
     profile: {
       ...crashing,
       crashes: 0,
@@ -320,25 +330,25 @@ export const mutants: readonly Mutant[] = [
   { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {
     name: 'parked work is re-driven with its old generation',
-    seeds: [7, 8],
+    seeds: [21, 28, 7],
     profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
     redriveCopies: true,
   },
   {
     name: 'a relay that stood still past its lease speaks on when it wakes',
-    seeds: [14, 2],
+    seeds: [14, 32, 2],
     profile: { ...crashing, crashes: 0, standby: true, relayFaults: 8, changes: 60 },
     turns: lateSpeaker,
   },
   {
     name: 'a standby goes on from what the relay before it had read, and not from what the queue had accepted',
-    seeds: [6, 1],
+    seeds: [9, 6, 10],
     profile: { ...crashing, crashes: 0, refusals: 0.1, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     turns: overstated,
   },
   {
     name: 'a standby holds nothing of what it reads',
-    seeds: [2, 10],
+    seeds: [2, 1, 5],
     profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     turns: unheld,
   },
