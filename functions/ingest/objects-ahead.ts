@@ -6,7 +6,6 @@
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
-import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
 import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
 import type { IngestDeps } from './ingest-deps.ts';
@@ -56,8 +55,8 @@ export function readAhead(deps: IngestDeps, cluster: string, records: readonly E
 function readable(deps: IngestDeps, body: string): Events | undefined {
   try {
     return readEvents(body, limitsOf(deps).queue);
-  } catch (error) {
-    if (error instanceof UnreadableMessage) return undefined;
-    throw error;
+  } catch {
+    // Whatever is wrong with it: its own application says so, and the other messages of the batch are applied.
+    return undefined;
   }
 }

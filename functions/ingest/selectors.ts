@@ -5,7 +5,8 @@ import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext } from './batch-context.ts';
 
 /**
- * The namespace's services, as new as the call; those that opt in have the selector of their annotation.
+ * The namespace's services, as new as the call; those that opt in have the selector of their annotation, whatever the cluster's switch was when this
+ * batch began: it may be thrown while the batch is under way, and a run that finds it off does nothing.
  *
  * To be called after the Pod was written. The version of the set is read (strongly consistent) first, then the services if it has moved, and they are
  * cached under that version, so that a Service written in between is not missed. For that the version is raised after a Service is written, and before
@@ -16,9 +17,9 @@ export async function servicesOf({ deps, cluster, store }: BatchContext, namespa
   const key = `${cluster.id}/${namespace}`;
   const version = versionNow ?? (await selectorsVersion(store, namespace));
   const cached = cache.get(key);
-  if (cached?.version === version && cached.optIn === cluster.optIn) return cached.services;
+  if (cached?.version === version) return cached.services;
   const records = await readObjects(store, 'Service', namespace);
-  const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []).map((service) => effective(service, cluster.optIn));
-  cache.set(key, { version, optIn: cluster.optIn, services });
+  const services = records.flatMap((r) => decodeObjectOf('Service', r) ?? []).map((service) => effective(service, 'active'));
+  cache.set(key, { version, services });
   return services;
 }

@@ -1,6 +1,5 @@
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Service } from '#shared/kube/types.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
 
 /** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
 export class LruCache<V> {
@@ -47,8 +46,6 @@ export class LruCache<V> {
 
 /** The services of a namespace as they were at a version of its set of services. */
 export interface CachedSelectors {
-  /** Those that opt in have the selector of their annotation, by this switch of the cluster. */
-  readonly optIn: OptIn;
   readonly version: number;
   readonly services: readonly Service[];
 }

@@ -87,6 +87,8 @@ export class Listing {
     if (!header && purpose === 'repair') throw new NotLeading('another relay leads');
     this.#attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(clock.now(), signal);
+    // The term may have ended meanwhile, and another one begun.
+    if (outbox.leaderHeader !== header) throw new NotLeading('the term has ended');
     if (header) {
       queue.beginList();
       await published.withdrawn(this.#kind, AbortSignal.any([signal, outbox.termEnds]));

@@ -117,7 +117,8 @@ export class Outbox {
   markListed(kind: Kind, version: string, accepted: boolean): void {
     const queue = this.queueOf(kind);
     queue.needList(version);
-    if (accepted) queue.dropAccepted(version);
+    // The leader may have taken the kind back since, to list it.
+    if (accepted && this.#leaderAccepted[kind] !== undefined) queue.dropAccepted(version);
     this.#changed.notifyAll();
   }
 

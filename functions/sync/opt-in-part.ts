@@ -98,6 +98,8 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
     deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
   await forgetPreview(run, writer);
+  // Shadow mode compares from now on, which a run does that has nothing of ours to write.
+  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return { kind: 'postponed', reason: 'compared after the hand-over', waitSeconds: 10 };
   return ok;
 }
 

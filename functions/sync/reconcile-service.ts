@@ -42,15 +42,19 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
   // At once, although the first of them shows whether the others are needed.
-  const ahead = readAhead(deps, service, claim.item, carriedOver);
+  // A run that was postponed before most likely is again.
+  const ahead = message.postponements ? Promise.resolve(undefined) : readAhead(deps, service, claim.item, carriedOver);
   ahead.catch(() => {});
   const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
   const applicant = { hasService: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
   const admission = admit(meta, applicant);
-  if (admission.kind === 'skip') return nothingDone(ok);
-  if (admission.kind === 'postpone') return nothingDone(admission.outcome);
+  if (admission.kind === 'skip' || admission.kind === 'postpone') {
+    // A call under way when the function is frozen would hold up the next run.
+    await ahead.catch(() => {});
+    return nothingDone(admission.kind === 'skip' ? ok : admission.outcome);
+  }
   try {
     const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, work: claim.item, items, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, meta, work, observed))) {

@@ -68,11 +68,15 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** With the next incarnation, so that nothing counts that was told before. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api }: ClusterRecord): Promise<BeforeRebuild> {
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api, optIn }: ClusterRecord): Promise<BeforeRebuild> {
   const former = await beforeRebuild(table, id);
   if (!former) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
-  await registerCluster(table, { id, mode: former.mode, settings, ...(queues && { queues }), ...(api && { api }) }, now());
+  await registerCluster(table, { id, mode: former.mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
   if (former.wasActive) await recordWasActive(table, id);
-  await recordAudit(table, id, { at: new Date(now()).toISOString(), who, what: `rebuilt: forgotten but for its mode (${former.mode}) and settings` });
+  await recordAudit(table, id, {
+    at: new Date(now()).toISOString(),
+    who,
+    what: `rebuilt: forgotten but for its mode (${former.mode}), optIn (${optIn}) and settings`,
+  });
   return former;
 }

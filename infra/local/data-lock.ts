@@ -16,7 +16,7 @@ export async function lockData(dir: string): Promise<() => Promise<void>> {
   const own: Holder = { pid: process.pid, began: await beginOf(process.pid) };
   if (!(await take(file, own))) {
     const holder = await holderOf(file);
-    if (holder && (await isAlive(holder))) throw inUse(dir, holder);
+    if (holder && (await staysAlive(holder))) throw inUse(dir, holder);
     await rm(file, { force: true });
     const taken = await take(file, own);
     // Another run may have found it stale at the same moment, and have removed ours.
@@ -51,6 +51,15 @@ async function holderOf(file: string): Promise<Holder | undefined> {
     .catch(() => undefined);
 }
 
+/** A run that was killed is there for a moment more. */
+async function staysAlive(holder: Holder): Promise<boolean> {
+  for (let looks = 0; looks < 10; looks++) {
+    if (!(await isAlive(holder))) return false;
+    await sleep(50);
+  }
+  return isAlive(holder);
+}
+
 async function isAlive({ pid, began }: Holder): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -58,11 +67,17 @@ async function isAlive({ pid, began }: Holder): Promise<boolean> {
     if ((e as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   // The number of a process that has gone may be another one's by now.
-  return began === undefined || began === (await beginOf(pid));
+  if (began === undefined) return true;
+  const [state, now] = await statOf(pid);
+  // Z: it has ended, and no process has asked how, as in a container without an init.
+  return began === now && state !== 'Z';
 }
 
-/** Linux: field 22 of stat, which comes after a name in brackets that may hold anything. */
-async function beginOf(pid: number): Promise<string | undefined> {
+const beginOf = async (pid: number): Promise<string | undefined> => (await statOf(pid))[1];
+
+/** Linux: fields 3 (state) and 22 (begin) of stat, which come after a name in brackets that may hold anything. */
+async function statOf(pid: number): Promise<readonly [string | undefined, string | undefined]> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return [fields[0], fields[19]];
 }

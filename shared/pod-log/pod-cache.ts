@@ -4,7 +4,7 @@ import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
-import { readLogEntries, readLogHead, takeLogNumber, writeLogEntry } from './pod-log.ts';
+import { readLogEntries, readLogHead, takeNextLogNumber, writeLogEntry } from './pod-log.ts';
 import { podsToRead, settledNumber, watermarkAfter, withoutEntry } from './pod-log-rules.ts';
 
 /** The Pods of a namespace as this worker has read them. */
@@ -118,9 +118,10 @@ export class PodCache implements Pods {
   async #logForCrashed(cached: CachedNamespace, { store, namespace, nowMs }: Place, unlogged: readonly ObjectRecord[]): Promise<void> {
     const names = new Set(unlogged.filter((r) => cached.loggedHere.get(r.name) !== r.version).map((r) => r.name));
     if (names.size > 0) {
-      const taken = await takeLogNumber(store, namespace, nowMs);
+      // None where the log is gone: the cluster's records are being cleared.
+      const taken = await takeNextLogNumber(store, namespace, nowMs);
       // Never needs a second entry (logPods): the Pods were read before the number was taken, so a reader that settles it has read them too.
-      await writeLogEntry(store, namespace, { taken, names }, this.#limits);
+      if (taken) await writeLogEntry(store, namespace, { taken, names }, this.#limits);
     }
     cached.loggedHere.clear();
     for (const r of unlogged) cached.loggedHere.set(r.name, r.version);

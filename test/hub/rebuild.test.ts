@@ -60,7 +60,9 @@ it('the cluster is served again as it is, in its mode, and nothing is written be
   await pass(10);
   expect(differences(world.store, 100)).toEqual([]);
   expect(world.queues.deadSyncs.waiting()).toEqual([]);
-  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['rebuilt: forgotten but for its mode (active) and settings']);
+  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual([
+    'rebuilt: forgotten but for its mode (active), optIn (off) and settings',
+  ]);
 });
 
 it('runs that had begun are waited for before anything is forgotten', async () => {

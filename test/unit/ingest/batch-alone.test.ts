@@ -1,0 +1,55 @@
+import { deflateRawSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import { readObject } from '#shared/store/objects.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { pod, service } from '../kube/objects.ts';
+import { ingestHub, silent } from './hub.ts';
+
+const depth = 200_000;
+
+it.each([
+  ['the whole text', '['.repeat(depth) + ']'.repeat(depth)],
+  [
+    'one field',
+    `{"v":1,"cluster":"c","session":"s","uid":"cluster-uid","base":"1","type":"live","kind":"Pod","asOf":${'['.repeat(depth)}${']'.repeat(depth)},"entries":[]}`,
+  ],
+])('a message that is nested too deeply (%s) is put aside, and the others of its batch are applied', async (_, text) => {
+  const hub = await ingestHub();
+  const nested = `z:${deflateRawSync(text).toString('base64')}`;
+  const good = hub.live('Pod', 9, { ns: 'ns', name: 'p', rv: '9', o: encodeProjection('Pod', pod('p')) });
+  expect(await hub.ingest(nested, good)).toEqual([]);
+  expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
+});
+
+it('a pod that is written while the switch for services that opt in is thrown wakes the service that the annotation makes its own', async () => {
+  const hub = await ingestHub();
+  const base = service();
+  const { selector: _, ...spec } = base.spec ?? {};
+  const optsIn = { ...base, metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } }, spec };
+  const { name, namespace = 'ns' } = optsIn.metadata;
+  await hub.ingest(hub.live('Service', 5, { ns: namespace, name, rv: '5', o: encodeProjection('Service', optsIn) }));
+  const key = { cluster: 'c', namespace, name };
+  let atSwitch = 0;
+  const { put } = hub.table;
+  Object.assign(hub.table, {
+    put: async (...args: Parameters<typeof put>) => {
+      if (args[0].pk.startsWith('c#POD#') && atSwitch === 0) {
+        await switchOptIn(hub.table, 'c', 'active', hub.clock.now);
+        const cluster = (await readCluster(hub.table, 'c')) as ClusterRecord;
+        await addAll({ table: hub.table, queues: hub.deps.queues, now: () => hub.clock.now, log: silent }, cluster);
+        atSwitch = (await readWork(hub.table, key)).generation;
+      }
+      return put(...args);
+    },
+  });
+  const base2 = pod('p');
+  const selected = { ...base2, metadata: { ...base2.metadata, namespace, labels: { app: 'a' } } };
+  await hub.ingest(hub.live('Pod', 9, { ns: namespace, name: 'p', rv: '9', o: encodeProjection('Pod', selected) }));
+  expect(atSwitch).toBeGreaterThan(0);
+  expect((await readWork(hub.table, key)).generation).toBeGreaterThan(atSwitch);
+});

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { Attempts } from '#functions/relay/attempts.ts';
+import { systemClock as clock } from '#functions/relay/clock.ts';
+import { Listing } from '#functions/relay/listing.ts';
+import { Meter } from '#functions/relay/meter.ts';
+import { Mutex } from '#functions/relay/mutex.ts';
+import { Outbox } from '#functions/relay/outbox.ts';
+import { Published } from '#functions/relay/published.ts';
+import { SentIndex } from '#functions/relay/sent-index.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+
+const log: Log = { info() {}, warn() {}, error() {}, with: () => log };
+
+it('a term that ends while a list asks for the identity leaves no list that is never sent', async () => {
+  const meter = new Meter();
+  const header = (session: string) => ({ v: 1 as const, cluster: 'c', session, uid: 'u', base: '1' });
+  const outbox = new Outbox({ queue: { send: async () => {} }, clock, log, meter }, undefined);
+  outbox.lead(header('s1'));
+  outbox.markRead('Pod', '10');
+  const deps = {
+    outbox,
+    clock,
+    log,
+    meter,
+    source: { list: async () => ({ resourceVersion: '11', items: [] }) },
+    sentIndex: new SentIndex({ clock, log, meter, outputs: 'metadata' } as never),
+    newId: () => 'l',
+    identityCheck: { checkUid: async () => outbox.standBy() },
+    listMutex: new Mutex(),
+    published: new Published(),
+  } as never;
+  const options = { base: '1', resyncMs: 1_800_000, pageSize: 10, failFast: false } as never;
+  await new Listing('Pod', deps, options, new Attempts('Pod', deps, false)).list('repair', new AbortController().signal);
+  outbox.lead(header('s2'));
+  expect(outbox.queueOf('Pod').publishable(true)).toBe('10');
+});
