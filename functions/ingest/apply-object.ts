@@ -1,7 +1,7 @@
 /**
  * An entry of an input kind becomes the newest record of its object, or loses to a newer one. This module only writes and says what is pending;
- * batch.ts notifies the services in the order of docs/architecture.md, "Invariants": object, selectors, generation, message, and only then are
- * the record's `unnotifiedLabels` cleared.
+ * batch.ts notifies the services. The order, of which the first two steps are here (docs/architecture.md, "Invariants"): log number, object,
+ * versions of the sets, log entry, generation, wake-up; then the record's `unnotifiedLabels` (`past`) are cleared, and the list part is marked.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';

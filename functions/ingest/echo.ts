@@ -1,3 +1,7 @@
+/**
+ * Is what the relay saw of an output our own write (an echo), or a foreign one? `Verdict` lists the answers; observed-outputs.ts acts on them.
+ * Pure.
+ */
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';
@@ -13,7 +17,7 @@ export interface Observation {
   readonly listedAt: Version | undefined;
   readonly saved: OutputRecord | undefined;
   /** The Endpoints are ours, and their Service does not exist. */
-  readonly isOrphaned: boolean;
+  readonly isWithoutService: boolean;
 }
 
 /**
@@ -25,9 +29,9 @@ export interface Observation {
  */
 export type Verdict = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
 
-export function classify({ kind, saved, seen, version, listedAt, isOrphaned }: Observation): Verdict {
+export function classify({ kind, saved, seen, version, listedAt, isWithoutService }: Observation): Verdict {
   if (saved && listedAt !== undefined && version < saved.version && saved.version <= listedAt) return 'rewound';
-  if (isOrphaned || !isOwnEcho(kind, saved, seen, version)) return seen.secondLook ? 'foreign' : 'look-again';
+  if (isWithoutService || !isOwnEcho(kind, saved, seen, version)) return seen.secondLook ? 'foreign' : 'look-again';
   return saved && !seen.secondLook ? 'ours' : 'ours-or-unsaved';
 }
 
@@ -35,7 +39,7 @@ export function classify({ kind, saved, seen, version, listedAt, isOrphaned }: O
  * Endpoints of ours that sync has not saved, at the second look. If their Service is gone, then a worker that had lost its lease made them after the
  * Service's end, when nothing is saved any more.
  */
-export const mayBeOrphaned = ({ kind, saved, seen }: Pick<Observation, 'kind' | 'saved' | 'seen'>): boolean =>
+export const mayBeWithoutService = ({ kind, saved, seen }: Pick<Observation, 'kind' | 'saved' | 'seen'>): boolean =>
   kind === 'Endpoints' && !saved && seen.secondLook === true && !seen.deleted && !seen.leader && seen.managedBy === endpointsManagedBy;
 
 /**

@@ -12,7 +12,7 @@ import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from './batch-context.ts';
-import { classify, mayBeOrphaned, type Observation } from './echo.ts';
+import { classify, mayBeWithoutService, type Observation } from './echo.ts';
 import { byOurClock } from './relay-clock.ts';
 
 /** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
@@ -69,9 +69,9 @@ async function observe(
   entry: Pick<Observation, 'kind' | 'seen' | 'version' | 'listedAt'>,
 ): Promise<Observation> {
   const saved = await readOutput(deps.table, service, { kind: entry.kind, name: entry.seen.name });
-  const observation = { ...entry, saved, isOrphaned: false };
-  if (!mayBeOrphaned(observation)) return observation;
-  return { ...observation, isOrphaned: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };
+  const observation = { ...entry, saved, isWithoutService: false };
+  if (!mayBeWithoutService(observation)) return observation;
+  return { ...observation, isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };
 }
 
 /** The entries come back after EV-16's delay. By then sync has saved what it wrote. */

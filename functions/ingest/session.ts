@@ -1,3 +1,10 @@
+/**
+ * Which history does a session speak of? Four cases (docs/architecture.md, "Restore"):
+ * - it fits the record: bound to the present incarnation
+ * - its relay saw the history go back, or its first list is older than what was read before: unbound, until sweep has decided
+ * - it is of a former incarnation and still sends: outdated. What it says counts as of the former history, until sweep has verified it
+ * - it has another identity: unbound too; sweep binds it to `foreignCluster` or begins the next incarnation
+ */
 import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { Events, Heartbeat } from '#shared/queue/events.ts';

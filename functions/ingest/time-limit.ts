@@ -1,3 +1,4 @@
+/** A batch's time for writing objects: a table whose calls reject once it is up. */
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Table } from '#shared/store/table.ts';
 

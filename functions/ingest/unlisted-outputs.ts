@@ -1,3 +1,4 @@
+/** Saved outputs of which a part of a list has no entry: they are gone, or belong to another service. */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';

@@ -1,3 +1,4 @@
+/** What a warm worker of ingest keeps from batch to batch, and how much of it. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 

@@ -1,3 +1,4 @@
+/** Tells CloudFormation how the work for a custom resource has ended. */
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 
 /** Physical id of a resource whose creation failed. CloudFormation then deletes it, and register finds no such cluster. */

@@ -1,3 +1,4 @@
+/** CloudFormation's create, update and delete of a cluster's resource, as changes of the cluster's records. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { recordAudit } from '#shared/clusters/audit.ts';

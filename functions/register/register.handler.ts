@@ -1,3 +1,4 @@
+/** Lambda's entry of register: CloudFormation calls it for each cluster's custom resource. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { awsClientConfig } from '#shared/aws-client-config.ts';

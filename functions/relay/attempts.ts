@@ -1,3 +1,4 @@
+/** One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the reflector is doing now. */
 import { resources } from '#shared/cluster/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';

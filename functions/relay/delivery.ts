@@ -1,3 +1,4 @@
+/** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. And the options of the outbox. */
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
@@ -20,7 +21,7 @@ export interface OutboxDeps {
 
 /** Another relay leads: this one keeps the entries that it reads. */
 export class NotLeading extends Error {
-  override readonly name = 'StandingBy';
+  override readonly name = 'NotLeading';
 }
 
 export interface OutboxOptions {

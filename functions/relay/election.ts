@@ -1,3 +1,4 @@
+/** The Lease by which one of a cluster's relays leads: takes it, renews it, gives it up, and publishes in it what the queue has accepted. */
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';

@@ -1,3 +1,4 @@
+/** What a session begins with: the identity of the cluster and its version at that time. */
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
 import { isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';

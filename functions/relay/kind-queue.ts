@@ -1,3 +1,4 @@
+/** The outbox of one kind: entries that wait, entries in flight, and the version up to which the queue has accepted everything. */
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
 import { sizeOf } from './message-size.ts';

@@ -1,3 +1,4 @@
+/** Reads one list page by page, and sends each page, where the relay leads, before it reads the next. */
 import { isTooLarge } from '#shared/cluster/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';

@@ -1,3 +1,4 @@
+/** What a reflector, the list and watch of one kind, is given by its session. */
 import type { Limits } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from './clock.ts';

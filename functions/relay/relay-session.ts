@@ -1,3 +1,4 @@
+/** One view of the cluster, with its outbox, its reflectors and its heartbeats. It ends when the cluster or the queue is another one (relay.ts). */
 import { limitsOf } from '#shared/contract/limits.ts';
 import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

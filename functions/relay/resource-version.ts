@@ -1,3 +1,4 @@
+/** resourceVersions as the relay compares them: numbers as text, or the cluster cannot be served. */
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 
 /** The cluster cannot be served: without numbers nothing could tell old from new. */

@@ -1,3 +1,4 @@
+/** The relay's reads over HTTP: lists in pages, and watches as streams of lines. */
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import { collectionPath } from '#shared/cluster/resources.ts';
 import { errorOfStatus, statusError } from '#shared/cluster/status.ts';

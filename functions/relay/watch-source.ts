@@ -1,3 +1,4 @@
+/** The port by which the relay reads a cluster: identity, pages of lists, watches. Its driver is watch-source-http.ts. */
 import type { Kind, ObjectOfKind } from '#shared/kube/types.ts';
 
 export type KubeObject = ObjectOfKind[Kind];

@@ -1,3 +1,4 @@
+/** One watch of a kind: each event that changes something of the projection goes to the outbox. */
 import type { Kind } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { Meter } from './meter.ts';

@@ -3,7 +3,7 @@
  * switches the mode cannot assume everywhere.
  */
 import { missingRights } from '#shared/cluster/permissions.ts';
-import { mayWrite } from '#shared/clusters/mode.ts';
+import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -17,7 +17,7 @@ const minuteMs = 60_000;
  */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;
-  const candidates = clusters.filter((cluster) => !mayWrite(cluster) && cluster.api);
+  const candidates = clusters.filter((cluster) => !isActiveWithoutConflict(cluster) && cluster.api);
   const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
   const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);

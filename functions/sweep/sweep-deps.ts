@@ -1,3 +1,4 @@
+/** What a run of sweep is given by its entry (sweep.handler.ts) or a test. */
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';

@@ -1,4 +1,7 @@
-/** May a run of a service go on? Pure: by the cluster's record, the time and chance. */
+/**
+ * May a run of a service go on? Pure: by the cluster's record, the time and chance. Further conditions follow in reconcile-service.ts: Services that
+ * opt in, the claim of the probe, the settings of each controller.
+ */
 import { circuitSeconds, longestCircuitSeconds, rampShare } from '#shared/clusters/circuit.ts';
 import { firstListsSeconds, hasSynced, longestFirstListsSeconds } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isShadow, isStopped } from '#shared/clusters/mode.ts';
@@ -17,7 +20,7 @@ export type Admission =
 
 export interface Applicant {
   /** The snapshot has a record of the Service, be it of its deletion. */
-  readonly hasService: boolean;
+  readonly isKnown: boolean;
   /** How often in a row the run was postponed before. */
   readonly rounds: number;
   readonly nowMs: number;
@@ -26,10 +29,10 @@ export interface Applicant {
 }
 
 export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
-  const { hasService, rounds, random } = applicant;
+  const { isKnown, rounds, random } = applicant;
   const isHalted = isStopped(cluster);
   // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).
-  if (isHalted && !hasService) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
+  if (isHalted && !isKnown) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
   if (isHalted || !hasRuns(cluster)) return { kind: 'skip' };
   if (!hasSynced(cluster)) return postpone('first lists not complete', firstListsSeconds(Math.min(rounds, 10)), longestFirstListsSeconds);
   return isShadow(cluster) ? { kind: 'compare' } : admitByCircuit(cluster, applicant);

@@ -1,4 +1,7 @@
-/** Nothing much is removed on the word of the snapshot alone (docs/parity.md D30). */
+/**
+ * The run guard (docs/parity.md D30): a run that would leave fewer than half of ten or more endpoints first asks the API server for the pods. The
+ * list guard, which holds back a list that takes much away, is `awaitsOwnList` in functions/ingest/input-list.ts.
+ */
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';

@@ -48,7 +48,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
-  const applicant = { hasService: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
+  const applicant = { isKnown: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
   const admission = admit(meta, applicant);
   if (admission.kind === 'skip' || admission.kind === 'postpone') {
     // A call under way when the function is frozen would hold up the next run.
@@ -153,8 +153,8 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): P
 }
 
 /**
- * Nothing is saved unless the lease is still held: a worker that takes it over after that look reads live and sees our writes; one that took it over
- * before is woken by their echo.
+ * No output is saved unless the lease is still held: a worker that takes it over after that look reads live and sees our writes; one that took it
+ * over before is woken by their echo. Where nothing was written or read live there is no look; trigger times, hints and gauges are saved anyway.
  */
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;

@@ -13,7 +13,7 @@ import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { type ChosenMode, isDeregistered, isShadow, mayWrite } from '#shared/clusters/mode.ts';
+import { type ChosenMode, isActiveWithoutConflict, isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { recordReady } from '#shared/clusters/readiness.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -105,7 +105,7 @@ function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | un
 }
 
 async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, controllersDeclaredOff: boolean): Promise<void> {
-  if (mayWrite(meta)) return;
+  if (isActiveWithoutConflict(meta)) return;
   const findings = await preflight(hub, meta, quietMs, namespace, controllersDeclaredOff);
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;

@@ -1,3 +1,4 @@
+/** `npm run relay`: prints a relay's manifest for kubectl, or writes the templates of the chart. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,3 +1,4 @@
+/** The driver of the cluster port (port.ts): Kubernetes' REST calls over the HTTPS transport. */
 import type { Connection } from './connection.ts';
 import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';

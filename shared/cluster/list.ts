@@ -1,3 +1,4 @@
+/** A consistent list from the API server, page by page, with pages small enough for the memory of the reader. */
 import { ClusterApiError, isTooLarge } from './errors.ts';
 import { statusError } from './status.ts';
 import type { HttpResponse, HttpTransport, RequestOptions } from './transport.ts';

@@ -1,3 +1,4 @@
+/** HTTPS requests to one API server: connections that are kept, token, time-outs, limits of size. It knows no kinds. */
 import http from 'node:http';
 import https from 'node:https';
 import { type AgentOptions, newAgent, sameServer } from './agent.ts';

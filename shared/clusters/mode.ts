@@ -99,5 +99,6 @@ export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode 
 /** An operator, or the hub for a second controller, has stopped the runs until the next switch of mode, which wakes every service. */
 export const isStopped = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'paused' || writerConflict;
 
-/** May what is computed be written? Not once a second controller was met, until an operator has switched the mode. */
-export const mayWrite = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'active' && !writerConflict;
+/** Active, and no second controller met since the last switch of mode. Not a condition of a run: that is functions/sync/admission.ts. */
+export const isActiveWithoutConflict = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean =>
+  mode === 'active' && !writerConflict;

@@ -1,3 +1,6 @@
+/**
+ * A cluster's record, put together from the parts of the other modules. Its own are the writer's id, the version of the set of nodes and the access.
+ */
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';

@@ -1,4 +1,7 @@
-/** How a cluster becomes known: by a deploy, or by a local run. */
+/**
+ * How a cluster becomes known, and where its queues and its API are: written by register at a deploy, by `npm run cluster -- register` and
+ * `rebuild`, and by a local run.
+ */
 
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';

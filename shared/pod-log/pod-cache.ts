@@ -1,3 +1,4 @@
+/** The Pods that a warm sync worker caches by namespace, and refreshes from the pod log before each use. */
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';

@@ -19,11 +19,11 @@ export interface WakeUpMessage {
   readonly notBeforeMs?: number | undefined;
   /** New work that has waited for a batch period, as upstream's AddAfter does. */
   readonly delayedByBatch?: boolean;
-  /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
+  /** For SyncLatency: when the relay saw the change, by our clock, plus the batch period, which `WakeUp.observedAtMs` is without. Retries have none. */
   readonly observedAtMs?: number | undefined;
   /** How often in a row the run was postponed, for the length of the next wait; absent for new work and after a failure. */
   readonly postponements?: number | undefined;
-  /** When the message was due, for QueueLatency. */
+  /** For QueueLatency: when the message itself was due, by the sender's clock. */
   readonly dueMs?: number | undefined;
 }
 

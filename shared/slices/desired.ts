@@ -1,3 +1,4 @@
+/** The endpoints that a service should have, grouped by ports: what port-mapping.ts then places in slices. */
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { AddressType, Node, Pod, Service } from '#shared/kube/types.ts';
 import { podToEndpoint } from './endpoint.ts';

@@ -1,3 +1,4 @@
+/** Places one group's endpoints in slices, as upstream's reconcileByPortMapping does. */
 import type { Endpoint, EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { DesiredGroup } from './desired.ts';
 import { type EndpointSet, equalBeyondIdentity, take } from './endpoint-set.ts';

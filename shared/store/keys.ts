@@ -1,3 +1,7 @@
+/**
+ * The key of every record in the one table (docs/architecture.md, "Records", says what each one holds and who writes it). Names come from
+ * messages, so the characters that separate parts of a key are escaped; Kubernetes itself allows none of them in a name.
+ */
 import type { InputKind, Kind } from '#shared/kube/types.ts';
 import type { Key } from './table.ts';
 
@@ -8,16 +12,12 @@ export interface ServiceKey {
   readonly name: string;
 }
 
-/**
- * Keys of the one table. Names come from messages, so the two characters that separate parts of a key are escaped;
- * Kubernetes itself allows neither in a name.
- */
 const safe = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
 
 const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE' } as const;
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
-/** Where the cluster's API and queues are, and what shows us there: written by register alone, and infra denies it to all others. */
+/** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
 export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${safe(cluster)}`, sk: 'ACCESS' });
 export const auditKey = (cluster: string, at: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: `AUDIT#${at}` });
 export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });

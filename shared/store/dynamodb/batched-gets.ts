@@ -1,3 +1,4 @@
+/** Single strong reads that are asked for at once, as one BatchGetItem. */
 import { BatchGetItemCommand, type BatchGetItemCommandOutput, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';

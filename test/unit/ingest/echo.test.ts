@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classify, isOwnEcho, mayBeOrphaned, type Observation } from '#functions/ingest/echo.ts';
+import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/echo.ts';
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';
@@ -64,7 +64,7 @@ describe('classify', () => {
     seen: seen('12', entry),
     version: versionOf(1, '12'),
     listedAt: undefined,
-    isOrphaned: false,
+    isWithoutService: false,
     ...more,
   });
   const second = { secondLook: true } as const;
@@ -77,7 +77,7 @@ describe('classify', () => {
     ['a slice of ours that is not saved by the second look', observation({ saved: undefined }, second), 'foreign'],
     ['a change of content', observation({}, { generation: 3 }), 'look-again'],
     ['a change of content that is still not saved by the second look', observation({}, { generation: 3, ...second }), 'foreign'],
-    ['Endpoints of ours whose Service is gone', observation({ kind: 'Endpoints', saved: undefined, isOrphaned: true }, second), 'foreign'],
+    ['Endpoints of ours whose Service is gone', observation({ kind: 'Endpoints', saved: undefined, isWithoutService: true }, second), 'foreign'],
     [
       'an object that a list shows as older than what was saved before that list',
       observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '20') }),
@@ -88,7 +88,7 @@ describe('classify', () => {
 
   it('asks for the Service only of Endpoints with our label that nobody has saved by the second look', () => {
     const mayBe = (entry: Partial<OutputState>, record?: OutputRecord): boolean =>
-      mayBeOrphaned({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
+      mayBeWithoutService({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
     expect(mayBe({})).toBe(true);
     expect([mayBe({ deleted: true }), mayBe({ leader: true }), mayBe({ managedBy: 'somebody' }), mayBe({}, saved('10'))]).toEqual([
       false,

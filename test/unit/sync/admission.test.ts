@@ -13,14 +13,14 @@ interface Row {
   readonly conflict?: boolean;
   readonly lists?: readonly (typeof listStates)[number][];
   readonly circuit?: (typeof circuits)[number];
-  readonly hasService?: boolean;
+  readonly isKnown?: boolean;
   readonly admission: string;
 }
 
 /** A column that is left out stands for all its values. */
 const table: readonly Row[] = [
-  { mode: ['paused'], hasService: false, admission: 'postpone: paused' },
-  { conflict: true, hasService: false, admission: 'postpone: paused' },
+  { mode: ['paused'], isKnown: false, admission: 'postpone: paused' },
+  { conflict: true, isKnown: false, admission: 'postpone: paused' },
   { conflict: true, admission: 'skip' },
   { mode: ['paused', 'draining', 'removed'], admission: 'skip' },
   { lists: ['missing'], admission: 'postpone: first lists not complete' },
@@ -39,7 +39,7 @@ type Case = Required<Omit<Row, 'mode' | 'lists' | 'admission'>> & {
 
 const cases: readonly Case[] = modes.flatMap((mode) =>
   [false, true].flatMap((conflict) =>
-    listStates.flatMap((lists) => circuits.flatMap((circuit) => [false, true].map((hasService) => ({ mode, conflict, lists, circuit, hasService })))),
+    listStates.flatMap((lists) => circuits.flatMap((circuit) => [false, true].map((isKnown) => ({ mode, conflict, lists, circuit, isKnown })))),
   ),
 );
 
@@ -48,7 +48,7 @@ const matches = (row: Row, c: Case): boolean =>
   (row.lists?.includes(c.lists) ?? true) &&
   (row.conflict ?? c.conflict) === c.conflict &&
   (row.circuit ?? c.circuit) === c.circuit &&
-  (row.hasService ?? c.hasService) === c.hasService;
+  (row.isKnown ?? c.isKnown) === c.isKnown;
 
 function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
   const known = decodeCluster('c', { pk: '', sk: '', mode, inc: 1 });
@@ -65,7 +65,7 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
 }
 
 function admitted(c: Case, random = 0.5): string {
-  const admission = admit(clusterOf(c), { hasService: c.hasService, rounds: 0, nowMs, random: () => random });
+  const admission = admit(clusterOf(c), { isKnown: c.isKnown, rounds: 0, nowMs, random: () => random });
   return admission.kind === 'postpone' ? `postpone: ${admission.outcome.reason}` : admission.kind;
 }
 
@@ -84,7 +84,7 @@ it('every row of the table decides some cluster', () => {
 });
 
 it('a share of the runs is admitted just after a recovery', () => {
-  const recovered: Case = { mode: 'active', conflict: false, lists: 'applied', circuit: 'just recovered', hasService: true };
+  const recovered: Case = { mode: 'active', conflict: false, lists: 'applied', circuit: 'just recovered', isKnown: true };
   expect([0, 0.01, 0.02, 0.9].map((random) => admitted(recovered, random))).toEqual([
     'write',
     'write',
@@ -94,19 +94,19 @@ it('a share of the runs is admitted just after a recovery', () => {
 });
 
 it('a run that waits for the first lists waits longer each round, and not beyond 30 s', () => {
-  const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', hasService: true });
+  const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
-    const admission = admit(missing, { hasService: true, rounds, nowMs, random: () => 0 });
+    const admission = admit(missing, { isKnown: true, rounds, nowMs, random: () => 0 });
     return admission.kind === 'postpone' && admission.outcome.waitSeconds;
   });
   expect(waits).toEqual([1, 2, 16, 30, 30]);
 });
 
 it('a run that meets an open circuit comes back after it, and a pending retry until then covers it', () => {
-  const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', hasService: true });
+  const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', isKnown: true });
   const admission = admit(
     { ...open, circuit: { reason: 'throttled', failures: 1, untilMs: nowMs + 9_500 } },
-    { hasService: true, rounds: 0, nowMs, random: () => 0 },
+    { isKnown: true, rounds: 0, nowMs, random: () => 0 },
   );
   expect(admission).toEqual({
     kind: 'postpone',
