@@ -36,7 +36,7 @@ export interface Run {
   readonly managedBy: string;
   /** What the gauges count of the service so far. */
   readonly counts: GaugeRecord | undefined;
-  /** An expired lease was taken over, or somebody asked for it: outputs are read from the cluster. */
+  /** An expired lease was taken over: outputs are read from the cluster. */
   readonly live: boolean;
   readonly server: ServerState;
   /** Versions of our objects that somebody else wrote, as this run has found them. */

@@ -21,7 +21,7 @@ export interface SyncLimits {
   /** How often and how long (ms) the holder runs again for changes that came in meanwhile. */
   readonly maxRuns: number;
   readonly maxHoldMs: number;
-  /** Services with fewer endpoints are not braked, nor are plans that keep at least this share. */
+  /** The run guard (mass-removal-guard.ts) lets services with fewer endpoints pass, and plans that keep at least this share. */
   readonly brakeFrom: number;
   readonly brakeShare: number;
   /** How long a service waits whose snapshot was not believed, s. */
