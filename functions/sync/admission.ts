@@ -12,7 +12,7 @@ export type Admission =
   /** Nothing is to be done, and nothing is owed. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'postpone'; readonly outcome: PostponedOutcome }
-  /** Shadow mode: compare, write nothing. */
+  /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
   | { readonly kind: 'compare' }
   | { readonly kind: 'write' }
   /** The circuit is open, and its time is over: write if the cluster answers, and if no other run probes it. */

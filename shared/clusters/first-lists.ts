@@ -32,7 +32,8 @@ export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[
 
 /**
  * Has the first list of every kind been applied, so that runs may begin (upstream's HasSynced)? Not while a session is unbound: the lists that the
- * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. Shadow mode writes nothing.
+ * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. In shadow mode
+ * without opt-in nothing is written.
  */
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
   missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !isStrict(cluster));
