@@ -1,6 +1,7 @@
 /** One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the reflector is doing now. */
 import { resources } from '#shared/cluster/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
+import type { EventsHeader } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Meter } from './meter.ts';
@@ -19,6 +20,8 @@ export interface Attempt {
   /** Failures in a row before this attempt. */
   readonly attempt: number;
   readonly purpose?: Purpose;
+  /** In which term the attempt began (`Outbox.leaderHeader`). */
+  readonly term: EventsHeader | undefined;
 }
 
 interface AttemptsDeps {
@@ -53,13 +56,14 @@ export class Attempts {
   }
 
   /** Logs a failure and waits before the next attempt. */
-  async failed({ verb, attempt, purpose }: Attempt, e: unknown, signal: AbortSignal): Promise<void> {
+  async failed(failed: Attempt, e: unknown, signal: AbortSignal): Promise<void> {
+    const { verb, attempt } = failed;
     const { plural } = resources[this.#kind];
     const { log, meter } = this.#deps;
     meter.add('relay_watch_errors_total', this.#kind);
     const reason = isRefused(e) ? `not authorised: ${verb} ${plural}` : String(e);
     log.warn('list or watch failed', { kind: this.#kind, verb, resource: plural, attempt, reason, error: e });
-    await this.pause(e, attempt, signal, purpose);
+    await this.pause(e, failed, signal);
   }
 
   /** `begun`: has a list or watch ever succeeded? */
@@ -69,12 +73,12 @@ export class Attempts {
     if (this.#failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.#kind].plural, e);
   }
 
-  async pause(e: unknown, attempt: number, signal: AbortSignal, purpose?: Purpose): Promise<void> {
+  async pause(e: unknown, { attempt, purpose, term }: Omit<Attempt, 'verb'>, signal: AbortSignal): Promise<void> {
     const delayMs = retryDelayMs(e, attempt, this.#deps.clock.random());
-    if (purpose === 'repair') await this.#backOff(delayMs, signal);
+    if (purpose === 'repair') await this.#backOff(delayMs, term, signal);
     else {
       this.now('sleeping');
-      await this.#backOff(delayMs, signal);
+      await this.#backOff(delayMs, term, signal);
       this.now('sleeping');
     }
   }
@@ -85,16 +89,18 @@ export class Attempts {
     this.now('sleeping');
   }
 
-  /** Ends early when this relay becomes the leader: the API server has just answered, and the hub needs the events of this relay at once. */
-  async #backOff(delayMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Ends early when this relay becomes the leader, or has become it since the attempt began: the API server has just answered, and the hub needs the
+   * events of this relay at once.
+   */
+  async #backOff(delayMs: number, term: EventsHeader | undefined, signal: AbortSignal): Promise<void> {
     const { clock, outbox } = this.#deps;
-    const { leaderHeader } = outbox;
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     try {
       await Promise.race([
         sleep(clock, delayMs, until),
-        outbox.waitUntil(() => outbox.leaderHeader !== undefined && outbox.leaderHeader !== leaderHeader, until),
+        outbox.waitUntil(() => outbox.leaderHeader !== undefined && outbox.leaderHeader !== term, until),
       ]);
     } finally {
       over.abort(new Error('the wait is over'));

@@ -4,6 +4,11 @@ import { ClusterReplaced } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
 import type { WatchSource } from './watch-source.ts';
 
+interface Asked {
+  readonly at: number;
+  readonly answer: Promise<string>;
+}
+
 /**
  * Checks that the cluster behind the address is still the one that the session began with, at no earlier point of its history. Done before a watch is opened
  * again: an API server whose etcd was restored or replaced accepts a version from its future, and sends no events until its history has reached it.
@@ -12,7 +17,7 @@ export class IdentityCheck {
   readonly #source: WatchSource;
   readonly #clock: Clock;
   readonly #uid: string;
-  #asked: { readonly at: number; readonly answer: Promise<string> } | undefined;
+  #asked: Asked | undefined;
 
   constructor({ source, clock }: { readonly source: WatchSource; readonly clock: Clock }, uid: string) {
     this.#source = source;
@@ -23,9 +28,18 @@ export class IdentityCheck {
   /** Rejects with ClusterReplaced, or as the source does. An answer to a request from before `since` does not count. */
   async checkUid(since: number, signal: AbortSignal): Promise<void> {
     // Five watches break at once when an API server stops: they share one request.
-    if (this.#asked === undefined || this.#asked.at < since) this.#asked = { at: this.#clock.now(), answer: this.#source.identity(signal) };
-    const uid = await this.#asked.answer;
+    const shared = this.#asked !== undefined && this.#asked.at >= since ? this.#asked : undefined;
+    const uid = await (shared ?? this.#ask(signal)).answer.catch((error: unknown) => {
+      if (!shared) throw error;
+      // It may have begun while the API server could not be reached yet.
+      return (this.#asked === undefined || this.#asked === shared ? this.#ask(signal) : this.#asked).answer;
+    });
     if (uid !== this.#uid) throw new ClusterReplaced(`kube-system was ${this.#uid} and is ${uid}`, { wentBack: false });
+  }
+
+  #ask(signal: AbortSignal): Asked {
+    this.#asked = { at: this.#clock.now(), answer: this.#source.identity(signal) };
+    return this.#asked;
   }
 
   /** Also checks that the kind's current version is not older than `high`. By a list of that kind: kinds may be stored in different etcds. */

@@ -35,9 +35,11 @@ export class Listing {
   async list(purpose: Purpose, signal: AbortSignal): Promise<void> {
     const { listMutex, outbox } = this.#deps;
     for (let attempt = 0; ; attempt++) {
+      let term = outbox.leaderHeader;
       try {
         this.#attempts.now('waiting', purpose);
         if (purpose === 'first') await outbox.waitForLeader(this.#kind, signal);
+        term = outbox.leaderHeader;
         await listMutex.run(() => this.#listOnce(purpose, attempt, signal), signal);
         return;
       } catch (e) {
@@ -48,7 +50,7 @@ export class Listing {
         }
         this.#attempts.rethrowIfOver(e, 'list', this.newest !== undefined, signal);
         // The version or continue token was too old: the first retry is immediate, from a newer state.
-        if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose }, e, signal);
+        if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose, term }, e, signal);
       }
     }
   }

@@ -58,7 +58,8 @@ export class Reflector {
       gaps = progress ? 0 : gaps + 1;
       this.#deps.meter.add('relay_relists_total', this.kind);
       // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight loop.
-      if (gaps > 1) await this.#attempts.pause(new WentBack('watches cannot be resumed'), gaps, signal);
+      if (gaps > 1)
+        await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps, term: this.#deps.outbox.leaderHeader }, signal);
       await this.#listing.list('restart', signal);
     }
   }
@@ -71,6 +72,7 @@ export class Reflector {
     let brokenAt: number | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
+      const term = outbox.leaderHeader;
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
@@ -94,7 +96,7 @@ export class Reflector {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
           malformedAt = outbox.queueOf(this.kind).readUpTo;
         }
-        await this.#attempts.failed({ verb: 'watch', attempt: attempt++ }, e, signal);
+        await this.#attempts.failed({ verb: 'watch', attempt: attempt++, term }, e, signal);
       }
       if (progress.events > 0) brought = true;
     }

@@ -6,7 +6,7 @@ import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 import { readLogEntries, readLogHead, takeNextLogNumber, writeLogEntry } from './pod-log.ts';
-import { podsToRead, settledNumber, watermarkAfter, withoutEntry } from './pod-log-rules.ts';
+import { overtakenSince, podsToRead, settledNumber, watermarkAfter, withoutEntry } from './pod-log-rules.ts';
 
 /** The Pods of a namespace as this worker has read them. */
 interface CachedNamespace {
@@ -102,13 +102,22 @@ export class PodCache implements Pods {
     // Head and entries before the Pods: whatever an entry tells of, the Pods that are read here have it.
     const head = await readLogHead(store, namespace);
     const settled = settledNumber(head, nowMs, this.#limits);
-    const entries = await readLogEntries(store, namespace, settled);
+    // As far again, for writers that others have overtaken.
+    const after = Math.max(0, settled - 2 * this.#limits.mostUnderWay);
+    const entries = await readLogEntries(store, namespace, after, this.#limits);
+    const since = overtakenSince(head, settled, after, { entries, nowMs });
     const records = await readObjects(store, 'Pod', namespace);
     cached.pods.clear();
     for (const record of records) keep(cached.pods, record.name, record);
-    await this.#logForCrashed(cached, place, withoutEntry(records, settled, entries));
+    await this.#logForCrashed(cached, place, withoutEntry(records, since, entries));
     // Not beyond the head that was read: a slow writer's second number is ahead of that head, and so has to be ahead of the watermark.
-    cached.watermark = Math.min(head.number, watermarkAfter(settled, entries));
+    cached.watermark = Math.min(
+      head.number,
+      watermarkAfter(
+        settled,
+        entries.filter((e) => e.number > settled),
+      ),
+    );
     cached.readWholeAtMs = nowMs;
   }
 

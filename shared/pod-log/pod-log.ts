@@ -109,11 +109,17 @@ export async function readLogHead({ table, cluster }: ClusterStore, namespace: s
 }
 
 /** Entries with numbers above `after`, in order. */
-export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly LogEntry[]> {
+export async function readLogEntries(
+  { table, cluster }: ClusterStore,
+  namespace: string,
+  after: number,
+  { entryTtlSeconds }: PodLogLimits = podLogDefaults,
+): Promise<readonly LogEntry[]> {
   const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
   return items.map((item) => {
     const names = item['names'] as string | undefined;
-    return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]) };
+    const takenAtMs = (((item['ttl'] as number | undefined) ?? 0) - entryTtlSeconds) * 1000;
+    return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]), takenAtMs };
   });
 }
 
