@@ -4,25 +4,21 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Alias, Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
 import { liveAlias } from './rollout.ts';
+import type { StageProps } from './stage-props.ts';
 
-export interface HubFunctionProps {
+export interface HubFunctionProps extends StageProps {
   /** Path of the entry, from the project's root. */
   readonly entry: string;
   readonly description: string;
-  readonly tableName: string;
-  readonly hubName: string;
-  readonly encryption: HubConfig['encryption'];
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  readonly logRetentionDays: RetentionDays;
-  readonly tracing: boolean;
   /** Of a function that emits metrics. */
   readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
@@ -63,11 +59,12 @@ export class HubFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: HubFunctionProps) {
     super(scope, id);
-    this.#keys = props.encryption;
+    const { hub, table } = props;
+    this.#keys = hub.encryption;
     const logGroup = new LogGroup(this, 'Logs', {
-      retention: props.logRetentionDays,
+      retention: hub.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
-      ...(props.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', props.encryption.logs) }),
+      ...(hub.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', hub.encryption.logs) }),
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
     logGroup.grantWrite(this.role);
@@ -82,7 +79,7 @@ export class HubFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       // Of an invocation that went well Lambda writes nothing: its duration and errors are metrics, and each line would be paid for.
       systemLogLevelV2: SystemLogLevel.WARN,
-      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      tracing: hub.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMiB,
@@ -91,8 +88,8 @@ export class HubFunction extends Construct {
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
       environment: {
-        [hubEnv.tableName]: props.tableName,
-        [hubEnv.hubName]: props.hubName,
+        [hubEnv.tableName]: table.tableName,
+        [hubEnv.hubName]: hub.name,
         ...(props.clusterMetrics && { [hubEnv.clusterMetrics]: props.clusterMetrics }),
         NODE_OPTIONS: '--enable-source-maps',
       },
@@ -111,7 +108,7 @@ export class HubFunction extends Construct {
         banner: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
     });
-    if (props.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');
+    if (hub.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');
     else {
       acknowledge(
         this.fn,

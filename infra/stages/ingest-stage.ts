@@ -16,13 +16,10 @@ export class Ingest extends Construct {
     this.function = new HubFunction(this, 'Ingest', {
       entry: 'functions/ingest/ingest.handler.ts',
       description: 'events of the clusters to snapshot and wake-ups',
-      tableName: table.tableName,
-      hubName: hub.name,
-      encryption: hub.encryption,
+      hub,
+      table,
       memoryMiB: 1024,
       timeout: ingestTimeout,
-      logRetentionDays: hub.logRetentionDays,
-      tracing: hub.tracing,
       clusterMetrics: hub.clusterMetrics,
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.
       recursiveLoop: RecursiveLoop.ALLOW,

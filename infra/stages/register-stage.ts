@@ -20,14 +20,11 @@ export class Register extends Construct {
     this.function = new HubFunction(this, 'Register', {
       entry: 'functions/register/register.handler.ts',
       description: 'makes clusters known to the hub, and drains those that are taken out',
-      tableName: table.tableName,
-      hubName: hub.name,
-      encryption: hub.encryption,
+      hub,
+      table,
       memoryMiB: 256,
       // It may have to wait for a run of sweep that clears what was known of a former cluster.
       timeout: Duration.seconds(90),
-      logRetentionDays: hub.logRetentionDays,
-      tracing: hub.tracing,
       asynchronous: {
         why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
       },

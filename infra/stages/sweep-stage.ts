@@ -26,14 +26,11 @@ export class Sweep extends Construct {
     this.function = new HubFunction(this, 'Sweep', {
       entry: 'functions/sweep/sweep.handler.ts',
       description: 'wakes what is overdue, and publishes how old it is',
-      tableName: table.tableName,
-      hubName: hub.name,
-      encryption: hub.encryption,
+      hub,
+      table,
       // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
       memoryMiB: 1769,
       timeout: Duration.seconds(55),
-      logRetentionDays: hub.logRetentionDays,
-      tracing: hub.tracing,
       clusterMetrics: hub.clusterMetrics,
       // It is called by the clock, but what it sends begins chains that are followed across functions.
       recursiveLoop: RecursiveLoop.ALLOW,

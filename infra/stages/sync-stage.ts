@@ -25,14 +25,11 @@ export class Sync extends Construct {
     this.function = new HubFunction(this, 'Sync', {
       entry: 'functions/sync/sync.handler.ts',
       description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
-      tableName: table.tableName,
-      hubName: hub.name,
-      encryption: hub.encryption,
+      hub,
+      table,
       // One vCPU: more memory buys nothing for one event loop.
       memoryMiB: 1769,
       timeout: syncTimeout,
-      logRetentionDays: hub.logRetentionDays,
-      tracing: hub.tracing,
       clusterMetrics: hub.clusterMetrics,
       // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
