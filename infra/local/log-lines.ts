@@ -29,7 +29,7 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
   }
 
   return (child, line) => {
-    const fields = parse(line);
+    const fields = parseLogLine(line);
     if (!fields) {
       if (line.trim() !== '' && !isRepetition(`${child}: ${line}`)) print(`${child}: ${line}`);
       return;
@@ -48,7 +48,8 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
   };
 }
 
-function parse(line: string): { readonly [field: string]: unknown } | undefined {
+/** A child's line of structured log; undefined for any other line. */
+export function parseLogLine(line: string): { readonly [field: string]: unknown } | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     return JSON.parse(line);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { childEnv, type Report } from './child-process.ts';
+import { parseLogLine } from './log-lines.ts';
 
 export interface ChildSpec {
   readonly name: string;
@@ -117,7 +118,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
 
 /** The reason of a child's end: a log line marked fatal, or else the last error. */
 function reason(lines: readonly string[]): string | undefined {
-  const logged = lines.map(parse).filter((l) => l !== undefined);
+  const logged = lines.map(parseLogLine).filter((l) => l !== undefined);
   const fatal = logged.findLast((l) => l['fatal'] === true);
   if (fatal) return describeFatal(fatal);
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.findLast((line) => line.trim() !== '');
@@ -127,13 +128,4 @@ function describeFatal({ reason, status, verb, resource }: { readonly [field: st
   if (status === 403) return `the API server forbids us to ${verb} ${resource} (403 Forbidden): grant it to this user and start again`;
   if (status === 401) return `the API server does not accept these credentials (401 Unauthorized, to ${verb} ${resource})`;
   return String(reason);
-}
-
-function parse(line: string): { readonly [field: string]: unknown } | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,7 @@ import { startRelayPair } from './faults/relay-pair.ts';
 import { otherControllers, type Scene, startScene } from './faults/scene.ts';
 import { unsettled } from './faults/settled.ts';
 import { storm } from './faults/storm.ts';
+import { until } from './faults/until.ts';
 
 const { values } = parseArgs({
   options: {
@@ -123,7 +124,7 @@ async function twoWriters(scene: Scene): Promise<void> {
   };
   const life = await startLife(scene.api, 'two-writers', random);
   await runs(`endpoints-controller,endpointslice-controller,${otherControllers}`);
-  const stopped = await until(async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict || undefined, 120_000);
+  const stopped = await until(async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict, 120_000);
   check('kube-controller-manager beside us: we stop writing', stopped ? [] : ['no writer conflict is recorded']);
   const { output } = await scene.command('list');
   check('and say so', output.includes('open: two-writers') ? [] : output.split('\n'));
@@ -145,13 +146,6 @@ async function lastWriteOfOurs(api: Api): Promise<number> {
   const objects = [...(await api.list('Endpoints', '')).items, ...(await api.list('EndpointSlice', '')).items];
   const times = objects.flatMap((o) => o.metadata.managedFields ?? []).filter((m) => m.manager?.startsWith(fieldManager));
   return Math.max(0, ...times.map((m) => Date.parse(m.time ?? '')));
-}
-
-async function until<T>(read: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined> {
-  for (const limit = Date.now() + withinMs; ; await sleep(250)) {
-    const value = await read();
-    if (value !== undefined || Date.now() > limit) return value;
-  }
 }
 
 /** mulberry32. */
