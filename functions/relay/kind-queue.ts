@@ -82,7 +82,6 @@ export class KindQueue {
 
   /** The relay leads from now on: of each object only the newest state waits. */
   onLead(): void {
-    this.#isListing = false;
     const all = [...this.waiting.values()];
     this.clear();
     for (const pending of all) this.#merge(pending);

@@ -86,7 +86,7 @@ export class PodCache implements Pods {
   /** False: nothing was read, because the whole namespace has to be. */
   async #readNew(cached: CachedNamespace, place: Place): Promise<boolean> {
     const { store, namespace } = place;
-    const entries = await readLogEntries(store, namespace, cached.watermark);
+    const entries = await readLogEntries(store, namespace, cached.watermark, this.#limits);
     const names = podsToRead(entries, this.#limits);
     if (!names) return false;
     const records = await concurrently(16, names, (name) => readObject(store, 'Pod', namespace, name));

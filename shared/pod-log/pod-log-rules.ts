@@ -5,7 +5,7 @@ export interface LogEntry {
   readonly number: number;
   /** Names of the Pods that were written; undefined: any of the namespace's. */
   readonly names: readonly string[] | undefined;
-  /** When its writer had taken the number, about; 0 where the entry does not say. */
+  /** When its writer took the number, to the second. */
   readonly takenAtMs: number;
 }
 

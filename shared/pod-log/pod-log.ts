@@ -17,7 +17,8 @@
  * A crashed writer leaves a gap for good. So a number is settled, with or without its entry, once `mostUnderWay` newer numbers are taken, or none was
  * taken for `maxAgeMs`; SQS has then delivered its message again, under a new number. A writer that is only slow finds itself that far behind, and
  * writes its entry a second time under a new number: readers that had given up its first number had read an older head, so the new number is ahead of
- * their watermark.
+ * their watermark. Until then a reader of the whole namespace writes an entry for its Pods itself (`overtakenSince`): readers that still wait for the first
+ * entry do not know them.
  */
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
