@@ -1,5 +1,5 @@
 /**
- * Whoever writes endpoints redirects traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
+ * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
 import {
