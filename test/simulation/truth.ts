@@ -76,33 +76,34 @@ export function differences(store: Store, maxEndpointsPerSlice: number): readonl
   return found;
 }
 
-/** UIDs of the pods that the service's outputs of one kind show as ready, and how many they show in all. */
+/** UIDs of the pods that the service's outputs of one kind show as ready, and how many pods they show in all: each once, in however many slices it is. */
 export function shownPods(
   store: Store,
   kind: string,
   namespace: string,
   service: string,
 ): { readonly ready: ReadonlySet<string>; readonly all: number } {
-  const uids = new Set<string>();
-  let all = 0;
-  const add = (uid: string | undefined): void => {
-    if (uid) uids.add(uid);
+  const ready = new Set<string>();
+  const all = new Set<string>();
+  const add = (uid: string | undefined, isReady: boolean): void => {
+    if (!uid) return;
+    all.add(uid);
+    if (isReady) ready.add(uid);
   };
   if (kind === 'Endpoints') {
     const endpoints = store.find('Endpoints', namespace, service) as unknown as Endpoints | undefined;
     for (const s of endpoints?.subsets ?? []) {
-      all += (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length;
-      for (const a of s.addresses ?? []) add(a.targetRef?.uid);
+      for (const a of s.addresses ?? []) add(a.targetRef?.uid, true);
+      for (const a of s.notReadyAddresses ?? []) add(a.targetRef?.uid, false);
     }
   } else {
     for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
       const { labels = {} } = s.metadata;
       if (labels[labelServiceName] !== service || labels[labelSliceManagedBy] !== slicesManagedBy) continue;
-      all += (s.endpoints ?? []).length;
-      for (const e of s.endpoints ?? []) if (e.conditions?.ready !== false) add(e.targetRef?.uid);
+      for (const e of s.endpoints ?? []) add(e.targetRef?.uid, e.conditions?.ready !== false);
     }
   }
-  return { ready: uids, all };
+  return { ready, all: all.size };
 }
 
 export const podByUid = (store: Store, namespace: string, uid: string): Pod | undefined =>
