@@ -3,11 +3,11 @@ import { concurrently } from '#shared/concurrently.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { addGeneration, addGenerationForLiveRead, readWork } from './item-store.ts';
+import { addGeneration, addGenerationForLiveRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { hasUncoveredGeneration, isLeased } from './rules/item.ts';
+import { isLeased } from './rules/item.ts';
 import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
 /** Services to be added, each once: the earliest time wins, and any wish for a live read. */
@@ -67,7 +67,6 @@ interface Added {
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
-  if (!w.readLive && (await isAlreadyPending(deps, service))) return undefined;
   const item = await (w.readLive ? addGenerationForLiveRead : addGeneration)(table, service, now());
   const addedMs = now();
   if (!item.lease || !isLeased(item, addedMs)) return { service, wakeUp: newWork(cluster, w, item.generation, addedMs) };
@@ -75,15 +74,4 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   // The wake-up's own delay is of no use: the holder of the lease goes on at once.
   const wakeUp = allAtLeaseEnd(service, leaseEndSeconds(item.lease.untilMs - addedMs), addedMs);
   return { service, wakeUp, leaseEndsMs: wakeUp.message.dueMs };
-}
-
-/**
- * A burst of changes of one service needs one generation: the run under way does not cover it, so the holder runs again, and then reads what was
- * written before this question. Asked only where a lease-end wake-up is pending for the case that the holder dies: a read instead of a write.
- */
-async function isAlreadyPending({ table, now, leaseEndWakeUps }: AddDeps, service: ServiceKey): Promise<boolean> {
-  if (!leaseEndWakeUps?.isPending(service, now())) return false;
-  const item = await readWork(table, service);
-  const readMs = now();
-  return isLeased(item, readMs) && hasUncoveredGeneration(item) && leaseEndWakeUps.isPending(service, readMs);
 }

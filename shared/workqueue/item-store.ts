@@ -69,7 +69,7 @@ export async function claim(
       return [{ absent: done }, { attribute: done, is: '<', value: generation }];
     }),
   };
-  const change = { set: { lease: lease.id, until: lease.untilMs, runOf: lease.id }, setFrom: { run: 'gen' } };
+  const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(key(service), change, { all: [free, owed] });
   return item && decodeWork(item);
 }
@@ -87,7 +87,7 @@ export async function claimUnread(
   const isBelow = (name: string): Condition => ({ any: [{ absent: name }, { attribute: name, is: '<', value: generation }] });
   const owed = controllers.map((c): Condition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
   const condition: Condition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
-  const change = { set: { lease: lease.id, until: lease.untilMs, runOf: lease.id }, setFrom: { run: 'gen' } };
+  const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(key(service), change, condition);
   return item && decodeWork(item);
 }
@@ -104,7 +104,7 @@ export interface RunRecord {
   readonly nowMs: number;
 }
 
-const leaseAttributes = ['lease', 'until', 'run', 'runOf'];
+const leaseAttributes = ['lease', 'until'];
 const dirtyAttributes = ['dirtyAt', 'dirtyIn'];
 const dirtySince = (service: ServiceKey, nowMs: number) => ({ dirtyAt: nowMs, dirtyIn: service.cluster });
 const isHeldBy = (leaseId: string): Condition => ({ attribute: 'lease', is: '=', value: leaseId });
@@ -137,11 +137,7 @@ export async function releaseOwing(table: Table, service: ServiceKey, record: Ru
  */
 export async function renew(table: Table, service: ServiceKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
   const change = changeOf(record);
-  const item = await table.update(
-    key(service),
-    { ...change, set: { ...change.set, until: untilMs }, setFrom: { run: 'gen' } },
-    isHeldBy(record.leaseId),
-  );
+  const item = await table.update(key(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
   return item && decodeWork(item);
 }
 
@@ -165,12 +161,10 @@ export function decodeWork(item: Item | undefined): WorkItem {
   const state = (c: Controller): ControllerState =>
     Object.fromEntries(fields.map((field) => [field, number(attribute(c, field))])) as { [F in keyof ControllerState]: number };
   const id = item['lease'] as string | undefined;
-  // A worker of the version before claims without setting it: what is there then is a former holder's.
-  const covers = item['runOf'] === id ? (item['run'] as number | undefined) : undefined;
   return {
     generation: number('gen'),
     liveReadGeneration: number('live'),
-    lease: id === undefined ? undefined : { id, untilMs: number('until'), covers },
+    lease: id === undefined ? undefined : { id, untilMs: number('until') },
     dirtyAtMs: item['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),
     controllers: { endpoints: state('endpoints'), slices: state('slices') },

@@ -130,13 +130,6 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
     });
 
-    it('sets an attribute to what another is', async () => {
-      const key = { pk: fresh(), sk: 's' };
-      await expect(table.update(key, { setFrom: { run: 'gen' } })).rejects.toThrow();
-      await table.put({ ...key, gen: 3, run: 1 });
-      expect(await table.update(key, { set: { until: 9 }, setFrom: { run: 'gen' } })).toEqual({ ...key, gen: 3, run: 3, until: 9 });
-    });
-
     it('sets an attribute to what another was before the same update changed it', async () => {
       const key = { pk: fresh(), sk: 's' };
       const change = (at: number) => ({ set: { at }, setFormer: { before: 'at' }, add: { n: 1 } });

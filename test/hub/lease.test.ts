@@ -12,11 +12,9 @@ const leaseMs = 40_000;
 
 type HubWorld = Awaited<ReturnType<typeof smallCluster>>['world'];
 
-/** Somebody takes the service, and never lets go. `covers`: the generation of its run, where it says so. */
-const hold = (world: HubWorld, lease: string, covers?: number) =>
-  world.table.update(workKey(cluster, 'default', 'svc'), {
-    set: { lease, until: world.now + leaseMs, ...(covers !== undefined && { runOf: lease, run: covers }) },
-  });
+/** A worker takes the service and never releases it. */
+const hold = (world: HubWorld, lease: string) =>
+  world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease, until: world.now + leaseMs } });
 
 async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(differences(world.store, 100)).toEqual([]);
@@ -72,30 +70,6 @@ it('nobody is woken only to meet the lease', async () => {
   }
   expect(world.metrics.get('Bounced') ?? 0).toBe(0);
   expect(world.queues.syncs.waiting()).toHaveLength(1);
-});
-
-it('a burst under a lease is announced once, as long as the run under way does not cover it', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(5)]);
-  await pass(5);
-  const { generation: gen } = await readWork(world.table, service);
-  await hold(world, 'busy', gen);
-  for (const i of [0, 1, 2]) {
-    world.store.apply(aPod(i, { ready: false }));
-    await pass(1);
-  }
-  expect((await readWork(world.table, service)).generation).toBe(gen + 1);
-  // It went on, and covers what was announced: the next change is another one.
-  await hold(world, 'busy', gen + 1);
-  world.store.apply(aPod(3, { ready: false }));
-  await pass(1);
-  expect((await readWork(world.table, service)).generation).toBe(gen + 2);
-  // Held by somebody who does not say what the run covers.
-  await hold(world, 'of a former version');
-  world.store.apply(aPod(4, { ready: false }));
-  await pass(1);
-  expect((await readWork(world.table, service)).generation).toBe(gen + 3);
-  await pass(60);
-  expect(differences(world.store, 100)).toEqual([]);
 });
 
 it('a holder that may not go on for longer sends a wake-up for what came in last', async () => {

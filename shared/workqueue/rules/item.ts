@@ -40,8 +40,6 @@ export interface ControllerState {
 export interface Lease {
   readonly id: string;
   readonly untilMs: number;
-  /** The generation that the run under way covers; undefined where its holder did not say. */
-  readonly covers?: number | undefined;
 }
 
 export const idleController: ControllerState = { doneGeneration: 0, failures: 0, retryNumber: 0, retryGeneration: 0, retryDueMs: 0 };
@@ -87,9 +85,6 @@ export const isDone = (states: ControllerStates, generation: number): boolean =>
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
-
-/** Has a generation been added that the run under way does not cover? Then its holder runs again, or sends for it, and reads after this item was read. */
-export const hasUncoveredGeneration = ({ generation, lease }: WorkItem): boolean => lease?.covers !== undefined && lease.covers < generation;
 
 /** When the item's work is to be run at the latest: after a pod's change it waits for the batch period, after a failure for the retry. */
 export function dueMs({ dirtyAtMs, controllers: { endpoints, slices } }: WorkItem, sinceMs: number, batchMs: number): number {
