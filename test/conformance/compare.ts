@@ -49,7 +49,7 @@ export function compareStep(vector: Vector, step: number, expect: Expectation, s
 
   for (const resource of ['endpoints', 'endpointslices']) {
     const sum = (w: { readonly [verb: string]: number } | undefined): number => Object.values(w ?? {}).reduce((a, b) => a + b, 0);
-    const expectedWrites = (expect.writes as unknown as Writes)[resource];
+    const expectedWrites = expect.writes[resource];
     if (sum(writes[resource]) > sum(expectedWrites))
       differences.push({ step, what: `writes of ${resource}`, expected: expectedWrites, got: writes[resource] });
   }

@@ -1,18 +1,21 @@
 /**
- * `npm run conformance -- [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise.
+ * `npm run conformance -- [--opt-in] [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise. With `--opt-in`
+ * each Service that has a selector gives it by annotation, beside the cluster's own controllers (opt-in.ts).
  * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
  */
 import { parseArgs } from 'node:util';
 import type { Difference } from './compare.ts';
 import { differingPlaces } from './differing-places.ts';
-import { play } from './play.ts';
+import { optedIn } from './opt-in.ts';
+import { besideBuiltIn, play } from './play.ts';
 import { recordVectors } from './record.ts';
 import { applyRules } from './rules.ts';
-import { readVectors, recorded } from './vector.ts';
+import { readVectors, recorded, type Vector } from './vector.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    'opt-in': { type: 'boolean' },
     only: { type: 'string' },
     show: { type: 'string' },
     record: { type: 'string' },
@@ -31,13 +34,19 @@ const files = values.record !== undefined ? [values.record] : positionals.length
 let passed = 0;
 let failed = 0;
 const excused = new Map<string, number>();
-for (const vector of files.flatMap(readVectors)) {
-  if (values.only !== undefined && vector.id !== values.only) continue;
+const skipped = new Map<string, number>();
+for (const asRecorded of files.flatMap(vectorsIn)) {
+  if (values.only !== undefined && asRecorded.id !== values.only) continue;
+  const { vector, skipped: reason } = values['opt-in'] ? optedIn(asRecorded) : { vector: asRecorded };
+  if (!vector) {
+    skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+    continue;
+  }
   if (values.show !== undefined) {
     if (vector.id === values.show) console.log(JSON.stringify(vector, null, 2));
     continue;
   }
-  const { left, used } = applyRules(vector, await play(vector));
+  const { left, used } = applyRules(vector, await play(vector, values['opt-in'] ? besideBuiltIn : {}));
   for (const rule of used) excused.set(rule, (excused.get(rule) ?? 0) + 1);
   if (left.length === 0) passed++;
   else {
@@ -47,6 +56,7 @@ for (const vector of files.flatMap(readVectors)) {
   }
 }
 if (values.show === undefined) {
+  for (const [reason, count] of skipped) console.log(`not played: ${reason} (${count} vectors)`);
   for (const [rule, count] of excused) console.log(`deliberate difference: ${rule} (${count} vectors)`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
@@ -55,6 +65,14 @@ if (values.show === undefined) {
 function wholeNumber(option: 'seeds' | 'from', standard: number): number {
   const text = values[option] ?? String(standard);
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fail(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
+}
+
+function vectorsIn(path: string): readonly Vector[] {
+  try {
+    return readVectors(path);
+  } catch (error) {
+    return fail((error as Error).message);
+  }
 }
 
 function fail(reason: string): never {

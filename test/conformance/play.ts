@@ -1,6 +1,6 @@
 import { ClusterApiError } from '#shared/cluster/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
-import { HubWorld } from '#test/support/hub-world.ts';
+import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
 import { compareEvents, compareStep, type Difference } from './compare.ts';
 import type { Fault, Vector } from './vector.ts';
 
@@ -8,8 +8,12 @@ const stepMs = 8_000;
 const faultStepMs = 40 * 60_000;
 const resourceOf: { readonly [K in ApiKind]?: Fault['resource'] } = { Endpoints: 'endpoints', EndpointSlice: 'endpointslices' };
 
+/** The hub writes everything, or beside the controllers of the cluster what opts in. */
+export type Switches = Pick<HubWorldOptions, 'mode' | 'optIn'>;
+export const besideBuiltIn: Switches = { mode: 'shadow', optIn: 'active' };
+
 /** Plays a vector through the real ingest and sync, and tells what came out otherwise. */
-export async function play(vector: Vector): Promise<Difference[]> {
+export async function play(vector: Vector, switches: Switches = {}): Promise<Difference[]> {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const perStep = vector.faults?.length ? faultStepMs : stepMs;
   let writes: { [resource: string]: { [verb: string]: number } } = {};
@@ -45,6 +49,7 @@ export async function play(vector: Vector): Promise<Difference[]> {
     startAt,
     settings: { maxEndpointsPerSlice: vector.config.maxEndpointsPerSlice, batchPeriodSeconds: vector.config.endpointUpdatesBatchPeriodSeconds },
     api,
+    ...switches,
   });
   const differences: Difference[] = [];
   for (const [i, step] of vector.steps.entries()) {

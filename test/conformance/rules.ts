@@ -11,7 +11,7 @@ import {
   labelHeadless,
 } from '#shared/kube/names.ts';
 import type { Difference } from './compare.ts';
-import { touched } from './touched.ts';
+import { cameBack, touched } from './touched.ts';
 import type { EndpointsView, SliceGroupView, Vector } from './vector.ts';
 import { canonical } from './view.ts';
 
@@ -67,7 +67,32 @@ export const rules: readonly Rule[] = [
       return canonical(servicesOf(expected as readonly SliceGroupView[])) === canonical(ours) && ours.every((s) => endpoints.has(s));
     },
   },
+  {
+    name: 'made again after a withdrawal',
+    statement: 'SL-45 with ES-4',
+    reason:
+      'upstream leaves the slices of a service that has no selector any more, and takes them up again when it has one; those of a service that opts ' +
+      'out are deleted, and made from nothing when it opts in again: the same endpoints, in slices that are packed and dated by what is there then',
+    excuses: (vector, { step, what, expected, got }) => {
+      const returned = cameBack(vector, step);
+      if (what === 'writes of endpointslices') return total(got) - total(expected) <= returned.size * slicesOfAService;
+      if (what !== 'endpointSlices') return false;
+      const ours = got as readonly SliceGroupView[];
+      return (
+        servicesOf(ours).every((s) => returned.has(s)) &&
+        canonical(endpointsIn(expected as readonly SliceGroupView[])) === canonical(endpointsIn(ours))
+      );
+    },
+  },
 ];
+
+const endpointsIn = (groups: readonly SliceGroupView[]): readonly string[] =>
+  groups
+    .flatMap(({ namespace, service, addressType, ports, endpoints }) =>
+      endpoints.length === 0 ? [[namespace, service, addressType]] : endpoints.map((e) => [namespace, service, addressType, ports, e]),
+    )
+    .map((e) => canonical(e))
+    .sort();
 
 /** More than a service has in any of the vectors that this is for. */
 const slicesOfAService = 12;

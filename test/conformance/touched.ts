@@ -1,4 +1,6 @@
 /** What somebody else than the two controllers does to their outputs in a vector. */
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
 import type { Vector } from './vector.ts';
 
 export interface Touched {
@@ -25,4 +27,17 @@ function touchedIn(vector: Vector, step: number): Touched {
 export function touched(vector: Vector, step: number): Touched {
   const each = Array.from({ length: step + 1 }, (_, i) => touchedIn(vector, i));
   return { slices: new Set(each.flatMap((t) => [...t.slices])), endpoints: new Set(each.flatMap((t) => [...t.endpoints])) };
+}
+
+/** Does the Service give its selector by annotation (opt-in.ts)? */
+export const isOptedIn = ({ metadata, spec }: RawObject): boolean =>
+  metadata.annotations?.[annotationSelector] !== undefined && spec?.['type'] !== 'ExternalName';
+
+/** Services that have opted in, out and in again up to that step. */
+export function cameBack(vector: Vector, step: number): ReadonlySet<string> {
+  const services = [...vector.given, ...vector.steps.slice(0, step + 1).flatMap((s) => s.apply ?? [])].filter((o) => o.kind === 'Service');
+  const states = Map.groupBy(services, ({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return new Set(
+    [...states].filter(([, [...of]]) => of.findIndex((o) => !isOptedIn(o)) < of.findLastIndex(isOptedIn) && !of.every(isOptedIn)).map(([key]) => key),
+  );
 }

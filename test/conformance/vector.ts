@@ -1,5 +1,6 @@
 /** The format of a recorded vector: what the upstream controllers of v1.36.3 made of these objects and changes. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 
@@ -35,7 +36,7 @@ export interface Expectation {
   readonly endpoints: readonly EndpointsView[];
   readonly endpointSlices: readonly SliceGroupView[];
   readonly keptSlices: readonly string[];
-  readonly writes: { readonly [resource: string]: number };
+  readonly writes: { readonly [resource: string]: { readonly [verb: string]: number } };
   readonly events: readonly EventView[];
 }
 
@@ -79,8 +80,15 @@ export const recorded = ['upstream-v1.36.3', 'random-v1.36.3'].map((name) => `te
 /** `dual-stack` of `dual-stack-11-003`. */
 export const familyOf = ({ id }: Vector): string => id.replace(/(-\d+)+$/, '');
 
-/** Vectors of a .jsonl or .jsonl.gz file. Throws with the file's name and the line. */
-export function readVectors(file: string): Vector[] {
+/** Vectors of a .jsonl or .jsonl.gz file, or of all such files in a folder. Throws with the file's name and the line. */
+export function readVectors(path: string): Vector[] {
+  if (!statSync(path).isDirectory()) return vectorsOf(path);
+  const files = readdirSync(path).filter((name) => /\.jsonl(\.gz)?$/.test(name));
+  if (files.length === 0) throw new Error(`${path}: no .jsonl and no .jsonl.gz file in the folder`);
+  return files.sort().flatMap((name) => vectorsOf(join(path, name)));
+}
+
+function vectorsOf(file: string): Vector[] {
   const bytes = readFileSync(file);
   const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
   return text
