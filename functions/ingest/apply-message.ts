@@ -29,7 +29,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   }
   const context: MessageContext = { ...batch, incarnation };
   if (message.type === 'heartbeat') {
-    await applyHeartbeat(context, message, record.sentAt);
+    await applyHeartbeat(context, message, record.sentAtMs);
     return undefined;
   }
   deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });

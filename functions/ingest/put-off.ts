@@ -14,7 +14,7 @@ export interface EventsRecord {
   readonly messageId: string;
   readonly body: string;
   /** When the queue accepted it, ms since the epoch by the queue's clock. */
-  readonly sentAt?: number;
+  readonly sentAtMs?: number;
 }
 
 /** How far a run has got with a message. Filled in step by step, so that it is known also when the run's time is up. */

@@ -38,10 +38,10 @@ async function boundIncarnation({ deps, cluster }: Context, session: string): Pr
   const key = `${cluster.id} ${session}`;
   const cached = cache.get(key);
   // Sweep may have bound a session of a former incarnation to this one. And a record expires that is not read now and then.
-  if (cached?.incarnation === cluster.incarnation && deps.now() - cached.readAt < rereadMs) return cached.incarnation;
+  if (cached?.incarnation === cluster.incarnation && deps.now() - cached.readAtMs < rereadMs) return cached.incarnation;
   const now = deps.now();
   const incarnation = await readSession(deps.table, cluster.id, session, now);
-  if (incarnation !== undefined && incarnation !== foreignCluster) cache.set(key, { incarnation, readAt: now });
+  if (incarnation !== undefined && incarnation !== foreignCluster) cache.set(key, { incarnation, readAtMs: now });
   return incarnation;
 }
 

@@ -54,7 +54,7 @@ export interface CachedSelectors {
 /** A session's incarnation, and when its record was read, ms since the epoch. */
 export interface KnownSession {
   readonly incarnation: number;
-  readonly readAt: number;
+  readonly readAtMs: number;
 }
 
 /** A cache as a batch uses it. */

@@ -37,22 +37,22 @@ export class Attempts {
   readonly #deps: AttemptsDeps;
   /** Reject instead of waiting when the API server refuses the first list or watch. */
   readonly #failFast: boolean;
-  #activity: { readonly what: Activity; readonly since: number };
+  #activity: { readonly what: Activity; readonly sinceMs: number };
 
   constructor(kind: Kind, deps: AttemptsDeps, failFast: boolean) {
     this.#kind = kind;
     this.#deps = deps;
     this.#failFast = failFast;
-    this.#activity = { what: 'sleeping', since: deps.clock.now() };
+    this.#activity = { what: 'sleeping', sinceMs: deps.clock.now() };
   }
 
   /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
-  idleMs(now: number): number {
-    return this.#activity.what === 'waiting' ? 0 : now - this.#activity.since;
+  idleMs(nowMs: number): number {
+    return this.#activity.what === 'waiting' ? 0 : nowMs - this.#activity.sinceMs;
   }
 
   now(what: Activity, purpose?: Purpose): void {
-    if (purpose !== 'repair') this.#activity = { what, since: this.#deps.clock.now() };
+    if (purpose !== 'repair') this.#activity = { what, sinceMs: this.#deps.clock.now() };
   }
 
   /** Logs a failure and waits before the next attempt. */

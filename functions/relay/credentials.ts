@@ -25,12 +25,12 @@ export function fileCredentials(api: ApiSettings, now: () => number): Credential
 }
 
 function cachedFile<T>(path: string, now: () => number, parse: (text: string) => T): (refresh: boolean) => Promise<T> {
-  let cached: { readonly text: string; readonly value: T; readonly until: number } | undefined;
+  let cached: { readonly text: string; readonly value: T; readonly untilMs: number } | undefined;
   return async (refresh) => {
-    if (cached && !refresh && now() < cached.until) return cached.value;
+    if (cached && !refresh && now() < cached.untilMs) return cached.value;
     const text = await readFile(path, 'utf8');
     // The same object for the same text: another one would open new connections.
-    cached = { text, value: cached?.text === text ? cached.value : parse(text), until: now() + freshForMs };
+    cached = { text, value: cached?.text === text ? cached.value : parse(text), untilMs: now() + freshForMs };
     return cached.value;
   };
 }

@@ -5,7 +5,7 @@ import { checkVersion, isNewer } from './resource-version.ts';
 import type { WatchSource } from './watch-source.ts';
 
 interface Asked {
-  readonly at: number;
+  readonly atMs: number;
   readonly answer: Promise<string>;
 }
 
@@ -26,9 +26,9 @@ export class IdentityCheck {
   }
 
   /** Rejects with ClusterReplaced, or as the source does. An answer to a request from before `since` does not count. */
-  async checkUid(since: number, signal: AbortSignal): Promise<void> {
+  async checkUid(sinceMs: number, signal: AbortSignal): Promise<void> {
     // Five watches break at once when an API server stops: they share one request.
-    const shared = this.#asked !== undefined && this.#asked.at >= since ? this.#asked : undefined;
+    const shared = this.#asked !== undefined && this.#asked.atMs >= sinceMs ? this.#asked : undefined;
     const uid = await (shared ?? this.#ask(signal)).answer.catch((error: unknown) => {
       if (!shared) throw error;
       // It may have begun while the API server could not be reached yet.
@@ -38,13 +38,13 @@ export class IdentityCheck {
   }
 
   #ask(signal: AbortSignal): Asked {
-    this.#asked = { at: this.#clock.now(), answer: this.#source.identity(signal) };
+    this.#asked = { atMs: this.#clock.now(), answer: this.#source.identity(signal) };
     return this.#asked;
   }
 
   /** Also checks that the kind's current version is not older than `high`. By a list of that kind: kinds may be stored in different etcds. */
-  async check(kind: Kind, high: string, since: number, signal: AbortSignal): Promise<void> {
-    await this.checkUid(since, signal);
+  async check(kind: Kind, high: string, sinceMs: number, signal: AbortSignal): Promise<void> {
+    await this.checkUid(sinceMs, signal);
     const version = checkVersion((await this.#source.list(kind, { limit: 1 }, signal)).resourceVersion);
     if (isNewer(high, version)) throw new ClusterReplaced(`${kind} is at ${version} after ${high}`, { wentBack: true });
   }

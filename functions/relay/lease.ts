@@ -42,15 +42,15 @@ export interface Standing {
 export type Step = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
 /** All times are of a monotonic clock. `observed` has to be fresh, unless this relay holds the Lease. */
-export function nextStep({ id, observed, leadsUntilMs, abstainsUntilMs, failingMs, patienceMs, coldMs }: Standing, now: number): Step {
+export function nextStep({ id, observed, leadsUntilMs, abstainsUntilMs, failingMs, patienceMs, coldMs }: Standing, nowMs: number): Step {
   if (leadsUntilMs !== undefined) {
-    if (now >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
+    if (nowMs >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
     return failingMs > patienceMs ? 'give back' : 'renew';
   }
   if (observed?.lease.holder === id) return 'renew';
   if (observed === undefined) return 'create';
-  if (now < abstainsUntilMs) return 'wait';
-  return now >= freeAtMs(observed) + coldMs ? 'take' : 'wait';
+  if (nowMs < abstainsUntilMs) return 'wait';
+  return nowMs >= freeAtMs(observed) + coldMs ? 'take' : 'wait';
 }
 
 /** When a Lease that another relay holds, or gave back, may be taken, by the same clock. */

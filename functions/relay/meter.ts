@@ -41,9 +41,9 @@ export class Meter {
     this.#raise(counter, n);
   }
 
-  event(kind: Kind, now: number): void {
+  event(kind: Kind, nowMs: number): void {
     this.add('relay_events_total', kind);
-    this.#lastEvent.set(kind, now);
+    this.#lastEvent.set(kind, nowMs);
   }
 
   value(counter: KindCounter | PlainCounter, kind?: Kind): number {
@@ -51,7 +51,7 @@ export class Meter {
   }
 
   /** Prometheus' text format 0.0.4. Every counter is there from the start, with 0. */
-  render(now: number, gauges: readonly Gauge[]): string {
+  render(nowMs: number, gauges: readonly Gauge[]): string {
     const out: string[] = [];
     const family = (name: string, type: string, help: string): number => out.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     for (const [name, help] of Object.entries(counters) as [KindCounter, string][]) {
@@ -63,7 +63,7 @@ export class Meter {
       out.push(`${name} ${this.value(name)}`);
     }
     family('relay_last_event_age_seconds', 'gauge', 'time since the last watch event');
-    for (const [kind, at] of this.#lastEvent) out.push(`relay_last_event_age_seconds{kind="${kind}"} ${Math.max(0, now - at) / 1000}`);
+    for (const [kind, at] of this.#lastEvent) out.push(`relay_last_event_age_seconds{kind="${kind}"} ${Math.max(0, nowMs - at) / 1000}`);
     for (const { name, help, values } of gauges) {
       family(name, 'gauge', help);
       for (const [labels, value] of values) out.push(`${name}${labels} ${value}`);

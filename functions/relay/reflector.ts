@@ -48,8 +48,8 @@ export class Reflector {
   }
 
   /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
-  idleMs(now: number): number {
-    return this.#attempts.idleMs(now);
+  idleMs(nowMs: number): number {
+    return this.#attempts.idleMs(nowMs);
   }
 
   async #watchForEver(signal: AbortSignal): Promise<void> {
@@ -69,21 +69,21 @@ export class Reflector {
     const { clock, outbox } = this.#deps;
     let brought = false;
     let malformedAt: string | undefined;
-    let brokenAt: number | undefined;
+    let brokenAtMs: number | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
       const term = outbox.leaderHeader;
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
-        if (brokenAt !== undefined) await this.#deps.identityCheck.check(this.kind, this.high ?? from, brokenAt, signal);
-        brokenAt = undefined;
+        if (brokenAtMs !== undefined) await this.#deps.identityCheck.check(this.kind, this.high ?? from, brokenAtMs, signal);
+        brokenAtMs = undefined;
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
-        brokenAt = clock.now();
+        brokenAtMs = clock.now();
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
-        brokenAt = clock.now();
+        brokenAtMs = clock.now();
         this.#watched ||= progress.begun;
         this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
         if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {

@@ -52,8 +52,8 @@ const goldenRatio = 0.618033988749895;
  * Rotates the list by another amount each minute, so that a run without time for all clusters skips other clusters than the run before. Multiples of the
  * golden ratio spread the starting points evenly, however few clusters a run reaches.
  */
-export function rotated<T>(list: readonly T[], now: number): readonly T[] {
-  const minute = Math.floor(now / 60_000);
+export function rotated<T>(list: readonly T[], nowMs: number): readonly T[] {
+  const minute = Math.floor(nowMs / 60_000);
   const first = Math.floor(((minute * goldenRatio) % 1) * list.length);
   return [...list.slice(first), ...list.slice(0, first)];
 }

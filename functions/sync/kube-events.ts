@@ -19,15 +19,15 @@ const refillMs = 300_000;
 const mostBudgets = 2000;
 
 export function eventRecorder(deps: { readonly now: () => number; readonly log: Log }): EventRecorder {
-  const budgets = new Map<string, { tokens: number; at: number }>();
+  const budgets = new Map<string, { tokens: number; atMs: number }>();
 
   function take(key: string): boolean {
     const now = deps.now();
-    const budget = budgets.get(key) ?? { tokens: burst, at: now };
-    const tokens = Math.min(burst, budget.tokens + (now - budget.at) / refillMs);
+    const budget = budgets.get(key) ?? { tokens: burst, atMs: now };
+    const tokens = Math.min(burst, budget.tokens + (now - budget.atMs) / refillMs);
     budgets.delete(key);
     if (budgets.size >= mostBudgets) budgets.delete(budgets.keys().next().value as string);
-    budgets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    budgets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: now });
     return tokens >= 1;
   }
 

@@ -160,12 +160,12 @@ const waitingText = JSON.stringify([waiting]);
 
 async function waitedMs({ deps, key }: Run): Promise<number> {
   const known = await readDifference(deps.table, key);
-  return known?.text === waitingText ? deps.now() - known.since : 0;
+  return known?.text === waitingText ? deps.now() - known.sinceMs : 0;
 }
 
 async function noteWaiting({ deps, key }: Run): Promise<void> {
   const known = await readDifference(deps.table, key);
-  if (known?.text !== waitingText) await saveDifference(deps.table, key, { text: waitingText, since: deps.now(), confirmed: false });
+  if (known?.text !== waitingText) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
 }
 
 /** What was said of the hand-over, and of what would be written: it is. */

@@ -28,10 +28,10 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
     return;
   }
   if (known?.text !== text) {
-    await saveDifference(deps.table, key, { text, since: deps.now(), confirmed: false });
+    await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
     throw new Postponed('difference to be confirmed', confirmAfterSeconds);
   }
-  if (deps.now() - known.since < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
+  if (deps.now() - known.sinceMs < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());
@@ -45,7 +45,7 @@ async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey,
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
   if (lines.length === 0 ? known : known?.text !== text)
-    await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, since: deps.now(), confirmed: false });
+    await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, sinceMs: deps.now(), confirmed: false });
 }
 
 /** What cannot be compared is not alike: in active mode such a service would not be written. */

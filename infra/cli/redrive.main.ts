@@ -38,9 +38,9 @@ async function takeUp(found: readonly SetAsideMessage[], run: boolean): Promise<
   for (let i = 0; i < found.length; i += atOnce) {
     const some = found.slice(i, i + atOnce);
     const done = await concurrently(atOnce, some, async (s) => (run ? s.redrive() : undefined));
-    for (const [n, { queue, cluster, subject, why, sentAt }] of some.entries()) {
+    for (const [n, { queue, cluster, subject, why, sentAtMs }] of some.entries()) {
       const fate = done[n] === undefined ? '' : done[n] ? ' → taken up again' : ' → stays: it can’t be taken up';
-      say(`${new Date(sentAt).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
+      say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
       if (done[n]) redriven++;
     }
   }

@@ -35,7 +35,7 @@ export interface SetAsideMessage {
   readonly subject: string;
   readonly why: string;
   /** ms since the epoch. */
-  readonly sentAt: number;
+  readonly sentAtMs: number;
   /** Takes it up again; false: it can't be, and stays. */
   readonly redrive: () => Promise<boolean>;
 }
@@ -102,7 +102,7 @@ const never = async (): Promise<boolean> => false;
 
 /** `owner`: the cluster whose queue it is, or one of those that share it. */
 function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: string, message: Message, owner: string): SetAsideMessage {
-  const sentAt = Number(message.Attributes?.['SentTimestamp'] ?? 0);
+  const sentAtMs = Number(message.Attributes?.['SentTimestamp'] ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
   const wake = (cluster: string, namespace: string, service: string) => async (): Promise<boolean> => {
@@ -112,15 +112,22 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
     return true;
   };
   const resend = (cluster: string, events: string) => async (): Promise<boolean> => {
-    if (deps.now() - sentAt < longestEventAgeMs) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
+    if (deps.now() - sentAtMs < longestEventAgeMs) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
     await remove();
     return true;
   };
   /** Of a queue that is one cluster's own. */
   const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage =>
     speaksFor === owner
-      ? { queue, cluster: owner, subject, why, sentAt, redrive }
-      : { queue, cluster: owner, subject, why: `it speaks for cluster ${speaksFor} in the queue of ${owner}: not believed`, sentAt, redrive: never };
+      ? { queue, cluster: owner, subject, why, sentAtMs, redrive }
+      : {
+          queue,
+          cluster: owner,
+          subject,
+          why: `it speaks for cluster ${speaksFor} in the queue of ${owner}: not believed`,
+          sentAtMs,
+          redrive: never,
+        };
   try {
     if (queue === 'dead events') {
       const m = parseEventsMessage(body);
@@ -135,13 +142,13 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
     if (queue === 'parked') {
       const { namespace, service, controller, error } = readParkedCopy(m);
       const subject = `${namespace}/${service} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
-      return { queue, cluster, subject, why: error, sentAt, redrive: wake(cluster, namespace, service) };
+      return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, namespace, service) };
     }
     const original = m['body'] ?? '';
     const subject = `${m['from']} message ${original.slice(0, 60)}`;
-    return { queue, cluster, subject, why: m['reason'] ?? '', sentAt, redrive: readable(m['from'], original, cluster) };
+    return { queue, cluster, subject, why: m['reason'] ?? '', sentAtMs, redrive: readable(m['from'], original, cluster) };
   } catch (error) {
-    return { queue, cluster: owner, subject: body.slice(0, 80), why: `unreadable: ${String(error)}`, sentAt, redrive: never };
+    return { queue, cluster: owner, subject: body.slice(0, 80), why: `unreadable: ${String(error)}`, sentAtMs, redrive: never };
   }
 
   /** A message that could not be read then may be readable now, by a newer version. */

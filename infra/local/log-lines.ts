@@ -16,13 +16,13 @@ const windowMs = 10_000;
 const shownDifferences = 10;
 
 export function childLines({ store, print, now, verbose }: LineOptions): (child: string, line: string) => void {
-  const seen = new Map<string, { since: number; count: number }>();
+  const seen = new Map<string, { sinceMs: number; count: number }>();
 
   function isRepetition(key: string): boolean {
     const entry = seen.get(key);
-    if (!entry || now() - entry.since > windowMs) {
+    if (!entry || now() - entry.sinceMs > windowMs) {
       if (entry && entry.count > shownPerWindow) print(`${key} (and ${entry.count - shownPerWindow} more)`);
-      seen.set(key, { since: now(), count: 1 });
+      seen.set(key, { sinceMs: now(), count: 1 });
       return false;
     }
     return ++entry.count > shownPerWindow;

@@ -40,9 +40,9 @@ interface Made<T> {
 
 interface Kept {
   readonly made: Made<unknown>;
-  readonly at: number;
+  readonly atMs: number;
   /** Not asked for again before then. */
-  askAt: number;
+  askAtMs: number;
 }
 
 export function clusterCredentials({ sts, secrets, now }: AccessClients): Access {
@@ -52,14 +52,14 @@ export function clusterCredentials({ sts, secrets, now }: AccessClients): Access
   /** Concurrent callers share one call. While AWS does not answer, the cached credentials are used until they expire. */
   async function keep<T>(key: string, refresh: boolean, what: string, make: () => Promise<Made<T>>): Promise<T> {
     const held = kept.get(key);
-    if (held && !refresh && now() < held.askAt) return held.made.value as T;
+    if (held && !refresh && now() < held.askAtMs) return held.made.value as T;
     const asking = asked.get(key) ?? ask(key, what, make);
     asked.set(key, asking);
     try {
       return (await asking).made.value as T;
     } catch (error) {
-      if (!held || refresh || !isWithoutCredentials(error) || now() > held.at + held.made.lifeMs - marginMs) throw error;
-      held.askAt = now() + tryAgainMs;
+      if (!held || refresh || !isWithoutCredentials(error) || now() > held.atMs + held.made.lifeMs - marginMs) throw error;
+      held.askAtMs = now() + tryAgainMs;
       return held.made.value as T;
     }
   }
@@ -67,7 +67,7 @@ export function clusterCredentials({ sts, secrets, now }: AccessClients): Access
   async function ask<T>(key: string, what: string, make: () => Promise<Made<T>>): Promise<Kept> {
     try {
       const made = await make();
-      const fresh = { made, at: now(), askAt: now() + Math.min(keptMs, made.lifeMs / 3) };
+      const fresh = { made, atMs: now(), askAtMs: now() + Math.min(keptMs, made.lifeMs / 3) };
       kept.set(key, fresh);
       return fresh;
     } catch (cause) {

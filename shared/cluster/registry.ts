@@ -132,11 +132,11 @@ function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['a
 
 /** Before every request would be too often, and a token that is renewed on disk has a second. */
 function recently<T>(now: () => number, read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly at: number; readonly value: Promise<T> } | undefined;
+  let last: { readonly atMs: number; readonly value: Promise<T> } | undefined;
   return () => {
-    if (last && now() - last.at < 1_000) return last.value;
+    if (last && now() - last.atMs < 1_000) return last.value;
     const value = read();
-    last = { at: now(), value };
+    last = { atMs: now(), value };
     value.catch(() => {
       last = undefined;
     });

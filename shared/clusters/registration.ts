@@ -68,8 +68,8 @@ export async function registerCluster(table: Table, cluster: Registration, now =
 }
 
 /** A cluster that was registered before it knew the switch gets it too. Off is what a record without it says. */
-function optInOf({ optIn }: Pick<Registration, 'optIn'>, now: number): { readonly [attribute: string]: Value } {
-  return optIn && optIn !== 'off' ? { optIn, optInSince: now } : {};
+function optInOf({ optIn }: Pick<Registration, 'optIn'>, nowMs: number): { readonly [attribute: string]: Value } {
+  return optIn && optIn !== 'off' ? { optIn, optInSince: nowMs } : {};
 }
 
 /** Queues that were replaced may still hold messages, so they stay the cluster's until it leaves. */
@@ -96,18 +96,18 @@ async function reregister(
   table: Table,
   { id, mode, ...more }: Registration,
   set: { readonly [attribute: string]: Value },
-  now: number,
+  nowMs: number,
 ): Promise<Mode> {
   const former = await table.get(metaKey(id));
   const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
   const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
   const back = await table.put(
-    { ...metaKey(id), ...set, ...raised, mode, modeSince: now, ...optInOf(more, now), [madeAt]: now, wakeAll: 1 },
+    { ...metaKey(id), ...set, ...raised, mode, modeSince: nowMs, ...optInOf(more, nowMs), [madeAt]: nowMs, wakeAll: 1 },
     {
       all: [
         { attribute: 'inc', is: '=', value: number('inc') },
         { any: [isMode('draining'), isMode('removed')] },
-        { any: [{ absent: purgingUntil }, { attribute: purgingUntil, is: '<=', value: now }] },
+        { any: [{ absent: purgingUntil }, { attribute: purgingUntil, is: '<=', value: nowMs }] },
       ],
     },
   );

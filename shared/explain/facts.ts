@@ -46,7 +46,7 @@ export function workFacts({ work, triggers, now, meta, difference }: ExplainInpu
         : undefined,
     ),
     ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),
-    ...fact('Difference', difference && `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.since, now)}`),
+    ...fact('Difference', difference && `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.sinceMs, now)}`),
   ];
 }
 

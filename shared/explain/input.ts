@@ -30,7 +30,7 @@ export interface ExplainInput {
   /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
   readonly saved: SavedOutputs;
   /** Shadow mode: what differs, and whether it was still there ten seconds later. */
-  readonly difference: { readonly text: string; readonly since: number; readonly confirmed: boolean } | undefined;
+  readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
   /** A pod that is explained even if it has nothing to do with the service. */
   readonly asked?: string;
   /** ms since the epoch. */

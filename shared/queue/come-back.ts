@@ -10,7 +10,7 @@ export interface Received {
   readonly receiptHandle: string;
   readonly body: string;
   /** When the queue accepted it, ms since the epoch. */
-  readonly sentAt: number;
+  readonly sentAtMs: number;
   /** How often it was received, this time included. */
   readonly receives: number;
 }
@@ -27,7 +27,7 @@ export const received = ({
   messageId,
   receiptHandle,
   body,
-  sentAt: Number(attributes.SentTimestamp),
+  sentAtMs: Number(attributes.SentTimestamp),
   receives: Number(attributes.ApproximateReceiveCount),
 });
 

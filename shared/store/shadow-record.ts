@@ -7,7 +7,7 @@ export interface ShadowRecord {
   /** The differences as a JSON list of lines. */
   readonly text: string;
   /** First seen, ms since the epoch. */
-  readonly since: number;
+  readonly sinceMs: number;
   readonly confirmed: boolean;
 }
 
@@ -15,12 +15,12 @@ const key = (s: ServiceKey) => shadowKey(s.cluster, s.namespace, s.name);
 
 export async function readDifference(table: Table, service: ServiceKey): Promise<ShadowRecord | undefined> {
   const item = await table.get(key(service));
-  return item && { text: item['text'] as string, since: item['since'] as number, confirmed: item['confirmed'] === 1 };
+  return item && { text: item['text'] as string, sinceMs: item['since'] as number, confirmed: item['confirmed'] === 1 };
 }
 
 export async function saveDifference(table: Table, service: ServiceKey, difference: ShadowRecord | undefined): Promise<void> {
   if (!difference) await table.delete(key(service));
-  else await table.put({ ...key(service), text: difference.text, since: difference.since, confirmed: difference.confirmed ? 1 : 0 });
+  else await table.put({ ...key(service), text: difference.text, since: difference.sinceMs, confirmed: difference.confirmed ? 1 : 0 });
 }
 
 /** A text may be as long as an item. */

@@ -56,7 +56,7 @@ export interface Table {
    * `dirtyAt` (ms since the epoch) with dirtyIn = partition and dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
    * keys and those two attributes only; read the item before acting on it.
    */
-  queryDirty(partition: string, until: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
+  queryDirty(partition: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
   /** The keys of the table's next page after `after`, in no order but always the same; eventually consistent. `next`: where to go on, if there is more. */
   scanKeys(after: Key | undefined): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }>;
 }

@@ -62,7 +62,7 @@ interface Kept {
   readonly clusterMetrics: ClusterMetrics;
 }
 
-function document({ namespace, clusterMetrics }: Kept, dimensions: Dimensions, values: Part, now: number): object {
+function document({ namespace, clusterMetrics }: Kept, dimensions: Dimensions, values: Part, nowMs: number): object {
   const labels = Object.keys(dimensions).filter((name) => name !== 'cluster');
   const names = [...values.keys()];
   const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
@@ -77,7 +77,7 @@ function document({ namespace, clusterMetrics }: Kept, dimensions: Dimensions, v
   const ofFleet = names.filter((name) => !ofCluster.includes(name));
   return {
     _aws: {
-      Timestamp: now,
+      Timestamp: nowMs,
       CloudWatchMetrics: [
         ...(ofCluster.length > 0 ? [directive([labels, [...labels, 'cluster']], ofCluster)] : []),
         ...(ofFleet.length > 0 ? [directive([labels], ofFleet)] : []),

@@ -165,7 +165,7 @@ export class HubWorld {
 
   async #deliver(
     queue: HubWorld['queues']['events'],
-    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAt: number }[]) => Promise<readonly string[]>,
+    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[]) => Promise<readonly string[]>,
   ): Promise<void> {
     const records = queue.receive(10);
     if (records.length === 0) return;

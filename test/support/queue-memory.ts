@@ -7,14 +7,14 @@ export interface ReceivedMessage {
   readonly body: string;
   readonly receiveCount: number;
   /** ms since the epoch. */
-  readonly sentAt: number;
+  readonly sentAtMs: number;
   readonly firstReceivedAt: number;
 }
 
 export interface WaitingMessage {
   readonly messageId: string;
   readonly body: string;
-  readonly sentAt: number;
+  readonly sentAtMs: number;
   readonly receiveCount: number;
   /** When it can be received (again). */
   readonly visibleAt: number;
@@ -45,7 +45,7 @@ export interface MemoryQueueOptions {
 interface Message {
   readonly messageId: string;
   readonly body: string;
-  readonly sentAt: number;
+  readonly sentAtMs: number;
   firstReceivedAt?: number;
   receiveCount: number;
   visibleAt: number;
@@ -71,7 +71,15 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
       for (const { body, delaySeconds = 0 } of outgoing) {
         const order = counter++;
         const messageId = `${name}-${order}`;
-        messages.set(messageId, { messageId, body, sentAt: now(), receiveCount: 0, visibleAt: now() + delaySeconds * 1000, inFlight: false, order });
+        messages.set(messageId, {
+          messageId,
+          body,
+          sentAtMs: now(),
+          receiveCount: 0,
+          visibleAt: now() + delaySeconds * 1000,
+          inFlight: false,
+          order,
+        });
       }
     },
     receive(max = 10) {
@@ -88,8 +96,8 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
         message.visibleAt = now() + visibilitySeconds * 1000;
         message.inFlight = true;
         message.order = counter++;
-        const { messageId, body, receiveCount, sentAt, firstReceivedAt } = message;
-        received.push({ messageId, receiptHandle: `${messageId}@${receiveCount}`, body, receiveCount, sentAt, firstReceivedAt });
+        const { messageId, body, receiveCount, sentAtMs, firstReceivedAt } = message;
+        received.push({ messageId, receiptHandle: `${messageId}@${receiveCount}`, body, receiveCount, sentAtMs, firstReceivedAt });
       }
       return received;
     },
@@ -107,10 +115,10 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
       for (const { receiptHandle, seconds } of back) queue.changeVisibility(receiptHandle, seconds);
     },
     waiting: () =>
-      inOrder().map(({ messageId, body, sentAt, receiveCount, visibleAt, inFlight }) => ({
+      inOrder().map(({ messageId, body, sentAtMs, receiveCount, visibleAt, inFlight }) => ({
         messageId,
         body,
-        sentAt,
+        sentAtMs,
         receiveCount,
         visibleAt,
         inFlight: inFlight && visibleAt > now(),

@@ -122,7 +122,7 @@ describe('the summary', () => {
   it('says what a shadow cluster’s own controllers say', () => {
     const shadow = input({ work: done, meta: meta({ mode: 'shadow' }) });
     expect(explainService(shadow).summary).toMatch(/the cluster’s own controllers say the same\.$/);
-    const differing = explainService({ ...shadow, difference: { text: '["Endpoints: missing"]', since: now - 60_000, confirmed: true } });
+    const differing = explainService({ ...shadow, difference: { text: '["Endpoints: missing"]', sinceMs: now - 60_000, confirmed: true } });
     expect(differing.summary).toMatch(/say something else\.$/);
     expect([differing.differences, factsOf(differing, 'Work')['Difference']]).toEqual([
       ['Endpoints: missing'],

@@ -26,7 +26,7 @@ const numbers = (n: number): readonly number[] => Array.from({ length: n }, (_, 
 
 it('the differences of a cluster are counted a few at a time, as each may be as long as an item', async () => {
   const { table, held } = watched();
-  for (const i of numbers(151)) await saveDifference(table, serviceOf(i), { text: '[]', since: 1, confirmed: i % 3 === 0 });
+  for (const i of numbers(151)) await saveDifference(table, serviceOf(i), { text: '[]', sinceMs: 1, confirmed: i % 3 === 0 });
   expect(await countDifferences(table, 'c')).toBe(51);
   expect(held.most).toBeLessThanOrEqual(50);
 });

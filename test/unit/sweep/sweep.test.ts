@@ -53,7 +53,7 @@ it('a cluster that cannot be asked is no failure of its own', async () => {
 it('tells how many services differ as things are now, as long as they do', async () => {
   const { table, last, deps } = await hubOf('a', 'b');
   const differ = (name: string, confirmed: boolean | undefined) =>
-    saveDifference(table, { cluster: 'a', namespace: 'ns', name }, confirmed === undefined ? undefined : { text: '[]', since: 1, confirmed });
+    saveDifference(table, { cluster: 'a', namespace: 'ns', name }, confirmed === undefined ? undefined : { text: '[]', sinceMs: 1, confirmed });
   await differ('x', true);
   await differ('y', true);
   await differ('seen-once', false);
