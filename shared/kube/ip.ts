@@ -28,6 +28,15 @@ export function canonicalIP(text: string): IP | undefined {
   return undefined;
 }
 
+/** The address as a number, as leniently as `canonicalIP`; undefined for what is no IP. */
+export function parsedIP(text: string): { readonly family: AddressType; readonly bits: bigint } | undefined {
+  const ip = canonicalIP(text);
+  if (!ip) return undefined;
+  const isIPv4 = ip.family === 'IPv4';
+  const parts = (isIPv4 ? parseIPv4(ip.text) : parseIPv6(ip.text)) ?? [];
+  return { family: ip.family, bits: parts.reduce((bits, part) => (bits << (isIPv4 ? 8n : 16n)) | BigInt(part), 0n) };
+}
+
 const dot = 0x2e;
 const colon = 0x3a;
 const zero = 0x30;

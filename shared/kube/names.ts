@@ -2,21 +2,27 @@
 import {
   endpointsManagedByLabel,
   eventComponents,
+  importsManager,
   leaderAnnotation,
+  mcsServiceLabel,
   optInManager,
   serviceNameLabel,
   sliceManagedByLabel,
+  sourceClusterLabel,
 } from '#shared/contract/managed-by.ts';
 
 export const endpointsManagedBy = endpointsManagedByLabel.value;
 export const slicesManagedBy = sliceManagedByLabel.value;
 export const [endpointsComponent, slicesComponent] = eventComponents;
 export const optInManagedBy = optInManager;
+export const importsManagedBy = importsManager;
 
 export const labelHeadless = 'service.kubernetes.io/headless';
 export const labelEndpointsManagedBy = endpointsManagedByLabel.key;
 export const labelServiceName = serviceNameLabel;
 export const labelSliceManagedBy = sliceManagedByLabel.key;
+export const labelMcsService = mcsServiceLabel;
+export const labelSourceCluster = sourceClusterLabel;
 export const labelZone = 'topology.kubernetes.io/zone';
 export const labelControlPlane = 'node-role.kubernetes.io/control-plane';
 export const labelMaster = 'node-role.kubernetes.io/master';

@@ -1,8 +1,9 @@
 /** The endpoints that a service should have, grouped by ports: what port-mapping.ts then places in slices. */
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
-import type { AddressType, Node, Pod, Service } from '#shared/kube/types.ts';
-import { podToEndpoint } from './endpoint.ts';
-import type { EndpointSet } from './endpoint-set.ts';
+import type { AddressType, Pod, Service } from '#shared/kube/types.ts';
+import { podToEndpoint, withoutReferences } from './endpoint.ts';
+import { type EndpointSet, keyOf } from './endpoint-set.ts';
+import type { SlicesInput } from './plan.ts';
 import { type PortMap, portsByPod } from './ports.ts';
 
 export interface DesiredGroup extends PortMap {
@@ -17,8 +18,10 @@ export interface Desired {
   readonly errors: readonly string[];
 }
 
-/** The endpoints that the service should have, by ports (ES-17..33). */
-export function desiredEndpoints(service: Service, pods: readonly Pod[], nodes: ReadonlyMap<string, Node>, addressType: AddressType): Desired {
+type PodsInput = Pick<SlicesInput, 'pods' | 'nodes' | 'imported'>;
+
+/** The endpoints that the service should have, by ports (ES-17..33). Of an import `service` is the exported one. */
+export function desiredEndpoints(service: Service, { pods, nodes, imported }: PodsInput, addressType: AddressType): Desired {
   const portsOf = portsByPod(service);
   const publishNotReady = Boolean(service.spec?.publishNotReadyAddresses);
   const groups = new Map<string, DesiredGroup>();
@@ -32,12 +35,14 @@ export function desiredEndpoints(service: Service, pods: readonly Pod[], nodes: 
       groups.set(portMap.key, group);
     }
     const node = nodes.get(pod.spec?.nodeName ?? '');
-    if (!node && !publishNotReady) {
+    if (!node && !publishNotReady && !imported) {
       skipped.push(pod);
       continue;
     }
     const endpoint = podToEndpoint(pod, node, service, addressType);
-    if (endpoint) group.endpoints.set(pod.metadata.name, endpoint);
+    if (!endpoint) continue;
+    const wanted = imported ? withoutReferences(endpoint) : endpoint;
+    group.endpoints.set(keyOf(wanted), wanted);
   }
   const { namespace, name } = service.metadata;
   return {

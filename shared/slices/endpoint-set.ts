@@ -2,16 +2,19 @@ import type { Endpoint, ObjectReference } from '#shared/kube/types.ts';
 
 /**
  * The endpoints that a group of slices is to have, by the name of their pod. Upstream's set is keyed by a hash of addresses,
- * hostname and pod (ES-28); in the wanted set a pod is there once, so its name finds it and the rest is compared.
+ * hostname and pod (ES-28); in the wanted set a pod is there once, so its name finds it and the rest is compared. An imported
+ * endpoint names no pod: its addresses find it, which are there once.
  */
 export type EndpointSet = Map<string, Endpoint>;
 
+export const keyOf = ({ targetRef, addresses }: Endpoint): string => targetRef?.name ?? [...(addresses ?? [])].sort().join();
+
 /** Takes the wanted version of an endpoint out of the set: undefined when it is not wanted (any more). */
 export function take(set: EndpointSet, endpoint: Endpoint): Endpoint | undefined {
-  const name = endpoint.targetRef?.name ?? '';
-  const wanted = set.get(name);
+  const key = keyOf(endpoint);
+  const wanted = set.get(key);
   if (!wanted || !isSameEndpoint(wanted, endpoint)) return undefined;
-  set.delete(name);
+  set.delete(key);
   return wanted;
 }
 

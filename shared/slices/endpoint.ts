@@ -24,6 +24,11 @@ export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service
   return endpoint;
 }
 
+/** An endpoint for another cluster than its pod's (MC-64). Its node's name, if one there has it too, would make it local to that node. */
+export function withoutReferences({ targetRef: _, nodeName: __, ...endpoint }: Endpoint): Endpoint {
+  return endpoint;
+}
+
 export function isEndpointReady(endpoint: Endpoint): boolean {
   return endpoint.conditions?.ready === true;
 }

@@ -15,9 +15,9 @@ export function sliceLabels(service: Service, managedBy: string = slicesManagedB
   };
 }
 
-/** Do the slice's labels call for a write? Reserved keys alone never do (ES-52). */
-export function labelsChanged(sliceLabels: Labels | undefined, service: Service): boolean {
-  return !sameLabels(withoutReserved(sliceLabels), withoutReserved(service.metadata.labels));
+/** Do the slice's labels call for a write? Reserved keys alone never do (ES-52). `wanted`: those that it would be written with. */
+export function labelsChanged(sliceLabels: Labels | undefined, wanted: Labels | undefined): boolean {
+  return !sameLabels(withoutReserved(sliceLabels), withoutReserved(wanted));
 }
 
 const reserved: readonly string[] = [labelServiceName, labelSliceManagedBy, labelHeadless];

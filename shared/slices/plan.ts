@@ -28,6 +28,19 @@ export interface SlicesInput {
   readonly maxEndpointsPerSlice: number;
   /** The managed-by label of `slices` and of those to come; upstream's if left out. */
   readonly managedBy?: string;
+  /** The pods are of a Service in another cluster; `service` is the one that their slices are for in this cluster. */
+  readonly imported?: ImportedFrom;
+}
+
+/**
+ * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints name no pod and no node: names of this
+ * cluster's own pods and nodes could be the same (MC-64).
+ */
+export interface ImportedFrom {
+  /** The Service in the source cluster: its ports, and its name for the endpoints' hostnames (MC-35). */
+  readonly exported: Service;
+  /** Of each slice, besides those of any slice: they name the source. */
+  readonly labels: { readonly [key: string]: string };
 }
 
 /** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */

@@ -1,5 +1,5 @@
 /** Places one group's endpoints in slices, as upstream's reconcileByPortMapping does. */
-import type { Endpoint, EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import type { DesiredGroup } from './desired.ts';
 import { type EndpointSet, equalBeyondIdentity, take } from './endpoint-set.ts';
 import { type Labels, labelsChanged } from './labels.ts';
@@ -23,13 +23,12 @@ type Filling = PlannedSlice & { readonly endpoints: Endpoint[] };
  * Takes the endpoints out of `group`. `existing` are the service's own slices with these ports, in the order they are walked.
  */
 export function reconcileByPortMapping(
-  service: Service,
   labels: Labels,
   existing: readonly EndpointSlice[],
   group: DesiredGroup,
   maxEndpointsPerSlice: number,
 ): PortMapping {
-  const kept = keepInPlace(service, labels, existing, group.endpoints);
+  const kept = keepInPlace(labels, existing, group.endpoints);
   const added = group.endpoints.size;
   const rest = byName(group.endpoints);
   const fill = (endpoints: Endpoint[]) => {
@@ -62,7 +61,7 @@ interface Kept {
   readonly removed: number;
 }
 
-function keepInPlace(service: Service, labels: Labels, existing: readonly EndpointSlice[], wanted: EndpointSet): Kept {
+function keepInPlace(labels: Labels, existing: readonly EndpointSlice[], wanted: EndpointSet): Kept {
   const update: Filling[] = [];
   const unchanged: EndpointSlice[] = [];
   const toDelete: EndpointSlice[] = [];
@@ -81,7 +80,7 @@ function keepInPlace(service: Service, labels: Labels, existing: readonly Endpoi
       removed += before.length - endpoints.length;
       if (endpoints.length === 0) toDelete.push(slice);
       else update.push({ ...unchangedSlice(slice), labels, endpoints });
-    } else if (labelsChanged(slice.metadata.labels, service)) {
+    } else if (labelsChanged(slice.metadata.labels, labels)) {
       update.push({ ...unchangedSlice(slice), labels, endpoints: [...before] });
     } else {
       unchanged.push(slice);

@@ -33,8 +33,8 @@ export function reconcileByAddressType(
   hints: HintsRecord | undefined,
 ): Reconciled {
   const { input, service, triggerTime } = run;
-  const labels = sliceLabels(service, input.managedBy);
-  const desired = desiredEndpoints(service, input.pods, input.nodes, addressType);
+  const labels = { ...sliceLabels(service, input.managedBy), ...input.imported?.labels };
+  const desired = desiredEndpoints(input.imported?.exported ?? service, input, addressType);
   const placed = place(run, labels, existing, desired.groups);
   const hinted = decideHints(run, addressType, placed, hints);
   const writes = finalize({ service, addressType, triggerTime, create: hinted.slices.create, update: hinted.slices.update, delete: placed.delete });
@@ -71,7 +71,7 @@ function place({ input, service }: Run, labels: Labels, existing: readonly Endpo
   for (const [key, group] of groups) {
     const slices = owned.get(key) ?? [];
     const endpoints = group.endpoints.size;
-    const mapping = reconcileByPortMapping(service, labels, slices, group, input.maxEndpointsPerSlice);
+    const mapping = reconcileByPortMapping(labels, slices, group, input.maxEndpointsPerSlice);
     create.push(...mapping.create);
     update.push(...mapping.update);
     unchanged.push(...mapping.unchanged);
@@ -82,7 +82,8 @@ function place({ input, service }: Run, labels: Labels, existing: readonly Endpo
   }
   for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
 
-  if (existing.length === toDelete.length && create.length === 0) {
+  // A source without pods has no slice: the import's status names it all the same.
+  if (existing.length === toDelete.length && create.length === 0 && !input.imported) {
     counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
     const [only] = toDelete;
     if (only && toDelete.length === 1 && isPlaceholder(only, service, labels)) unchanged.push(...toDelete.splice(0));

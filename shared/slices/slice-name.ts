@@ -1,5 +1,5 @@
 import { fnv1a128 } from '#shared/kube/hash.ts';
-import { labelServiceName } from '#shared/kube/names.ts';
+import { labelServiceName, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from './plan.ts';
 import { portMapKey } from './ports.ts';
@@ -11,9 +11,12 @@ import { portMapKey } from './ports.ts';
 export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
   const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
   const portsKey = portMapKey(draft.ports);
+  // Two sources of one import must not meet in a name.
+  const source = draft.metadata.labels?.[labelSourceCluster];
+  const owner = source === undefined ? serviceUid : `${serviceUid}\n${source}`;
   let ordinal = 0;
   let name: string;
-  do name = sliceName(serviceName, serviceUid, draft.addressType, portsKey, ordinal++);
+  do name = sliceName(serviceName, owner, draft.addressType, portsKey, ordinal++);
   while (taken.has(name));
   return { ...draft, metadata: { ...draft.metadata, name } };
 }

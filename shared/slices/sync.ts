@@ -17,12 +17,13 @@ export function decideSlices(input: SlicesInput): SlicesPlan {
   // the state of a service that is gone is forgotten, hints too (upstream keeps those: ES-3)
   if (!service) return { ...nothing, outcome: 'missing', triggerTimes: undefined, hints: undefined };
   if (service.spec?.type === 'ExternalName') return { ...nothing, outcome: 'external-name', triggerTimes: input.triggerTimes, hints: input.hints };
-  if (!service.spec?.selector) return { ...nothing, outcome: 'no-selector', triggerTimes: input.triggerTimes, hints: input.hints };
+  if (!service.spec?.selector && !input.imported) return { ...nothing, outcome: 'no-selector', triggerTimes: input.triggerTimes, hints: input.hints };
   return reconcile(input, service);
 }
 
 function reconcile(input: SlicesInput, service: Service): SlicesPlan {
-  const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, input.pods);
+  // Times of an import would be of another cluster's clock, and of pods of several clusters under one name.
+  const { triggerTime, next } = input.imported ? noTime : computeTriggerTime(input.triggerTimes, service, input.pods);
   const slices = input.slices.filter((slice) => !slice.metadata.deletionTimestamp).sort(byName);
   const types = addressTypesOf(service);
   const unsupported = slices.filter((slice) => !types.some((type) => type === slice.addressType));
@@ -47,6 +48,8 @@ function reconcile(input: SlicesInput, service: Service): SlicesPlan {
 }
 
 const nothing = { addressTypes: [], unsupported: [], topology: 'Disabled', trafficDistribution: '' } as const;
+
+const noTime = { triggerTime: undefined, next: undefined } as const;
 
 const hasWork = (plan: AddressTypePlan): boolean => [plan.create, plan.update, plan.delete, plan.events, plan.errors].some((list) => list.length > 0);
 

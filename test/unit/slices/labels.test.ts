@@ -40,7 +40,7 @@ describe('labels of a slice', () => {
     ['reserved only', managed, {}, evil, false],
     ['reserved, and the same other one', { ...managed, foo: 'bar' }, {}, { ...evil, foo: 'bar' }, false],
   ])('call for a write or not: %s [UT-103 TestSetEndpointSliceLabels]', (_, labels, spec, serviceLabels, changed) => {
-    expect(labelsChanged(labels, service(spec, { labels: serviceLabels }))).toBe(changed);
+    expect(labelsChanged(labels, sliceLabels(service(spec, { labels: serviceLabels })))).toBe(changed);
   });
 });
 

@@ -1,0 +1,63 @@
+/** Conditions of exports and imports, which do not flap: a condition that says the same keeps its time, and a status that says the same is not written. */
+import type { ExportValidity } from './export-validity.ts';
+import type { Condition } from './mcs-types.ts';
+import type { Conflict } from './merge.ts';
+
+export interface ExportStanding {
+  readonly validity: ExportValidity;
+  /** Of all exports of the name together; none for one that is not valid. */
+  readonly conflicts: readonly Conflict[];
+  /** Why the export has not come to its importers; undefined: it has. */
+  readonly failure?: { readonly reason: 'Pending' | 'Failed' | 'ImportNotOurs'; readonly message: string } | undefined;
+}
+
+/** The conditions of a ServiceExport (MC-3, MC-14). */
+export function exportConditions({ validity, conflicts, failure }: ExportStanding): readonly Said[] {
+  const conflict = validity.valid && conflicts.length > 0;
+  return [
+    validity.valid
+      ? { type: 'Valid', status: 'True', reason: 'Valid', message: '' }
+      : { type: 'Valid', status: 'False', reason: validity.reason, message: validity.message },
+    validity.valid && !failure
+      ? { type: 'Ready', status: 'True', reason: 'Exported', message: '' }
+      : { type: 'Ready', status: 'False', reason: failure?.reason ?? 'Failed', message: failure?.message ?? 'the export is not valid' },
+    conflict
+      ? {
+          type: 'Conflict',
+          status: 'True',
+          reason: conflicts.map((c) => c.reason).join(','),
+          message: shortened(conflicts.map((c) => c.message).join(' ')),
+        }
+      : { type: 'Conflict', status: 'False', reason: 'NoConflicts', message: '' },
+  ];
+}
+
+/** What a condition says, without the time since when. */
+export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+export interface Existing {
+  readonly generation: number | undefined;
+  readonly conditions: readonly Condition[] | undefined;
+}
+
+/**
+ * The list of conditions to be written; undefined: the object says it already. Conditions of other types, which another controller keeps, stay. `now`:
+ * RFC 3339, whole seconds.
+ */
+export function changedConditions(said: readonly Said[], { generation, conditions = [] }: Existing, now: string): readonly Condition[] | undefined {
+  const next = said.map((s): Condition => {
+    const before = conditions.find((c) => c.type === s.type);
+    const lastTransitionTime = before?.status === s.status ? before.lastTransitionTime : now;
+    return { ...s, ...(generation !== undefined && { observedGeneration: generation }), lastTransitionTime };
+  });
+  const isSaid = (c: Condition): boolean => conditions.some((b) => b.type === c.type && isSame(b, c));
+  if (next.every(isSaid)) return undefined;
+  return [...conditions.filter((c) => !said.some((s) => s.type === c.type)), ...next];
+}
+
+const isSame = (a: Condition, b: Condition): boolean =>
+  a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration;
+
+/** The API takes 32,768 bytes. */
+const longestMessage = 8_000;
+const shortened = (text: string): string => (text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`);

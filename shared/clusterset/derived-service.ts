@@ -1,0 +1,104 @@
+/** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
+import { labelMcsService } from '#shared/kube/names.ts';
+import { hasClusterIPNone } from '#shared/kube/services.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { derivedName } from './derived-name.ts';
+import type { ServiceImport } from './mcs-types.ts';
+import type { MergedExports } from './merge.ts';
+import { sameJson } from './same-json.ts';
+
+export type DerivedServicePlan =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'create'; readonly draft: DerivedDraft }
+  | { readonly kind: 'update'; readonly object: Service }
+  /** Headless or not is settled when a Service is made: it is deleted first, and its slices go with it. */
+  | { readonly kind: 'recreate'; readonly object: Service; readonly draft: DerivedDraft }
+  /** A Service of that name that we did not make: it is left alone, and reported. */
+  | { readonly kind: 'not-ours' };
+
+export interface DerivedDraft {
+  readonly metadata: Pick<Service['metadata'], 'namespace' | 'name' | 'labels' | 'ownerReferences'>;
+  readonly spec: NonNullable<Service['spec']>;
+}
+
+export interface DerivedToPlan {
+  readonly merged: MergedExports;
+  /** As it is on the server: the derived Service is owned by it, so it comes first. */
+  readonly serviceImport: ServiceImport;
+  readonly current: Service | undefined;
+}
+
+export function planDerivedService({ merged, serviceImport, current }: DerivedToPlan): DerivedServicePlan {
+  const draft = draftOf(merged, serviceImport);
+  if (!current) return { kind: 'create', draft };
+  if (!isDerivedFrom(current, serviceImport)) return { kind: isLeftover(current, serviceImport) ? 'unchanged' : 'not-ours' };
+  // Its end is under way, and its own deletion wakes the import again.
+  if (current.metadata.deletionTimestamp) return { kind: 'unchanged' };
+  if (hasClusterIPNone(current) !== (draft.spec.clusterIP === 'None')) return { kind: 'recreate', object: current, draft };
+  if (isAsDrafted(current, draft)) return { kind: 'unchanged' };
+  const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
+  // What the merge says nothing of goes, or it would stay from a former merge; and a selector would give it the built-in controllers' slices.
+  const { sessionAffinityConfig, trafficDistribution, ipFamilies, selector: _, externalIPs: __, ...kept } = spec;
+  return {
+    kind: 'update',
+    object: {
+      ...current,
+      metadata: { ...current.metadata, labels: draft.metadata.labels ?? {} },
+      spec: {
+        ...kept,
+        ...(draft.spec.sessionAffinityConfig && { sessionAffinityConfig }),
+        ...(draft.spec.trafficDistribution && { trafficDistribution }),
+        ...(ipFamilies && { ipFamilies }),
+      },
+    },
+  };
+}
+
+/** By uid: one that a former import of the name has left behind is not its own. */
+export const isDerivedFrom = (service: Service, serviceImport: Pick<ServiceImport, 'metadata'>): boolean =>
+  service.metadata.labels?.[labelMcsService] === serviceImport.metadata.name &&
+  (service.metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
+
+/** Owned by a former import of the name: the garbage collector is on its way. */
+const isLeftover = (service: Service, { metadata }: ServiceImport): boolean =>
+  (service.metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.name === metadata.name && o.uid !== metadata.uid);
+
+function draftOf({ spec }: MergedExports, { apiVersion, metadata: { namespace = '', name, uid = '' } }: ServiceImport): DerivedDraft {
+  const [family, ...others] = spec.ipFamilies;
+  const isSingle = family !== undefined && others.length === 0;
+  return {
+    metadata: {
+      namespace,
+      name: derivedName(namespace, name),
+      labels: { [labelMcsService]: name },
+      ownerReferences: [{ apiVersion, kind: 'ServiceImport', name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: {
+      type: 'ClusterIP',
+      ...(spec.type === 'Headless' && { clusterIP: 'None' }),
+      // Of a family that not every export has, a client would reach nobody, or some clusters only.
+      ...(isSingle ? { ipFamilyPolicy: 'SingleStack', ipFamilies: [family] } : { ipFamilyPolicy: 'PreferDualStack' }),
+      ports: spec.ports.map(({ name: port, ...rest }) => ({ ...(port !== undefined && { name: port }), ...rest, targetPort: rest.port })),
+      sessionAffinity: spec.sessionAffinity ?? 'None',
+      ...(spec.sessionAffinityConfig && { sessionAffinityConfig: spec.sessionAffinityConfig }),
+      internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
+      ...(spec.trafficDistribution && { trafficDistribution: spec.trafficDistribution }),
+    },
+  };
+}
+
+/** In what the draft says, and in what it leaves out on purpose. The rest is the API server's: addresses, families, node ports. */
+function isAsDrafted({ metadata, spec = {} }: Service, draft: DerivedDraft): boolean {
+  const drafted = draft.spec;
+  const { ports: _, ipFamilies, ...fields } = drafted;
+  return (
+    sameJson(metadata.labels, draft.metadata.labels) &&
+    Object.entries(fields).every(([key, value]) => sameJson((spec as { readonly [key: string]: unknown })[key], value)) &&
+    (ipFamilies === undefined || sameJson(spec.ipFamilies, ipFamilies)) &&
+    sameJson(spec.sessionAffinityConfig?.clientIP, drafted.sessionAffinityConfig?.clientIP) &&
+    sameJson(spec.trafficDistribution, drafted.trafficDistribution) &&
+    !spec.selector &&
+    !spec.externalIPs?.length &&
+    sameJson(spec.ports ?? [], drafted.ports ?? [])
+  );
+}

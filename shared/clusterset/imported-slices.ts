@@ -1,0 +1,99 @@
+/** The slices of an import in one cluster: what to do about those of each source (MC-20, MC-64, MC-70, MC-72, MC-81). */
+import type { Cidr } from '#shared/kube/cidr.ts';
+import { canonicalIP } from '#shared/kube/ip.ts';
+import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import { addressTypesOf } from '#shared/slices/address-types.ts';
+import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { decideSlices } from '#shared/slices/sync.ts';
+import type { MergedExports } from './merge.ts';
+import { exposedPorts } from './merge-ports.ts';
+import { choosePods, isServing, type KeptSlice, type LeftOut, type SourcePods } from './source-pods.ts';
+import { evictable, type SourceState } from './source-state.ts';
+
+export interface ImportSource {
+  readonly cluster: string;
+  readonly state: SourceState;
+  /** As the source cluster has it. Undefined: not read, for the source is not fresh. */
+  readonly exported?: {
+    readonly service: Service;
+    /** Those that it selects. */
+    readonly pods: readonly Pod[];
+    readonly nodes: ReadonlyMap<string, Node>;
+  };
+  readonly podCidrs: readonly Cidr[] | undefined;
+}
+
+export interface ToImport {
+  /** The name of the exports and of the ServiceImport. */
+  readonly name: string;
+  readonly derived: Service;
+  readonly merged: MergedExports;
+  /** One for each cluster of the merge. */
+  readonly sources: readonly ImportSource[];
+  /** Every slice of the derived Service with our managed-by for imports, as the API server holds them. */
+  readonly slices: readonly EndpointSlice[];
+  readonly maxEndpointsPerSlice: number;
+}
+
+export interface ImportedSlicesPlan {
+  /** Of each fresh source. */
+  readonly plans: ReadonlyMap<string, SlicesPlan>;
+  /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
+  readonly withdrawn: readonly EndpointSlice[];
+  /** Sources that would be evicted, but nothing else is ready. */
+  readonly held: readonly string[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export function planImportedSlices({ name, derived, merged, sources, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
+  const bySource = Map.groupBy(slices, (slice) => slice.metadata.labels?.[labelSourceCluster] ?? '');
+  const ordered = merged.clusters.flatMap((cluster) => sources.find((s) => s.cluster === cluster) ?? []);
+  const fresh = ordered.filter((s) => s.state === 'fresh' && s.exported !== undefined);
+  const offered = fresh.map((source) => offeredBy(source, merged));
+  const keptOf = (states: readonly ImportSource[]): readonly KeptSlice[] =>
+    states.flatMap(({ cluster }) => (bySource.get(cluster) ?? []).map((slice) => ({ cluster, slice })));
+  const others = ordered.filter((s) => !fresh.includes(s));
+  // An evicted source keeps no address from the one that is to take its traffic.
+  const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
+  const ready = (cluster: string): number => readyPods(withoutEvicted.pods.get(cluster), derived);
+  const gone = evictable(ordered.map(({ cluster, state }) => ({ cluster, state, ready: ready(cluster) })));
+  const { pods, leftOut } = choosePods(offered, keptOf(others.filter((s) => !gone.includes(s.cluster))));
+
+  const known = new Set(ordered.map((s) => s.cluster));
+  const withdrawn = [...bySource].filter(([cluster]) => !known.has(cluster) || gone.includes(cluster)).flatMap(([, own]) => own);
+  const plans = offered.map(({ cluster, service }, i) => {
+    const plan = decideSlices({
+      namespace: derived.metadata.namespace ?? '',
+      name: derived.metadata.name,
+      service: derived,
+      pods: pods.get(cluster) ?? [],
+      nodes: fresh[i]?.exported?.nodes ?? new Map<string, Node>(),
+      nodesSeen: true,
+      slices: bySource.get(cluster) ?? [],
+      triggerTimes: undefined,
+      hints: undefined,
+      maxEndpointsPerSlice,
+      managedBy: importsManagedBy,
+      imported: { exported: service, labels: { [labelMcsService]: name, [labelSourceCluster]: cluster } },
+    });
+    return [cluster, plan] as const;
+  });
+  const held = ordered.filter((s) => s.state === 'evicted' && !gone.includes(s.cluster)).map((s) => s.cluster);
+  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), held, leftOut };
+}
+
+/** What the import exposes of the export. An export of whose ports none is left, because they all conflict, has no endpoints here. */
+function offeredBy({ cluster, exported, podCidrs }: ImportSource, merged: MergedExports): SourcePods {
+  const { service, pods } = exported as NonNullable<ImportSource['exported']>;
+  const own = service.spec?.ports ?? [];
+  const ports = exposedPorts(own, merged.spec.ports);
+  const exposed = { ...service, spec: { ...service.spec, ports } };
+  return { cluster, service: exposed, pods: own.length > 0 && ports.length === 0 ? [] : pods, podCidrs };
+}
+
+function readyPods(pods: readonly Pod[] | undefined, derived: Service): number {
+  const types = addressTypesOf(derived);
+  const hasAddress = (pod: Pod): boolean => (pod.status?.podIPs ?? []).some(({ ip }) => types.some((type) => type === canonicalIP(ip)?.family));
+  return (pods ?? []).filter((pod) => isServing(pod) && hasAddress(pod)).length;
+}

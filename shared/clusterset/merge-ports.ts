@@ -1,0 +1,65 @@
+/** The ports of an import: the union of those of its exports (MC-15, MC-59). */
+import type { ServicePort } from '#shared/kube/types.ts';
+import type { ImportPort } from './mcs-types.ts';
+import type { ExportedService } from './precedence.ts';
+
+/** More than these are left out, and said to be. */
+export const mostPorts = 64;
+
+export interface MergedPorts {
+  readonly ports: readonly ImportPort[];
+  /** Undefined: every export has exactly these ports. */
+  readonly conflict: string | undefined;
+}
+
+/** `exports` in the order of their precedence. A port that does not fit those before it is left out: the derived Service could not have both. */
+export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
+  const merged: { readonly port: ImportPort; readonly cluster: string }[] = [];
+  let first: string | undefined;
+  for (const { cluster, spec } of exports) {
+    for (const port of importPorts(spec.ports)) {
+      if (merged.some((m) => isSamePort(m.port, port))) continue;
+      const other = merged.find((m) => excludes(m.port, port));
+      if (!other && merged.length < mostPorts) merged.push({ port, cluster });
+      else
+        first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${mostPorts} are the most.`;
+    }
+  }
+  const ports = merged.map((m) => m.port);
+  const differing = exports.filter(({ spec }) => !hasExactly(importPorts(spec.ports), ports)).map((e) => e.cluster);
+  if (differing.length === 0) return { ports, conflict: undefined };
+  const count = `${differing.length}/${exports.length} clusters do not have exactly the ports of the import.`;
+  return { ports, conflict: first === undefined ? `Conflicting ports. ${count}` : `Conflicting ports. ${first} ${count}` };
+}
+
+/** Those ports of the export's Service that the import has too: traffic to the others goes to other clusters alone ("strict", MC-15). */
+export function exposedPorts(own: readonly ServicePort[] | undefined, merged: readonly ImportPort[]): readonly ServicePort[] {
+  return (own ?? []).filter((port) => merged.some((m) => isSamePort(m, importPort(port))));
+}
+
+/** Without targetPort and nodePort, which are the export's own business. */
+const importPorts = (ports: readonly ServicePort[] | undefined): readonly ImportPort[] => (ports ?? []).map(importPort);
+
+const importPort = ({ name, port, protocol, appProtocol }: ServicePort): ImportPort => ({
+  ...(name && { name }),
+  port,
+  protocol: protocol || 'TCP',
+  ...(appProtocol && { appProtocol }),
+});
+
+const isSamePort = (a: ImportPort, b: ImportPort): boolean =>
+  a.name === b.name && a.port === b.port && a.protocol === b.protocol && a.appProtocol === b.appProtocol;
+
+/** May no Service have both? Names and numbers are there once, and a port without a name is alone. */
+const excludes = (a: ImportPort, b: ImportPort): boolean =>
+  a.name === b.name || (a.port === b.port && a.protocol === b.protocol) || a.name === undefined || b.name === undefined;
+
+const hasExactly = (own: readonly ImportPort[], merged: readonly ImportPort[]): boolean =>
+  own.length === merged.length && own.every((port) => merged.some((m) => isSamePort(m, port)));
+
+function againstOther(port: ImportPort, cluster: string, other: { readonly port: ImportPort; readonly cluster: string }): string {
+  return `Port ${show(port)} of cluster "${cluster}" is left out for ${show(other.port)} of cluster "${other.cluster}", which has precedence.`;
+}
+
+const show = ({ name, port, protocol, appProtocol }: ImportPort): string =>
+  `${name ?? '(unnamed)'} ${port}/${protocol}${appProtocol ? ` (${appProtocol})` : ''}`;

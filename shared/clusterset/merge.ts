@@ -1,0 +1,144 @@
+/**
+ * What the exports of one name make together (MC-13..17, MC-56). Every cluster computes it by itself from the same records, without a leader: so it is
+ * total, and the order of the exports makes no difference.
+ */
+import { sameLabels } from '#shared/kube/labels.ts';
+import { hasClusterIPNone } from '#shared/kube/services.ts';
+import type { AddressType } from '#shared/kube/types.ts';
+import type { ImportSpec, ImportType } from './mcs-types.ts';
+import { mergePorts } from './merge-ports.ts';
+import { type ExportedService, inPrecedence, type Precedence, type Winner } from './precedence.ts';
+
+export type ConflictReason =
+  | 'PortConflict'
+  | 'TypeConflict'
+  | 'SessionAffinityConflict'
+  | 'SessionAffinityConfigConflict'
+  | 'InternalTrafficPolicyConflict'
+  | 'TrafficDistributionConflict'
+  | 'IPFamilyConflict'
+  | 'LabelsConflict'
+  | 'AnnotationsConflict';
+
+export interface Conflict {
+  readonly reason: ConflictReason;
+  readonly message: string;
+}
+
+export interface MergedExports {
+  readonly winner: Winner;
+  /** Without `ips`, which are those of the importing cluster's derived Service. `ipFamilies`: those that reach every export; none where none is known. */
+  readonly spec: Omit<ImportSpec, 'ips'> & { readonly ipFamilies: readonly AddressType[] };
+  readonly labels: { readonly [key: string]: string };
+  readonly annotations: { readonly [key: string]: string };
+  /** The exporting clusters, in the order of their precedence. */
+  readonly clusters: readonly string[];
+  /** Said on every export of the name, the winner's too (MC-14). */
+  readonly conflicts: readonly Conflict[];
+}
+
+export interface MergeOptions {
+  readonly winner?: Winner | undefined;
+  readonly precedence?: Precedence;
+}
+
+/** Undefined without an export: the import goes. `exports`: the valid ones, one a cluster. */
+export function mergeExports(exports: readonly ExportedService[], { winner, precedence = 'sticky' }: MergeOptions = {}): MergedExports | undefined {
+  const ordered = inPrecedence(exports, { winner, precedence });
+  const [first] = ordered;
+  if (!first) return undefined;
+  const { ports, conflict } = mergePorts(ordered);
+  const families = commonFamilies(ordered);
+  const { trafficDistribution } = first.spec;
+  const sessionAffinity = affinityOf(first);
+  return {
+    winner: { cluster: first.cluster, uid: first.uid },
+    spec: {
+      type: typeOf(first),
+      ports,
+      ipFamilies: families.common,
+      sessionAffinity,
+      // The API server refuses it without ClientIP.
+      ...(sessionAffinity === 'ClientIP' && { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds(first) } } }),
+      internalTrafficPolicy: policyOf(first),
+      ...(trafficDistribution && { trafficDistribution }),
+    },
+    labels: first.labels,
+    annotations: first.annotations,
+    clusters: ordered.map((e) => e.cluster),
+    conflicts: [
+      ...(conflict === undefined ? [] : [{ reason: 'PortConflict', message: conflict } as const]),
+      ...fields.flatMap((field) => disagreement(field, first, ordered)),
+      ...(families.missing.length === 0 ? [] : [{ reason: 'IPFamilyConflict', message: withoutFamily(families, first, ordered) } as const]),
+    ],
+  };
+}
+
+const typeOf = ({ spec }: ExportedService): ImportType => (hasClusterIPNone({ metadata: { name: '' }, spec }) ? 'Headless' : 'ClusterSetIP');
+
+/** What the API server sets where the Service says nothing: the projection leaves it out. */
+const affinityOf = ({ spec }: ExportedService): string => spec.sessionAffinity ?? 'None';
+const affinitySeconds = ({ spec }: ExportedService): number => spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
+const policyOf = ({ spec }: ExportedService): string => spec.internalTrafficPolicy ?? 'Cluster';
+
+interface Field {
+  readonly reason: ConflictReason;
+  readonly name: string;
+  readonly shown: (e: ExportedService) => string;
+  readonly isSame: (a: ExportedService, b: ExportedService) => boolean;
+}
+
+const textField = (reason: ConflictReason, name: string, shown: Field['shown']): Field => ({
+  reason,
+  name,
+  shown,
+  isSame: (a, b) => shown(a) === shown(b),
+});
+
+const fields: readonly Field[] = [
+  textField('TypeConflict', 'type', typeOf),
+  textField('SessionAffinityConflict', 'sessionAffinity', affinityOf),
+  textField('SessionAffinityConfigConflict', 'sessionAffinityConfig.clientIP.timeoutSeconds', (e) =>
+    affinityOf(e) === 'ClientIP' ? String(affinitySeconds(e)) : '',
+  ),
+  textField('InternalTrafficPolicyConflict', 'internalTrafficPolicy', policyOf),
+  textField('TrafficDistributionConflict', 'trafficDistribution', (e) => e.spec.trafficDistribution ?? ''),
+  { reason: 'LabelsConflict', name: 'exportedLabels', shown: () => '', isSame: (a, b) => sameLabels(a.labels, b.labels) },
+  { reason: 'AnnotationsConflict', name: 'exportedAnnotations', shown: () => '', isSame: (a, b) => sameLabels(a.annotations, b.annotations) },
+];
+
+function disagreement({ reason, name, shown, isSame }: Field, first: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {
+  const others = all.filter((e) => !isSame(e, first)).length;
+  if (others === 0) return [];
+  const value = shown(first);
+  const using = `Using ${value === '' ? 'the value' : JSON.stringify(value)} of cluster "${first.cluster}", whose export has precedence.`;
+  return [{ reason, message: `Conflicting ${name}. ${using} ${others}/${all.length} clusters disagree.` }];
+}
+
+interface Families {
+  readonly common: readonly AddressType[];
+  /** Clusters that no family of the import reaches. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * The families that every export has: a client that uses one of them reaches all clusters. An export that has none in common with those before it is
+ * skipped, or there would be no family left; then traffic reaches a subset, which is a conflict (MC-17).
+ */
+function commonFamilies(ordered: readonly ExportedService[]): Families {
+  let common: readonly AddressType[] = [];
+  const missing: string[] = [];
+  for (const { cluster, spec } of ordered) {
+    const own = (['IPv4', 'IPv6'] as const).filter((family) => spec.ipFamilies?.includes(family));
+    if (own.length === 0) continue;
+    const both = common.length === 0 ? own : common.filter((family) => own.includes(family));
+    if (both.length === 0) missing.push(cluster);
+    else common = both;
+  }
+  return { common, missing };
+}
+
+function withoutFamily({ common, missing }: Families, first: ExportedService, all: readonly ExportedService[]): string {
+  const using = `Using ${common.join(', ')} of cluster "${first.cluster}", whose export has precedence.`;
+  return `Conflicting ipFamilies. ${using} Traffic does not reach ${missing.length}/${all.length} clusters: ${missing.join(', ')}.`;
+}

@@ -1,0 +1,46 @@
+/** Which of several exports of one name decides where they differ (MC-13, MC-62). */
+import type { Service } from '#shared/kube/types.ts';
+
+/** A valid export of one cluster. */
+export interface ExportedService {
+  readonly cluster: string;
+  /** Of the ServiceExport. */
+  readonly uid: string;
+  /** creationTimestamp of the ServiceExport. */
+  readonly createdAt: string | undefined;
+  /** spec.exportedLabels and spec.exportedAnnotations: nothing else of the two objects is passed on (MC-2). */
+  readonly labels: { readonly [key: string]: string };
+  readonly annotations: { readonly [key: string]: string };
+  readonly spec: NonNullable<Service['spec']>;
+}
+
+export interface Winner {
+  readonly cluster: string;
+  readonly uid: string;
+}
+
+/**
+ * - `sticky`: the export that decided first goes on deciding while it exists. A creation time is the word of its own cluster, so otherwise a cluster
+ *   that is compromised could make its export the oldest and change type and ports of an import that carries traffic.
+ * - `oldest`: the letter of the API.
+ */
+export type Precedence = 'sticky' | 'oldest';
+
+/** The exports in the order of their precedence, whatever order they come in: the former winner, then by age, then by cluster. */
+export function inPrecedence(
+  exports: readonly ExportedService[],
+  { winner, precedence }: { readonly winner: Winner | undefined; readonly precedence: Precedence },
+): readonly ExportedService[] {
+  const isWinner = (e: ExportedService): boolean => precedence === 'sticky' && e.cluster === winner?.cluster && e.uid === winner.uid;
+  return [...exports].sort(
+    (a, b) => Number(isWinner(b)) - Number(isWinner(a)) || age(a) - age(b) || order(a.cluster, b.cluster) || order(a.uid, b.uid),
+  );
+}
+
+/** Without a time that can be read it is the youngest. */
+function age({ createdAt }: ExportedService): number {
+  const ms = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+  return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,75 @@
+/** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
+import { sameLabels } from '#shared/kube/labels.ts';
+import type { AddressType, Service } from '#shared/kube/types.ts';
+import { derivedName } from './derived-name.ts';
+import { annotationDerivedService, clustersetKey, importManagedBy } from './mcs-names.ts';
+import type { ImportSpec, ImportStatus, ServiceImport } from './mcs-types.ts';
+import type { MergedExports } from './merge.ts';
+import { sameJson } from './same-json.ts';
+
+/** An object of a kind to be written without what the API server gives it. */
+export interface ImportDraft {
+  readonly metadata: Pick<ServiceImport['metadata'], 'namespace' | 'name' | 'labels' | 'annotations'>;
+  readonly spec: ImportSpec;
+}
+
+export type ImportPlan =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'create'; readonly draft: ImportDraft }
+  | { readonly kind: 'update'; readonly object: ServiceImport }
+  /** With its uid and resourceVersion as preconditions. The garbage collector follows: derived Service, then slices (MC-31). */
+  | { readonly kind: 'delete'; readonly object: ServiceImport }
+  /** Of another implementation: it is left alone, and our exports say so. */
+  | { readonly kind: 'not-ours' };
+
+export interface ImportToPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly set: string;
+  /** Undefined: nothing exports the name, or nothing of it may come into this namespace. */
+  readonly merged: MergedExports | undefined;
+  /** As it is on the server. */
+  readonly current: ServiceImport | undefined;
+  /** Of this import; undefined while there is none. */
+  readonly derived: Service | undefined;
+}
+
+export function planImport({ namespace, name, set, merged, current, derived }: ImportToPlan): ImportPlan {
+  if (current && !isOurImport(current, set)) return { kind: merged ? 'not-ours' : 'unchanged' };
+  if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
+  const draft: ImportDraft = {
+    metadata: {
+      namespace,
+      name,
+      labels: { ...merged.labels, [importManagedBy.key]: importManagedBy.value },
+      annotations: { ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [clustersetKey]: set },
+    },
+    spec: specOf(merged, derived),
+  };
+  if (!current) return { kind: 'create', draft };
+  // It is on its way out, for instance by hand: what comes after it is made when it is gone.
+  if (current.metadata.deletionTimestamp || isAsDrafted(current, draft)) return { kind: 'unchanged' };
+  return { kind: 'update', object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec } };
+}
+
+/** By the label and the name of our set: an import of another set in the same cluster is not ours either. */
+export function isOurImport({ metadata }: Pick<ServiceImport, 'metadata'>, set: string): boolean {
+  return metadata.labels?.[importManagedBy.key] === importManagedBy.value && metadata.annotations?.[clustersetKey] === set;
+}
+
+/** Addresses and families are those of the derived Service in this cluster: families of which it has no address reach nobody here. */
+function specOf({ spec: { ipFamilies: _, ...spec } }: MergedExports, derived: Service | undefined): ImportSpec {
+  const isSameType = derived && (derived.spec?.clusterIP === 'None') === (spec.type === 'Headless');
+  if (!isSameType) return spec;
+  const families = (derived.spec?.ipFamilies ?? []) as readonly AddressType[];
+  const ips = spec.type === 'Headless' ? [] : (derived.spec?.clusterIPs ?? (derived.spec?.clusterIP ? [derived.spec.clusterIP] : []));
+  return { ...spec, ...(ips.length > 0 && { ips }), ...(families.length > 0 && { ipFamilies: families }) };
+}
+
+const isAsDrafted = ({ metadata, spec }: ServiceImport, draft: ImportDraft): boolean =>
+  sameLabels(metadata.labels, draft.metadata.labels) && sameLabels(metadata.annotations, draft.metadata.annotations) && sameJson(spec, draft.spec);
+
+/** MC-18. Each exporting cluster is named, one without a ready pod too. */
+export function importStatus({ clusters }: MergedExports): Required<Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'>> {
+  return { clusters: [...clusters].sort().map((cluster) => ({ cluster })), endpointSliceObjects: 'Present' };
+}

@@ -1,0 +1,108 @@
+/** Which addresses of each source an import gets: in the order of precedence, each address and port once (MC-61, MC-84), 5,000 at most (MC-59). */
+import { type Cidr, cidrContains } from '#shared/kube/cidr.ts';
+import { canonicalIP } from '#shared/kube/ip.ts';
+import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import type { EndpointSlice, Pod, Service, SlicePort } from '#shared/kube/types.ts';
+import { portsByPod } from '#shared/slices/ports.ts';
+
+export interface SourcePods {
+  readonly cluster: string;
+  /** The exported Service, with the ports that the import exposes of it. */
+  readonly service: Service;
+  /** Those that it selects. */
+  readonly pods: readonly Pod[];
+  /** The cluster's own ranges of pod addresses; undefined: any address. */
+  readonly podCidrs: readonly Cidr[] | undefined;
+}
+
+export type LeftOutReason =
+  | { readonly kind: 'outside-cidrs' }
+  /**
+   * Two slices with one address and different conditions: which of them kube-proxy takes is chance. `with.pod` is empty where the other source is
+   * silent, whose slices name no pods.
+   */
+  | { readonly kind: 'collision'; readonly with: { readonly cluster: string; readonly pod: string } }
+  | { readonly kind: 'too-many' };
+
+export interface LeftOut {
+  readonly cluster: string;
+  readonly pod: string;
+  readonly address: string;
+  readonly reason: LeftOutReason;
+}
+
+export interface ChosenPods {
+  /** By cluster: its pods with the addresses that are left of each. A pod without any is not there. */
+  readonly pods: ReadonlyMap<string, readonly Pod[]>;
+  readonly leftOut: readonly LeftOut[];
+}
+
+export const mostEndpoints = 5_000;
+
+interface Owner {
+  readonly cluster: string;
+  readonly pod: string;
+}
+
+/**
+ * `sources` in the order of their precedence. `kept`: slices of other sources, which stay as they are whatever comes of this: their addresses are
+ * taken.
+ */
+export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = mostEndpoints): ChosenPods {
+  const taken = takenBy(kept);
+  const leftOut: LeftOut[] = [];
+  let count = 0;
+  const pods = sources.map(({ cluster, service, pods: all, podCidrs }) => {
+    const portsOf = portsByPod(service);
+    const chosen: Pod[] = [];
+    for (const pod of [...all].sort(readyFirst)) {
+      if (!shouldPodBeInEndpoints(pod, true)) continue;
+      const owner: Owner = { cluster, pod: pod.metadata.name };
+      const { ports } = portsOf(pod);
+      const addresses = (pod.status?.podIPs ?? []).flatMap(({ ip }) => canonicalIP(ip)?.text ?? []);
+      const kept = addresses.filter((address) => {
+        const keys = keysOf(address, ports);
+        const reason = refusal(address, keys);
+        if (reason) leftOut.push({ ...owner, address, reason });
+        else for (const key of keys) taken.set(key, owner);
+        return !reason;
+      });
+      if (kept.length === 0) continue;
+      count++;
+      chosen.push({ ...pod, status: { ...pod.status, podIP: kept[0] as string, podIPs: kept.map((ip) => ({ ip })) } });
+    }
+    return [cluster, chosen] as const;
+
+    function refusal(address: string, keys: readonly string[]): LeftOutReason | undefined {
+      if (podCidrs && !podCidrs.some((cidr) => cidrContains(cidr, address))) return { kind: 'outside-cidrs' };
+      const other = keys.map((key) => taken.get(key)).find((owner) => owner !== undefined);
+      if (other) return { kind: 'collision', with: other };
+      return count >= most ? { kind: 'too-many' } : undefined;
+    }
+  });
+  return { pods: new Map(pods), leftOut };
+}
+
+export interface KeptSlice {
+  readonly cluster: string;
+  readonly slice: Pick<EndpointSlice, 'endpoints' | 'ports'>;
+}
+
+function takenBy(kept: readonly KeptSlice[]): Map<string, Owner> {
+  const taken = new Map<string, Owner>();
+  for (const { cluster, slice } of kept)
+    for (const address of (slice.endpoints ?? []).flatMap((e) => e.addresses ?? []))
+      for (const key of keysOf(address, slice.ports ?? [])) taken.set(key, { cluster, pod: '' });
+  return taken;
+}
+
+/** Of an endpoint without ports the address itself. */
+const keysOf = (address: string, ports: readonly SlicePort[]): readonly string[] =>
+  ports.length === 0 ? [`${address} `] : ports.map((p) => `${address} ${p.port}/${p.protocol}`);
+
+/** Where two pods of one cluster have one address, the one that is going out loses it. */
+function readyFirst(a: Pod, b: Pod): number {
+  return Number(isServing(b)) - Number(isServing(a)) || (a.metadata.name < b.metadata.name ? -1 : 1);
+}
+
+export const isServing = (pod: Pod): boolean => isPodReady(pod) && !pod.metadata.deletionTimestamp;

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { planDerivedService } from '#shared/clusterset/derived-service.ts';
+import type { ServiceImport } from '#shared/clusterset/mcs-types.ts';
+import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
+import { type ImportToPlan, importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { derivedService, exported, serviceImport } from './fixtures.ts';
+
+const merged = mergeExports([exported('b'), exported('c')]) as MergedExports;
+const headless = mergeExports([exported('b', { clusterIP: 'None' })]) as MergedExports;
+const toPlan = (more: Partial<ImportToPlan> = {}): ImportToPlan => ({
+  namespace: 'shop',
+  name: 'web',
+  set: 'prod',
+  merged,
+  current: undefined,
+  derived: undefined,
+  ...more,
+});
+
+/** As the server would hold it. */
+function made(more: Partial<ImportToPlan> = {}): ServiceImport {
+  const plan = planImport(toPlan(more));
+  if (plan.kind !== 'create') throw new Error(`expected a create, got ${plan.kind}`);
+  return { ...serviceImport({ ...plan.draft.metadata, uid: 'import-uid' }), spec: plan.draft.spec };
+}
+
+describe('a ServiceImport', () => {
+  it('a ServiceImport is created for a name that is exported, with its marks and the name of its derived Service (MC-11, MC-80)', () => {
+    expect(planImport(toPlan())).toEqual({
+      kind: 'create',
+      draft: {
+        metadata: {
+          namespace: 'shop',
+          name: 'web',
+          labels: { 'app.kubernetes.io/managed-by': 'fleet-endpoints' },
+          annotations: { 'fleet-endpoints/clusterset': 'prod', 'multicluster.kubernetes.io/derived-service': derivedName('shop', 'web') },
+        },
+        spec: {
+          type: 'ClusterSetIP',
+          ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+          sessionAffinity: 'None',
+          internalTrafficPolicy: 'Cluster',
+        },
+      },
+    });
+  });
+
+  it('a ServiceImport gets the addresses and families of its derived Service (MC-17)', () => {
+    const derived = derivedService({ clusterIPs: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] });
+    const plan = planImport(toPlan({ current: made(), derived }));
+    expect(plan).toMatchObject({ kind: 'update', object: { spec: { ips: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] } } });
+  });
+
+  it('a ServiceImport has no addresses where it is headless, also while the derived Service still has one', () => {
+    expect(made({ merged: headless, derived: derivedService() }).spec.ips).toBeUndefined();
+    expect(made({ merged: headless, derived: derivedService({ clusterIP: 'None', clusterIPs: ['None'] }) }).spec.ips).toBeUndefined();
+  });
+
+  it('a ServiceImport is not written again when it is as it should be', () => {
+    const current = made({ derived: derivedService() });
+    expect(planImport(toPlan({ current, derived: derivedService() }))).toEqual({ kind: 'unchanged' });
+  });
+
+  it.each<[string, (i: ServiceImport) => ServiceImport]>([
+    ['a port', (i) => ({ ...i, spec: { ...i.spec, ports: [] } })],
+    ['a label', (i) => ({ ...i, metadata: { ...i.metadata, labels: { ...i.metadata.labels, tier: 'x' } } })],
+    ['an address', (i) => ({ ...i, spec: { ...i.spec, ips: ['10.9.9.9'] } })],
+  ])('a ServiceImport is put right where a user edits %s', (_, edit) => {
+    const right = made({ derived: derivedService() });
+    const plan = planImport(toPlan({ current: edit(right), derived: derivedService() }));
+    expect(plan).toMatchObject({ kind: 'update', object: { spec: right.spec, metadata: { labels: right.metadata.labels } } });
+  });
+
+  it('a ServiceImport is deleted when nothing exports its name any more (MC-81), once', () => {
+    const current = made();
+    expect(planImport(toPlan({ merged: undefined, current }))).toEqual({ kind: 'delete', object: current });
+    const going = { ...current, metadata: { ...current.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(planImport(toPlan({ merged: undefined, current: going }))).toEqual({ kind: 'unchanged' });
+  });
+
+  it.each<[string, ServiceImport]>([
+    ['without our label', serviceImport({ labels: {} })],
+    ['of another set of ours', serviceImport({ annotations: { 'fleet-endpoints/clusterset': 'staging' } })],
+  ])('a ServiceImport that is another’s is left alone: one %s (MC-80)', (_, current) => {
+    expect(planImport(toPlan({ current }))).toEqual({ kind: 'not-ours' });
+    expect(planImport(toPlan({ current, merged: undefined }))).toEqual({ kind: 'unchanged' });
+  });
+
+  it('a ServiceImport names each exporting cluster in its status, in an order that does not change with the winner (MC-18)', () => {
+    const other = mergeExports([exported('b'), exported('c')], { winner: { cluster: 'c', uid: 'uid-c' } }) as MergedExports;
+    expect(importStatus(other)).toEqual({ clusters: [{ cluster: 'b' }, { cluster: 'c' }], endpointSliceObjects: 'Present' });
+  });
+});
+
+describe('the derived Service', () => {
+  const plan = (current: Service | undefined, of = merged) => planDerivedService({ merged: of, serviceImport: made(), current });
+  const marked = (spec: Service['spec'] = {}, metadata: Partial<Service['metadata']> = {}) => derivedService(spec, metadata);
+
+  it('the derived Service is created without a selector, owned by the import (MC-31, MC-32)', () => {
+    const created = plan(undefined);
+    expect(created).toEqual({
+      kind: 'create',
+      draft: {
+        metadata: {
+          namespace: 'shop',
+          name: derivedName('shop', 'web'),
+          labels: { 'multicluster.kubernetes.io/service-name': 'web' },
+          ownerReferences: derivedService().metadata.ownerReferences,
+        },
+        spec: {
+          type: 'ClusterIP',
+          ipFamilyPolicy: 'SingleStack',
+          ipFamilies: ['IPv4'],
+          ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 80 }],
+          sessionAffinity: 'None',
+          internalTrafficPolicy: 'Cluster',
+        },
+      },
+    });
+  });
+
+  it('the derived Service asks for both families where every export has both', () => {
+    const dual = mergeExports([exported('b', { ipFamilies: ['IPv6', 'IPv4'] })]) as MergedExports;
+    const created = plan(undefined, dual);
+    expect(created.kind === 'create' && created.draft.spec).toMatchObject({ ipFamilyPolicy: 'PreferDualStack' });
+    expect(created.kind === 'create' && created.draft.spec.ipFamilies).toBeUndefined();
+  });
+
+  it('the derived Service is not written again when it is as it should be', () => {
+    expect(plan(marked())).toEqual({ kind: 'unchanged' });
+  });
+
+  it('the derived Service loses a selector and external addresses that a user gives it', () => {
+    const update = plan(marked({ selector: { app: 'mine' }, externalIPs: ['1.2.3.4'] }));
+    expect(update.kind).toBe('update');
+    expect(update.kind === 'update' && update.object.spec).toEqual(marked().spec);
+  });
+
+  it('the derived Service loses what the merge says no more', () => {
+    const update = plan(
+      marked({ trafficDistribution: 'PreferClose', sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } }),
+    );
+    expect(update.kind === 'update' && update.object.spec).toEqual(marked().spec);
+  });
+
+  it('the derived Service is made again where the import becomes headless or stops being so: its address cannot change (MC-32)', () => {
+    expect(plan(marked(), headless)).toMatchObject({ kind: 'recreate', draft: { spec: { clusterIP: 'None' } } });
+    expect(plan(marked({ clusterIP: 'None', clusterIPs: ['None'] }))).toMatchObject({ kind: 'recreate' });
+  });
+
+  it('the derived Service that a user has made under that name is left alone', () => {
+    expect(plan(marked({}, { ownerReferences: [] }))).toEqual({ kind: 'not-ours' });
+    expect(plan(marked({}, { labels: {} }))).toEqual({ kind: 'not-ours' });
+  });
+
+  it('the derived Service of a former import is waited for: the garbage collector takes it', () => {
+    const [owner] = marked().metadata.ownerReferences ?? [];
+    expect(plan(marked({}, { ownerReferences: [{ ...(owner as NonNullable<typeof owner>), uid: 'former' }] }))).toEqual({ kind: 'unchanged' });
+  });
+});
