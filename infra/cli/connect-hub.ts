@@ -13,7 +13,6 @@ import { listClusters } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
-import { printable } from './printable.ts';
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -82,7 +81,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
       now: tableClock(dynamodb),
     };
   }
-  const local = readLocal(env['HUB']);
+  const local = localAddresses(env['HUB']);
   const common = { region: local.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: local.tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
@@ -100,12 +99,12 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
 }
 
 /** The one local run there is, or the one that HUB names by its process id. */
-function readLocal(chosen: string | undefined): LocalAddresses {
+export function localAddresses(chosen: string | undefined): LocalAddresses {
   const runs = localRuns();
   const wanted = chosen === undefined ? runs : runs.filter((pid) => String(pid) === chosen);
   const [pid] = wanted;
   if (pid === undefined) {
-    const what = chosen === undefined ? 'nothing runs locally (npm start)' : `no local run has process id ${chosen}`;
+    const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has process id ${chosen}`;
     throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
   }
   if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.join(' or HUB=')}`);
@@ -136,14 +135,4 @@ export async function chosenClusters(table: Table, chosen: string | undefined, a
   if (chosen === undefined) throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}, or --all`);
   if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: there are ${known.join(', ') || 'none'}`);
   return [chosen];
-}
-
-/** Runs a command: a UsageError becomes one line and exit code 2, everything else that fails one line and exit code 1. */
-export async function command(main: () => Promise<void>): Promise<void> {
-  try {
-    await main();
-  } catch (error) {
-    console.error(printable(error instanceof Error ? error.message : String(error)));
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-  }
 }

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
+import { progressText } from '#infra/cli/progress.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
+import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
@@ -19,7 +21,7 @@ import { scheduleAsBatch } from './cpu-scheduling.ts';
 import { lockData } from './data-lock.ts';
 import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
-import { type LocalHub, prepareHub } from './prepare-hub.ts';
+import { type LocalHub, prepareHub, type Unsynced } from './prepare-hub.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,6 +57,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     return child;
   };
   let ready = false;
+  let firstLists: string | undefined;
   let consoleTable: Table | undefined;
   const console = await startConsole(options.port, {
     ...pageRoutes(),
@@ -86,13 +89,22 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     await publishLocalAddresses(addresses);
     const endpoints = { ...urls, queues: hub.queues, connections: files };
     for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, options.mode))]) start(spec);
-    await synced(hub, connections, { terminal, signal });
+    await synced(hub, connections, signal, ({ waiting, applied }) => {
+      const all = source.ids.length * kinds.length;
+      const objects = Math.round(store.total('EventsIn'));
+      firstLists = progressText(
+        'first lists',
+        applied + (source.ids.length - waiting.length) * kinds.length,
+        all,
+        `· ${objects} objects · ${waiting.join(', ')}`,
+      );
+    });
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
     terminal.print(`ready: ${clusters} (${options.mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
   }
 
-  const stopSummary = showSummary(terminal, () => (ready ? summary(store) : undefined));
+  const stopSummary = showSummary(terminal, () => (ready ? summary(store) : firstLists));
   try {
     begin().catch((e) => over.reject(e));
     await over.promise;
@@ -117,19 +129,25 @@ async function dataFolder(dir: string): Promise<string> {
   return path;
 }
 
-async function synced(hub: LocalHub, connections: Connections, { terminal, signal }: Pick<RunOptions, 'terminal' | 'signal'>): Promise<void> {
+interface FirstLists {
+  readonly waiting: readonly string[];
+  /** Lists of those that wait. */
+  readonly applied: number;
+}
+
+async function synced(hub: LocalHub, connections: Connections, signal: AbortSignal, onProgress: (lists: FirstLists) => void): Promise<void> {
   const uids: { [cluster: string]: string } = {};
   const identify = async (id: string, connection: Connection) => {
     const api = httpsClusterApi(connection, { fieldManager: 'fleet-endpoints' });
     uids[id] = await api.identity().finally(() => api.close());
   };
-  for (let tries = 1; ; tries++) {
+  for (;;) {
     // A cluster that can't be reached, or a table that is starting again, is asked once more a moment later.
     const unknown = Object.entries(connections).filter(([id]) => !uids[id]);
     await Promise.all(unknown.map(([id, connection]) => identify(id, connection).catch(() => {})));
-    const waiting = await hub.unsynced(uids).catch(() => Object.keys(connections));
+    const waiting: readonly Unsynced[] = await hub.unsynced(uids).catch(() => Object.keys(connections).map((id) => ({ id, lists: 0 })));
     if (waiting.length === 0) return;
-    if (tries % 60 === 0) terminal.print(`waiting for the first lists of ${waiting.join(', ')}`);
+    onProgress({ waiting: waiting.map(({ id }) => id), applied: waiting.map(({ lists }) => lists).reduce((a, b) => a + b, 0) });
     await sleep(150, undefined, { signal });
   }
 }

@@ -1,6 +1,4 @@
-/** The command line of `npm start`. */
-
-import { parseArgs } from 'node:util';
+/** The options of a local run. */
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
@@ -19,56 +17,45 @@ export interface Options {
   readonly port: number;
 }
 
-const allowed =
-  '--clusters N, --data DIR, --kubeconfig FILE [--context NAME] [--mode shadow|active], --opt-in off|shadow|active, --batch-period SECONDS, --max-endpoints-per-slice N, --controllers endpoints|slices|both';
+/** The options of `start` as they were typed. */
+export interface TypedOptions {
+  readonly clusters?: string;
+  readonly data?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly mode?: string;
+  readonly optIn?: string;
+  readonly batchPeriod?: string;
+  readonly maxEndpointsPerSlice?: string;
+  readonly controllers?: string;
+  readonly port?: string;
+}
 
-export function parseOptions(args: readonly string[], env: { readonly [name: string]: string | undefined }): Options {
-  const { values } = parse(args);
-  const { kubeconfig, context, mode, 'opt-in': optIn = 'off' } = values;
+export function checkedOptions(typed: TypedOptions): Options {
+  const { kubeconfig, context, mode, optIn = 'off' } = typed;
   if (kubeconfig === undefined && (context !== undefined || mode !== undefined)) {
     throw new UsageError(`--${context === undefined ? 'mode' : 'context'} needs --kubeconfig FILE`);
   }
-  if (kubeconfig !== undefined && values.clusters !== undefined)
+  if (kubeconfig !== undefined && typed.clusters !== undefined)
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
   if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
   if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
-  const batchPeriodSeconds = number('--batch-period', values['batch-period'], 0, longestDelaySeconds);
-  const maxEndpointsPerSlice = number('--max-endpoints-per-slice', values['max-endpoints-per-slice'], 1, 1000);
+  const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, longestDelaySeconds);
+  const maxEndpointsPerSlice = number('--max-endpoints-per-slice', typed.maxEndpointsPerSlice, 1, 1000);
   return {
-    clusters: kubeconfig === undefined ? (number('--clusters', values.clusters, 1, 50) ?? 1) : 0,
+    clusters: kubeconfig === undefined ? (number('--clusters', typed.clusters, 1, 50) ?? 1) : 0,
     kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, context },
     // Beside a kube-controller-manager nothing but shadow is safe, and a kubeconfig does not tell whether there is one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     optIn,
-    dataDir: values.data,
+    dataDir: typed.data,
     settings: {
-      ...controllers(values.controllers),
+      ...controllers(typed.controllers),
       ...(batchPeriodSeconds !== undefined && { batchPeriodSeconds }),
       ...(maxEndpointsPerSlice !== undefined && { maxEndpointsPerSlice }),
     },
-    port: number('PORT', env['PORT'] || undefined, 0, 65_535) ?? 8080,
+    port: number('--port', typed.port || undefined, 0, 65_535) ?? 8080,
   };
-}
-
-function parse(args: readonly string[]) {
-  const string = { type: 'string' } as const;
-  const options = {
-    clusters: string,
-    data: string,
-    kubeconfig: string,
-    context: string,
-    mode: string,
-    'opt-in': string,
-    'batch-period': string,
-    'max-endpoints-per-slice': string,
-    controllers: string,
-  };
-  try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false });
-  } catch (e) {
-    // The first sentence names the mistake; the others advise on syntax that is not used here.
-    throw new UsageError(`${(e as Error).message.split(/\. |\n/)[0]?.replace(/\.$/, '')}. Allowed: ${allowed}`);
-  }
 }
 
 /** Which of the two a run is of: the settings `endpoints` and `slices` of clusters.yaml. */

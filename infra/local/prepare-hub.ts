@@ -1,11 +1,12 @@
 /** Table, queues and records of a local run: what a deploy would make. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import { kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -16,7 +17,13 @@ import { createTable } from './create-table.ts';
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };
   /** Clusters whose first lists are not applied yet. With a data folder of an earlier run that may be another cluster's: `uids` tells. */
-  unsynced(uids: { readonly [cluster: string]: string }): Promise<readonly string[]>;
+  unsynced(uids: { readonly [cluster: string]: string }): Promise<readonly Unsynced[]>;
+}
+
+export interface Unsynced {
+  readonly id: string;
+  /** First lists that are applied, of all kinds. */
+  readonly lists: number;
 }
 
 export interface HubOptions {
@@ -44,7 +51,9 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, optIn, s
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
     async unsynced(uids) {
       const metas = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
-      return metas.filter(([, meta]) => !meta || !hasSynced(meta) || meta.uid !== uids[meta.id]).map(([id]) => id);
+      return metas
+        .filter(([, meta]) => !meta || !hasSynced(meta) || meta.uid !== uids[meta.id])
+        .map(([id, meta]) => ({ id, lists: meta ? kinds.length - missingFirstLists(meta).length : 0 }));
     },
   };
 }

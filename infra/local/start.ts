@@ -1,15 +1,14 @@
 import { printable } from '#infra/cli/printable.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { run } from './local-run.ts';
-import { parseOptions } from './options.ts';
+import type { Options } from './options.ts';
 import { terminal } from './terminal.ts';
 
-/** From the command line to the exit code. */
-export async function main(): Promise<never> {
+/** From the options to the exit code. */
+export async function start(options: Options): Promise<never> {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
   try {
-    const options = parseOptions(process.argv.slice(2), process.env);
     await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
   } catch (e) {
     if (!stopping.signal.aborted) {

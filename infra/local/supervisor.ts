@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { installation, programFile } from '#infra/installation.ts';
 import { childEnv, type Report } from './child-process.ts';
 import { parseLogLine } from './log-lines.ts';
 
@@ -35,7 +36,6 @@ export interface Child {
 /** Exit code of a child that a restart cannot help; its last line has the reason. */
 export const exitFatal = 3;
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A child that ends so often in its first seconds has a fault that a restart does not heal. */
 const maxEarlyExits = 5;
 const settledMs = 10_000;
@@ -54,11 +54,15 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
     const startedAt = Date.now();
     const lines: string[] = [];
     lastLines = lines;
-    child = spawn(process.execPath, ['--import', './infra/local/child-process.main.ts', spec.entry, ...(spec.args ?? [])], {
-      cwd: root,
-      env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    child = spawn(
+      process.execPath,
+      ['--import', pathToFileURL(programFile('infra/local/child-process.main.ts')).href, programFile(spec.entry), ...(spec.args ?? [])],
+      {
+        cwd: installation.root,
+        env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
+    );
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
         if (lines.push(line) > 50) lines.shift();

@@ -4,6 +4,7 @@
  * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
  */
 import { parseArgs } from 'node:util';
+import { progress } from '#infra/cli/progress.ts';
 import type { Difference } from './compare.ts';
 import { differingPlaces } from './differing-places.ts';
 import { optedIn } from './opt-in.ts';
@@ -35,7 +36,10 @@ let passed = 0;
 let failed = 0;
 const excused = new Map<string, number>();
 const skipped = new Map<string, number>();
-for (const asRecorded of files.flatMap(vectorsIn)) {
+const all = files.flatMap(vectorsIn);
+const shown = progress('played');
+for (const [played, asRecorded] of all.entries()) {
+  shown.update(played, all.length, `vectors, ${failed} failed`);
   if (values.only !== undefined && asRecorded.id !== values.only) continue;
   const { vector, skipped: reason } = values['opt-in'] ? optedIn(asRecorded) : { vector: asRecorded };
   if (!vector) {
@@ -51,10 +55,12 @@ for (const asRecorded of files.flatMap(vectorsIn)) {
   if (left.length === 0) passed++;
   else {
     failed++;
+    shown.clear();
     console.log(`\n${vector.id} failed`);
     for (const d of left) console.log(describe(d));
   }
 }
+shown.end();
 if (values.show === undefined) {
   for (const [reason, count] of skipped) console.log(`not played: ${reason} (${count} vectors)`);
   for (const [rule, count] of excused) console.log(`deliberate difference: ${rule} (${count} vectors)`);

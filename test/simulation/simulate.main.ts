@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { progress } from '#infra/cli/progress.ts';
 import { startDynamoDbLocal } from '#test/support/java-server.ts';
 import { type Outcome, simulate } from './simulate.ts';
 import { onServer } from './simulated-table.ts';
@@ -43,12 +44,16 @@ async function run(options: WorldOptions): Promise<Outcome> {
 
 async function here(): Promise<readonly [number, number]> {
   let wrong = 0;
+  const shown = progress('simulated');
   for (let seed = from; seed < from + seeds; seed++) {
     const { failures } = await run({ seed });
     if (failures.length > 0) wrong++;
+    if (failures.length > 0 || values.trace) shown.clear();
     if (failures.length > 0 || values.trace) await replay(seed, failures);
+    shown.update(seed - from + 1, seeds, `worlds, ${wrong} failed`);
     await new Promise((resolve) => setImmediate(resolve));
   }
+  shown.end();
   return [seeds - wrong, wrong];
 }
 

@@ -1,7 +1,19 @@
 import { expect, it } from 'vitest';
-import { parseOptions } from '#infra/local/options.ts';
+import { startCommand } from '#infra/command/start-command.ts';
+import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 
-const options = (line: string, env = {}) => parseOptions(line.split(' ').filter(Boolean), env);
+/** The options of `fleet-endpoints start` with that line, checked but not run. */
+function options(line: string) {
+  let typed: TypedOptions = {};
+  startCommand()
+    .exitOverride()
+    .configureOutput({ writeErr() {} })
+    .action((values: TypedOptions) => {
+      typed = values;
+    })
+    .parse(line.split(' ').filter(Boolean), { from: 'user' });
+  return checkedOptions(typed);
+}
 
 it('without arguments there is one embedded cluster that is written to, on port 8080', () => {
   expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', optIn: 'off', dataDir: undefined, settings: {}, port: 8080 });
@@ -13,7 +25,7 @@ it('with a kubeconfig nothing is written unless that is asked for', () => {
 });
 
 it('reads sizes, settings, the data folder and the port', () => {
-  expect(options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50', { PORT: '0' })).toMatchObject({
+  expect(options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50 --port 0')).toMatchObject({
     clusters: 3,
     dataDir: './d',
     settings: { batchPeriodSeconds: 2, maxEndpointsPerSlice: 50 },
@@ -30,27 +42,26 @@ it.each([
 });
 
 it.each([
-  ['--cluster 3', /^Unknown option '--cluster'\. Allowed: --clusters N, --data DIR,/],
-  ['three', /^Unexpected argument 'three'.* Allowed: /],
-  ['--data', /^Option '--data <value>' argument missing\. Allowed: /],
+  ['--cluster 3', /^error: unknown option '--cluster'/],
+  ['three', /^error: too many arguments/],
+  ['--data', /^error: option '--data <dir>' argument missing$/],
   ['--clusters 0', /^--clusters 0: a whole number from 1 to 50$/],
   ['--clusters 1e1', /^--clusters 1e1: a whole number/],
   ['--mode active', /^--mode needs --kubeconfig FILE$/],
   ['--context a', /^--context needs --kubeconfig FILE$/],
   ['--kubeconfig k --clusters 2', /^--clusters is for embedded clusters/],
-  ['--kubeconfig k --mode paused', /^--mode paused: shadow or active$/],
-  ['--controllers slice', /^--controllers slice: endpoints, slices or both$/],
+  ['--kubeconfig k --mode paused', /argument 'paused' is invalid. Allowed choices are shadow, active\.$/],
+  ['--controllers slice', /argument 'slice' is invalid. Allowed choices are endpoints, slices, both\.$/],
   ['--batch-period 901', /^--batch-period 901: a whole number from 0 to 900$/],
-])('says in one line what is wrong with "%s"', (line, message) => {
+])('tells what is wrong with "%s"', (line, message) => {
   expect(() => options(line)).toThrow(message);
-  expect(() => options(line)).not.toThrow(/\n/);
 });
 
 it('refuses a port that is none', () => {
-  expect(() => options('', { PORT: 'http' })).toThrow('PORT http: a whole number from 0 to 65535');
+  expect(() => options('--port http')).toThrow('--port http: a whole number from 0 to 65535');
 });
 
 it('services that opt in are written beside the built-in controllers where that is asked for', () => {
   expect(options('--kubeconfig k.yaml --mode shadow --opt-in active')).toMatchObject({ mode: 'shadow', optIn: 'active' });
-  expect(() => options('--opt-in on')).toThrow('--opt-in on: off, shadow, active');
+  expect(() => options('--opt-in on')).toThrow('Allowed choices are off, shadow, active');
 });

@@ -1,4 +1,4 @@
-/** `npm start` as its user meets it: the program, its lines, its exit code. */
+/** `fleet-endpoints start` as its user meets it: the program, its lines, its exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 /** In a process group of its own, as a terminal's foreground job is. */
 function start(args: readonly string[], env: { readonly [name: string]: string } = {}): Started {
-  const child = spawn(process.execPath, ['infra/local/start.main.ts', ...args], {
+  const child = spawn(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'start', ...args], {
     env: { ...process.env, NODE_NO_WARNINGS: '1', PORT: '0', ...env },
     detached: true,
   });
@@ -80,7 +80,7 @@ it('an API server that answers 401 Unauthorized is one clear line and exit code 
   expect(run.out()).not.toMatch(/^\s+at /m);
 });
 
-it('a missing kubeconfig, an unknown context, an unknown option, a port and a data folder in use are one line each and exit code 1', async () => {
+it('a missing kubeconfig, an unknown context, an unknown option, a port and a data folder in use are told at once', async () => {
   const busy = createTcpServer().listen(0, '127.0.0.1');
   await once(busy, 'listening');
   cleanUps.push(() => busy.close());
@@ -95,12 +95,12 @@ it('a missing kubeconfig, an unknown context, an unknown option, a port and a da
     start([], { PORT: port }),
     start(['--data', data]),
   ];
-  expect(await Promise.all(runs.map((r) => r.ended))).toEqual([1, 1, 1, 1, 1]);
+  expect(await Promise.all(runs.map((r) => r.ended))).toEqual([1, 1, 2, 1, 1]);
   await unlock();
   expect(runs.map((r) => r.out())).toEqual([
     expect.stringMatching(/^error: cannot read kubeconfig \/does\/not\/exist: no such file\n$/),
     expect.stringMatching(/^error: kubeconfig \S+ has no context prod; it has dev\n$/),
-    expect.stringMatching(/^error: Unknown option '--fast'\. Allowed: .*\n$/),
+    expect.stringMatching(/^error: unknown option '--fast'$/m),
     expect.stringMatching(new RegExp(`^error: port ${port} is in use: .*\n$`)),
     `error: --data ${data} is in use by another run (process ${process.pid}): end it, or give another folder\n`,
   ]);

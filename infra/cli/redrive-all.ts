@@ -1,48 +1,58 @@
-/** `npm run redrive -- [CLUSTER|--all] [--run]`: what was set aside and why; with --run it is taken up again. */
-import { parseArgs } from 'node:util';
+/** `redrive`: what was set aside and why; with `run` it is taken up again. */
 import { concurrently } from '#shared/concurrently.ts';
-import { chosenClusters, command, connectHub } from './connect-hub.ts';
+import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
+import { type Progress, progress } from './progress.ts';
 import { type Look, listSetAside, type SetAsideMessage } from './redrive.ts';
 
 /** Taken up at a time. */
 const atOnce = 16;
 
-await command(async () => {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' }, run: { type: 'boolean' } } });
-  const hub = connectHub(process.env);
-  const clusters = await chosenClusters(hub.table, positionals[0], values.all ?? positionals.length === 0);
-  const onProgress = (queue: string, count: number): void => console.error(`${queue}: ${count} messages so far`);
-  const run = values.run ?? false;
+export interface RedriveValues {
+  readonly all?: boolean;
+  readonly run?: boolean;
+  readonly json?: boolean;
+}
+
+export async function redriveAll(hub: Hub, chosen: string | undefined, { all, run = false, json = false }: RedriveValues): Promise<void> {
+  const clusters = await chosenClusters(hub.table, chosen, all ?? chosen === undefined);
+  const shown = progress(run ? 'redriving' : 'looking');
+  const onProgress = (queue: string, count: number): void => shown.update(count, undefined, `messages of ${queue} so far`);
   const counts = { found: 0, redriven: 0 };
   const looks: Look[] = [];
   try {
     for (let goesOn = true; goesOn; ) {
       const look = await listSetAside({ ...hub, now: Date.now, onProgress }, clusters);
       looks.push(look);
-      const redriven = await takeUp(look.found, run);
+      const redriven = await takeUp(look.found, run, json, shown);
       counts.found += look.found.length;
       counts.redriven += redriven;
       goesOn = look.more && redriven > 0;
-      if (!goesOn) report(counts, look.more, run, hub.name);
+      shown.end();
+      if (!goesOn && !json) report(counts, look.more, run, hub.name);
     }
   } finally {
+    shown.end();
     // Not before: the next look would find it again.
     for (const look of looks) await look.release();
   }
-});
+}
 
 /** How many were. */
-async function takeUp(found: readonly SetAsideMessage[], run: boolean): Promise<number> {
+async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boolean, shown: Progress): Promise<number> {
   let redriven = 0;
   for (let i = 0; i < found.length; i += atOnce) {
     const some = found.slice(i, i + atOnce);
     const done = await concurrently(atOnce, some, async (s) => (run ? s.redrive() : undefined));
+    shown.clear();
     for (const [n, { queue, cluster, subject, why, sentAtMs }] of some.entries()) {
+      if (json)
+        say(JSON.stringify({ sentAt: new Date(sentAtMs).toISOString(), cluster, queue, subject, why, ...(run && { redriven: done[n] === true }) }));
       const fate = done[n] === undefined ? '' : done[n] ? ' → taken up again' : ' → stays: it can’t be taken up';
-      say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
+      if (!json) say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
       if (done[n]) redriven++;
     }
+    if (run) shown.update(Math.min(i + atOnce, found.length), found.length, 'messages');
   }
   return redriven;
 }

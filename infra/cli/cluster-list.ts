@@ -1,0 +1,66 @@
+/** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
+import { type AuditRecord, listAudit } from '#shared/clusters/audit.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { countDifferences } from '#shared/store/shadow-record.ts';
+import { chosenClusters, type Hub } from './connect-hub.ts';
+import { say } from './printable.ts';
+
+/** A cluster as `cluster list --json` prints it; times are ISO 8601, and null stands for what is not known or has no meaning. */
+interface ListedCluster {
+  readonly id: string;
+  readonly mode: string;
+  readonly modeSince: string;
+  readonly optIn: string;
+  readonly relayHeardAt: string | null;
+  readonly firstListsApplied: boolean;
+  readonly circuitOpen: string | null;
+  readonly differences: number | null;
+}
+
+export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
+  const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
+  const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
+  if (json) return say(...JSON.stringify(listed, null, 2).split('\n'));
+  const rows = [['cluster', 'mode', 'relay', 'first lists', 'circuit', 'differences']];
+  const left: string[] = [];
+  for (const { id, mode, modeSince, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+    if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
+    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
+    else
+      rows.push([
+        id,
+        mode,
+        relayHeardAt === null ? 'never' : `${Math.round((Date.now() - Date.parse(relayHeardAt)) / 1000)} s ago`,
+        firstListsApplied ? 'applied' : 'waiting',
+        circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
+        differences === null ? '-' : String(differences),
+      ]);
+  }
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+  for (const text of [...rows.map(line), ...left]) say(text.trimEnd());
+}
+
+async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedCluster> {
+  const heard = meta.relay.heartbeatAtMs;
+  return {
+    id: meta.id,
+    mode: meta.mode,
+    modeSince: new Date(meta.modeSwitch.atMs).toISOString(),
+    optIn: meta.optIn,
+    relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
+    firstListsApplied: hasSynced(meta),
+    circuitOpen: blockedBy(meta) ?? null,
+    differences: isShadow(meta) && !isDeregistered(meta) ? await countDifferences(hub.table, meta.id) : null,
+  };
+}
+
+export async function listOfAudit(hub: Hub, clusters: readonly string[], json: boolean): Promise<void> {
+  const entries: ({ readonly cluster: string } & AuditRecord)[] = [];
+  for (const cluster of clusters) for (const entry of await listAudit(hub.table, cluster)) entries.push({ cluster, ...entry });
+  if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
+  for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);
+}

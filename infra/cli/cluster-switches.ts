@@ -1,0 +1,99 @@
+/**
+ * `cluster pause | shadow | active`: a switch takes effect with the next run of each service, within seconds, and leaves an audit record. `pause --all` is
+ * the kill switch. `active` checks first (preflight.ts); --override skips the checks, and the audit record says so.
+ */
+import { userInfo } from 'node:os';
+import { recordAudit } from '#shared/clusters/audit.ts';
+import { type ChosenMode, isDeregistered } from '#shared/clusters/mode.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { jsonLog } from '#shared/telemetry/log.ts';
+import { addAll } from '#shared/workqueue/add-all.ts';
+import { chosenClusters, type Hub } from './connect-hub.ts';
+import { defaultQuietMs } from './preflight.ts';
+import { say } from './printable.ts';
+import { checkReady } from './ready-check.ts';
+import { UsageError } from './usage-error.ts';
+
+const modeOf = { pause: 'paused', shadow: 'shadow', active: 'active' } as const satisfies { readonly [verb: string]: ChosenMode };
+/** No lease of a worker that still believes the old mode is alive after this. */
+const leaseMs = 40_000;
+
+export interface SwitchValues {
+  readonly all?: boolean;
+  readonly reason?: string;
+  /** Of `active` alone, as the following. */
+  readonly override?: boolean;
+  readonly controllersOff?: boolean;
+  /** Milliseconds. */
+  readonly quietFor?: number;
+  readonly namespace?: string;
+}
+
+export async function switchClusters(hub: Hub, verb: keyof typeof modeOf, chosen: string | undefined, values: SwitchValues): Promise<void> {
+  const mode = modeOf[verb];
+  const { all = false, override = false, controllersOff = false, quietFor = defaultQuietMs, namespace = 'default', reason = '' } = values;
+  const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, all), mode, all);
+  if (mode === 'active' && !override) {
+    for (const meta of clusters) await checkReady(hub, meta, quietFor, namespace, controllersOff);
+  }
+  await switchTo(hub, clusters, mode, `${verb}${override ? ' with --override' : ''}${reason && `: ${reason}`}`);
+}
+
+/** Those that can be in that mode. One alone that can't is an error; among all they are passed over. */
+async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterRecord[]> {
+  const metas = await Promise.all(ids.map(async (id) => (await readCluster(hub.table, id)) as ClusterRecord));
+  return metas.filter((meta) => {
+    const why = reasonNotSwitchable(meta, mode);
+    if (why && !all) throw new UsageError(`${meta.id} ${why}`);
+    if (why && !isDeregistered(meta)) say(`${meta.id}  passed over: ${why}`);
+    return !why;
+  });
+}
+
+/** Why the cluster can never be in that mode. */
+function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
+  if (isDeregistered(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
+  if (mode === 'active' && meta.api?.auth.type === 'eks')
+    return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
+  return undefined;
+}
+
+/** Every record first, then the waking: a switch holds from the next run of each service on, and what can't be woken from here sweep wakes. */
+async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: ChosenMode, what: string): Promise<void> {
+  const now = hub.now();
+  const [at, who] = [new Date(now).toISOString(), userInfo().username];
+  const failed: string[] = [];
+  const switched = await concurrently(16, clusters, async (meta) => {
+    try {
+      if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it has left meanwhile');
+      await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})` });
+      return meta;
+    } catch (error) {
+      failed.push(`${meta.id}: ${String(error)}`);
+      return undefined;
+    }
+  });
+  for (const meta of switched) {
+    if (!meta) continue;
+    // A pause wakes nothing: there is nothing to do, and the switch back wakes all.
+    say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
+    if (meta.mode === 'active' && mode !== 'active')
+      say(
+        `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
+      );
+  }
+  if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
+}
+
+export async function wakeServices(hub: Hub, id: string): Promise<string> {
+  try {
+    const meta = (await readCluster(hub.table, id)) as ClusterRecord;
+    await hub.directory.know(id);
+    const log = jsonLog(() => {}, Date.now, {});
+    return `${await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
+  } catch (error) {
+    return `services are woken by sweep within a minute (not from here: ${String(error)})`;
+  }
+}

@@ -1,0 +1,98 @@
+/** What installs a relay: its manifest for kubectl, and the Helm chart. */
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import { loadConfig } from '#infra/config/load-config.ts';
+import { projectsToken } from '#infra/config/relay-config.ts';
+import { clusterStackName } from '#infra/config/stack-names.ts';
+import { builtFile, installation } from '#infra/installation.ts';
+import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import { type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
+import { toYaml } from '#infra/relay/manifest-yaml.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ManifestValues {
+  readonly image?: string;
+  readonly quickStart?: boolean;
+  /** The clusters file. */
+  readonly clusters: string;
+  /** What a deploy has written. */
+  readonly outputs: string;
+  readonly queueUrl?: string;
+  readonly roleArn?: string;
+  readonly region?: string;
+}
+
+const bundleFile = builtFile('relay/relay.mjs');
+
+/** A relay's manifest for `kubectl apply --server-side -f -`. */
+export const manifestText = (clusterId: string, values: ManifestValues): string => toYaml(relayManifest(installOf(clusterId, values)));
+
+/** Writes the templates of the Helm chart into its folder; in a folder that is not the checkout's the rest of the chart too. */
+export function writeChart(folder: string): void {
+  const source = join(installation.root, 'infra/relay/chart');
+  if (resolve(folder) !== source) cpSync(source, folder, { recursive: true });
+  for (const { path, text } of chartTemplates()) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+function installOf(clusterId: string, values: ManifestValues): Parameters<typeof relayManifest>[0] {
+  const { hub, clusters } = loadConfig(values.clusters);
+  const cluster = clusters.find((c) => c.id === clusterId);
+  if (!cluster) throw new UsageError(`no cluster ${clusterId} in ${values.clusters}: it has ${clusters.map((c) => c.id).join(', ') || 'none'}`);
+  const deployed = deployedOf(hub.name, cluster, values);
+  const region = values.region ?? /^https?:\/\/sqs\.([a-z0-9-]+)\./.exec(deployed.eventsQueueUrl)?.[1] ?? hub.region;
+  if (!region) throw new UsageError(`the queue's URL does not tell its region: give --region, or hub.region in ${values.clusters}`);
+  return {
+    cluster: cluster.id,
+    namespace: cluster.relay.namespace,
+    eventsQueueUrl: deployed.eventsQueueUrl,
+    region,
+    tasks: {
+      // A cluster that is to be active later has these rights from the start, unless Services opt in there instead.
+      builtIn: cluster.optIn !== 'active' || cluster.mode === 'active',
+      optIn: cluster.optIn === 'active',
+      cleanup: cluster.optIn === 'active' && (cluster.settings.optIn?.cleanup ?? true),
+    },
+    outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
+    replicas: cluster.relay.replicas,
+    resyncSeconds: String(cluster.relay.resyncSeconds),
+    ...(projectsToken(cluster.relay) && { roleArn: deployed.roleArn }),
+    priorityClassName: cluster.relay.priorityClassName,
+    extras: cluster.relay,
+    program: program(values),
+  };
+}
+
+function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues): { readonly eventsQueueUrl: string; readonly roleArn: string } {
+  const { identity } = cluster.relay;
+  const known = identity.type === 'existing-role' ? identity.roleArn : undefined;
+  if (values.queueUrl) {
+    const roleArn = values.roleArn ?? known ?? '';
+    if (projectsToken(cluster.relay) && !roleArn) {
+      throw new UsageError(`the relay of ${cluster.id} is known by ${identity.type}: give --role-arn too, output RelayRoleArn of its stack`);
+    }
+    return { eventsQueueUrl: values.queueUrl, roleArn };
+  }
+  const stack = clusterStackName(hub, cluster.id);
+  const outputs = existsSync(values.outputs)
+    ? (JSON.parse(readFileSync(values.outputs, 'utf8'))[stack] as { [name: string]: string } | undefined)
+    : undefined;
+  if (!outputs?.['EventsQueueUrl'] || !outputs['RelayRoleArn']) {
+    throw new UsageError(
+      `${values.outputs} has no outputs of ${stack}: deploy first with --outputs-file, or give --queue-url and, for IRSA, --role-arn from the stack's outputs`,
+    );
+  }
+  return { eventsQueueUrl: outputs['EventsQueueUrl'], roleArn: outputs['RelayRoleArn'] };
+}
+
+function program(values: ManifestValues): RelayProgram {
+  if (values.image) return { image: values.image };
+  if (!values.quickStart)
+    throw new UsageError('give --image URI (built from functions/relay/Dockerfile), or --quick-start to run the bundle on a stock Node image');
+  if (!existsSync(bundleFile)) throw new UsageError(`there is no ${bundleFile}: run npm run build first`);
+  return { bundle: readFileSync(bundleFile, 'utf8') };
+}

@@ -1,0 +1,115 @@
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import type { SwitchValues } from '#infra/cli/cluster-switches.ts';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { optIns } from '#shared/opt-in/writer.ts';
+import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+
+interface Chosen extends HubChoice {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+export const clusterCommand = (): Command => {
+  const cluster = new Command('cluster')
+    .summary('lists clusters, and switches what is written to them')
+    .description('Lists clusters and switches what is written to them; each switch leaves an audit record.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fleet-endpoints cluster list --json
+  $ fleet-endpoints cluster pause --all     # the kill switch
+  $ fleet-endpoints cluster active shop-prod   # refuses with the reasons`,
+    );
+  for (const command of [list(), audit(), pause(), shadow(), active(), optIn(), register(), rebuild()]) cluster.addCommand(command);
+  return cluster;
+};
+
+const list = (): Command =>
+  withHub(new Command('list'))
+    .description('mode, relay and differences of each')
+    .option('--json', 'as a JSON list')
+    .action(async ({ json = false, ...choice }: Chosen) => {
+      const { listOfClusters } = await import('#infra/cli/cluster-list.ts');
+      await listOfClusters(await hubOf(choice), json);
+    });
+
+const audit = (): Command =>
+  withHub(new Command('audit'))
+    .description('who switched what, and when')
+    .argument('[cluster]', 'of this cluster alone')
+    .option('--all', 'of every cluster (default without a cluster)')
+    .option('--json', 'as a JSON list')
+    .action(async (chosen: string | undefined, { all = chosen === undefined, json = false, ...choice }: Chosen) => {
+      const [{ listOfAudit }, { chosenClusters }] = await Promise.all([import('#infra/cli/cluster-list.ts'), import('#infra/cli/connect-hub.ts')]);
+      const hub = await hubOf(choice);
+      await listOfAudit(hub, await chosenClusters(hub.table, chosen, all), json);
+    });
+
+const forClusters = (name: string, description: string): Command =>
+  withHub(new Command(name)).description(description).argument('[cluster]', 'its id').option('--all', 'every cluster');
+
+const switching = (verb: 'pause' | 'shadow' | 'active', description: string): Command =>
+  forClusters(verb, description)
+    .option('--reason <text>', 'for the audit record')
+    .action(async (chosen: string | undefined, values: SwitchValues & HubChoice) => {
+      const { switchClusters } = await import('#infra/cli/cluster-switches.ts');
+      await switchClusters(named(verb, await hubOf(values)), verb, chosen, values);
+    });
+
+const pause = (): Command => switching('pause', 'nothing is written any more');
+const shadow = (): Command => switching('shadow', 'compares, writes for opt-ins alone');
+const active = (): Command =>
+  switching('active', 'writes; checks first')
+    .option('--controllers-off', "your word that the cluster's own two controllers are off")
+    .option('--quiet-for <seconds>', 'how long shadow must have shown no difference', milliseconds)
+    .option('--namespace <name>', 'where the check looks whether the own controllers are off')
+    .option('--override', 'switches without the checks; the audit record says so');
+
+const optIn = (): Command =>
+  withHub(new Command('opt-in'))
+    .description('for Services that opt in')
+    .argument('<cluster>', 'its id')
+    .addArgument(new Argument('<mode>', 'what is done for them').choices(optIns))
+    .option('--reason <text>', 'for the audit record')
+    .action(async (id: string, mode: string, { reason = '', ...choice }: HubChoice & { readonly reason?: string }) => {
+      const [{ switchServicesThatOptIn }, { wakeServices }] = await Promise.all([
+        import('#infra/cli/opt-in-switch.ts'),
+        import('#infra/cli/cluster-switches.ts'),
+      ]);
+      await switchServicesThatOptIn(await hubOf(choice), { id, optIn: mode, reason, wake: wakeServices });
+    });
+
+const register = (): Command =>
+  forClusters('register', "writes a stack's registration again")
+    .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
+    .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
+    .action(async (chosen: string | undefined, { all = false, clusters, outputs, ...choice }: Chosen & { clusters: string; outputs: string }) => {
+      const [{ register: registerAgain }, { say }] = await Promise.all([import('#infra/cli/register.ts'), import('#infra/cli/printable.ts')]);
+      const hub = named('register', await hubOf(choice));
+      await registerAgain(hub, { files: { clusters, outputs }, chosen, all, who: userInfo().username, say });
+    });
+
+const rebuild = (): Command =>
+  forClusters('rebuild', 'empties its table and fills it again').action(async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
+    const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }] = await Promise.all([
+      import('#infra/cli/rebuild.ts'),
+      import('#infra/cli/connect-hub.ts'),
+      import('#infra/cli/printable.ts'),
+    ]);
+    const { table, now } = named('rebuild', await hubOf(choice));
+    await rebuildClusters({ table, now, wait: sleep, say, who: userInfo().username }, await chosenClusters(table, chosen, all));
+  });
+
+/** On which hub: a kill switch that hits another one is none. */
+function named(verb: string, hub: Hub): Hub {
+  console.error(`${verb} on ${hub.name}`);
+  return hub;
+}
+
+function milliseconds(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a number of seconds is needed');
+  return Number(text) * 1000;
+}

@@ -1,0 +1,72 @@
+/** The one command, from what was typed to the exit code. What a command does is loaded when it is used: help and mistakes are answered at once. */
+import tab from '@bomb.sh/tab/commander';
+import { Command, CommanderError } from 'commander';
+import { printable } from '#infra/cli/printable.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+import { installation, packageName } from '#infra/installation.ts';
+import { clusterCommand } from './cluster-command.ts';
+import { configCommand } from './config-command.ts';
+import { consoleCommand } from './console-command.ts';
+import { explainCommand } from './explain-command.ts';
+import { redriveCommand } from './redrive-command.ts';
+import { relayCommand } from './relay-command.ts';
+import { startCommand } from './start-command.ts';
+
+/** docs/commands.md has them. */
+const exitCodes = { done: 0, failed: 1, wrongUse: 2 } as const;
+
+export function program(): Command {
+  const all = new Command(packageName)
+    .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
+    .version(installation.version)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fleet-endpoints start                     # with a demonstration cluster
+  $ fleet-endpoints explain demo-1 shop/web   # why each pod is an address, or not
+  $ fleet-endpoints cluster pause --all       # nothing is written any more
+
+Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
+    );
+  for (const command of [startCommand(), consoleCommand(), explainCommand(), clusterCommand(), redriveCommand(), relayCommand(), configCommand()])
+    all.addCommand(command);
+  // Adds the commands `completion` and, hidden, `complete`, which the shells call.
+  tab(all, { completionCommandName: 'completion' });
+  return answering(all);
+}
+
+/** Every mistake is told with the way to the help of its command, and by this program's own exit code. */
+function answering(command: Command): Command {
+  command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help tells what there is)`);
+  for (const below of command.commands) answering(below);
+  return command;
+}
+
+const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
+
+export async function main(args: readonly string[]): Promise<void> {
+  // Another program may stop reading early, as head does.
+  process.stdout.on('error', (e: NodeJS.ErrnoException) => {
+    if (e.code !== 'EPIPE') throw e;
+    process.exit();
+  });
+  try {
+    await program().parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+    // Of a mistake on the command line the library has told already.
+    if (!(error instanceof CommanderError)) console.error(linesOf(error));
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
+  return error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
+}
+
+/** The mistakes of a file are lines of their own, each with its place. */
+function linesOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).split('\n').map(printable).join('\n');
+  return error instanceof UsageError ? `error: ${text}` : text;
+}

@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import type { ManifestValues } from '#infra/cli/relay-install.ts';
+import { isCheckout } from '#infra/installation.ts';
+
+export const relayCommand = (): Command =>
+  new Command('relay')
+    .summary('what a cluster gets installed')
+    .description('What a cluster gets installed: the manifest of its relay, or the Helm chart.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fleet-endpoints relay manifest shop-dev --quick-start > relay.yaml
+  $ fleet-endpoints relay manifest shop-prod --image example.com/relay@sha256:…
+  $ fleet-endpoints relay chart ./chart`,
+    )
+    .addCommand(manifest())
+    .addCommand(chart());
+
+const manifest = (): Command =>
+  new Command('manifest')
+    .description('prints YAML for kubectl apply --server-side -f -')
+    .argument('<cluster>', 'its id in the clusters file')
+    .option('--image <uri>', 'the image of the relay')
+    .option('--quick-start', 'instead: the program in a ConfigMap, on a stock Node image')
+    .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
+    .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
+    .option('--queue-url <url>', "instead: output EventsQueueUrl of the cluster's stack")
+    .option('--role-arn <arn>', 'with it, where the relay is known by irsa: output RelayRoleArn')
+    .option('--region <name>', "of the queue, where its URL doesn't tell")
+    .action(async (cluster: string, values: ManifestValues) => {
+      const { manifestText } = await import('#infra/cli/relay-install.ts');
+      process.stdout.write(manifestText(cluster, values));
+    });
+
+const chart = (): Command =>
+  new Command('chart')
+    .description('writes the Helm chart')
+    .argument('[folder]', 'where to', isCheckout ? 'infra/relay/chart' : 'fleet-endpoints-relay')
+    .action(async (folder: string) => {
+      const { writeChart } = await import('#infra/cli/relay-install.ts');
+      writeChart(folder);
+      console.error(`wrote the chart into ${folder}`);
+    });

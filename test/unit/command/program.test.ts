@@ -1,0 +1,121 @@
+/** The one command: its help, its answers to mistakes, and what the shells ask it. */
+import { execFile } from 'node:child_process';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { program } from '#infra/command/program.ts';
+
+interface Answer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const run = (...args: readonly string[]): Promise<Answer> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, HUB: '1', TABLE_NAME: '', NODE_NO_WARNINGS: '1', COLUMNS: '80' };
+    execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', ...args], { env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    );
+  });
+
+const visible = (command: Command): readonly Command[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((c) => c.name() !== 'help')
+    .flatMap((c) => [c, ...visible(c)]);
+
+/** What `--help` prints on a terminal of 80 columns. */
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => 80 });
+  command.outputHelp();
+  return text;
+}
+
+describe('help', () => {
+  it('the command has what the documents name', () => {
+    const names = program().commands.map((c) => c.name());
+    expect(names).toEqual(expect.arrayContaining(['start', 'console', 'explain', 'cluster', 'redrive', 'relay', 'config', 'completion']));
+  });
+
+  it.each(visible(program()).map((c) => [c.name(), c] as const))('the help of %s fits a screen of 80 columns and 24 lines', (_, command) => {
+    const lines = helpOf(command).trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.length).toBeLessThanOrEqual(24);
+  });
+
+  it.each(
+    program()
+      .commands.filter((c) => !['help', 'complete', 'completion'].includes(c.name()))
+      .map((c) => [c.name(), c] as const),
+  )('the help of %s has examples that the command takes', (name, command) => {
+    const examples = [...helpOf(command).matchAll(/^ {2}\$ fleet-endpoints (.*?)(?: +#.*)?$/gm)].map(([, line]) => line as string);
+    expect(examples.length).toBeGreaterThan(0);
+    expect(examples.filter((line) => !line.startsWith(`${name}`))).toEqual([]);
+  });
+});
+
+describe('mistakes', () => {
+  it.concurrent.each([
+    [['clutser', 'list'], /unknown command 'clutser'\n\(Did you mean cluster\?\)/],
+    [['cluster', 'puase'], /unknown command 'puase'\n\(Did you mean pause\?\)/],
+    [['start', '--kubconfig', 'f'], /unknown option '--kubconfig'\n\(Did you mean --kubeconfig\?\)/],
+    [['start', '--clusters', '0'], /^error: --clusters 0: a whole number from 1 to 50\n$/],
+    [['explain', 'demo-1', 'web'], /no hub: no local run has process id 1/],
+    [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
+    [['relay', 'manifest'], /missing required argument 'cluster'/],
+    [[], /Usage: fleet-endpoints/],
+  ])('%j is answered by what was wrong, on standard error, with exit code 2', { timeout: 60_000 }, async (args, expected) => {
+    const { code, out, err } = await run(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(expected);
+    expect(err).not.toMatch(/^\s+at /m);
+  });
+
+  it('a clusters file with mistakes is exit code 1, each mistake a line with its place', { timeout: 60_000 }, async () => {
+    const { code, err } = await run('config', 'check', 'package.json');
+    expect(code).toBe(1);
+    expect(err.trimEnd().split('\n').length).toBeGreaterThan(1);
+    for (const line of err.trimEnd().split('\n')) expect(line).toMatch(/^package\.json:\d+:\d+: /);
+  });
+});
+
+it('a clusters file without mistakes is told in a line, and as JSON with every default', { timeout: 60_000 }, async () => {
+  expect(await run('config', 'check', 'clusters.example.yaml')).toEqual({
+    code: 0,
+    out: 'clusters.example.yaml: hub FleetEndpoints, 4 clusters, no mistakes\n',
+    err: '',
+  });
+  expect(JSON.parse((await run('config', 'check', 'clusters.example.yaml', '--json')).out)).toMatchObject({
+    clusters: [{ id: 'shop-dev', mode: 'shadow' }, {}, {}, {}],
+  });
+});
+
+describe('completion', () => {
+  it.concurrent.each(['bash', 'zsh', 'fish', 'powershell'])('%s gets a script that asks this command', { timeout: 60_000 }, async (shell) => {
+    const { code, out } = await run('completion', shell);
+    expect(code).toBe(0);
+    expect(/fleet-endpoints[^\n]* complete\b/.test(out)).toBe(true);
+  });
+
+  it.concurrent.each([
+    [['clu'], ['cluster']],
+    [
+      ['cluster', 'a'],
+      ['audit', 'active'],
+    ],
+    [
+      ['start', '--mode', ''],
+      ['shadow', 'active'],
+    ],
+    [
+      ['redrive', '--'],
+      ['--run', '--json'],
+    ],
+  ])('after %j the shells are offered %j', { timeout: 60_000 }, async (words, offered) => {
+    const { out } = await run('complete', '--', ...words);
+    const found = out.split('\n').map((line) => line.split('\t')[0]);
+    expect(found).toEqual(expect.arrayContaining(offered));
+  });
+});
