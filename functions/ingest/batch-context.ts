@@ -40,7 +40,7 @@ export interface PendingNotification {
 export class BatchEffects {
   readonly podLog: PodLogWriter;
   readonly pending: PendingNotification[] = [];
-  readonly #wakeUps = new WakeUps();
+  #wakeUps = new WakeUps();
   #nodesWritten = false;
 
   constructor(podLog: PodLogWriter) {
@@ -63,8 +63,11 @@ export class BatchEffects {
     return this.#nodesWritten;
   }
 
-  get wakeUps(): readonly WakeUp[] {
-    return this.#wakeUps.all;
+  /** Those since the last call. */
+  takeWakeUps(): readonly WakeUp[] {
+    const { all } = this.#wakeUps;
+    this.#wakeUps = new WakeUps();
+    return all;
   }
 }
 

@@ -3,8 +3,8 @@
  *
  * 1. write every object (apply-object.ts, input-list.ts), classify every output (observed-outputs.ts)
  * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
- * 3. find the services that are concerned, with selectors read after the writes
- * 4. raise their generations and send their wake-ups, once a service
+ * 3. raise the generations of the services that are concerned by what this worker knows, and send their wake-ups
+ * 4. the same for those that are concerned besides, by selectors read after the writes (a call beside 3); and for all where pods were logged again
  * 5. clear what was pending, then mark list parts as applied
  *
  * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
@@ -20,10 +20,11 @@ import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { MarkApplied } from './applied-part.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
-import { wakeConcerned } from './concerned-services.ts';
+import { wakeConcerned, wakeKnown } from './concerned-services.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
@@ -124,12 +125,21 @@ async function applyInTime(batch: BatchContext, record: EventsRecord, limit: Tim
 async function notifyServices(batch: BatchContext): Promise<void> {
   const { deps, cluster, store, effects } = batch;
   await raiseSetVersions(batch);
-  await wakeConcerned(batch, await effects.podLog.writeEntries());
-  const sent = await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, effects.wakeUps);
+  await effects.podLog.writeEntries();
+  const { syncs } = deps.queues(cluster.id, cluster.queues);
+  // Beside the reads that follow an entry: warm workers know the services that these mostly show.
+  wakeKnown(batch);
+  const early = effects.takeWakeUps();
+  const [sentEarly, logged] = await Promise.all([addWork(deps, syncs, cluster.id, early), effects.podLog.confirmEntries()]);
+  await wakeConcerned(batch, logged);
+  const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
+  const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
   deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
+
+const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.namespace && a.service === b.service;
 
 async function raiseSetVersions({ store, effects }: BatchContext): Promise<void> {
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));

@@ -6,34 +6,48 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import type { LoggedPods } from '#shared/pod-log/pod-log.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints-record.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext, PendingNotification } from './batch-context.ts';
-import { servicesOf } from './selectors.ts';
+import { knownServicesOf, servicesOf } from './selectors.ts';
 
-/** `selectorVersions`: by namespace, read after the Pods were written. */
-export async function wakeConcerned(batch: BatchContext, selectorVersions: ReadonlyMap<string, number>): Promise<void> {
+/** What is known without a read: the services that were written, and those that select a Pod by the selectors that this worker has read before. */
+export function wakeKnown(batch: BatchContext): void {
   const { effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending) {
     if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
   }
-  await wakeForPods(batch, selectorVersions);
-  if (effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+  for (const [namespace, pods] of podsByNamespace(batch)) wakeForPods(batch, namespace, pods, knownServicesOf(batch, namespace));
 }
 
-async function wakeForPods(batch: BatchContext, selectorVersions: ReadonlyMap<string, number>): Promise<void> {
-  const pods = batch.effects.pending.filter((p) => p.kind === 'Pod');
-  const namespaces = [...new Set(pods.map((p) => p.record.namespace))];
-  const delaySeconds = Math.min(longestDelaySeconds, batch.cluster.settings.batchPeriodSeconds);
-  await concurrently(8, namespaces, async (namespace) => {
-    const services = await servicesOf(batch, namespace, selectorVersions.get(namespace));
-    for (const pod of pods) {
-      if (pod.record.namespace !== namespace) continue;
-      const { observedAtMs } = pod;
-      for (const service of concernedByPod(pod, services)) batch.effects.wake(namespace, service, { delaySeconds, observedAtMs });
-    }
+/** All that Pods and Nodes concern. `logged`: by namespace, read after the Pods were written. */
+export async function wakeConcerned(batch: BatchContext, logged: ReadonlyMap<string, LoggedPods>): Promise<void> {
+  await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
+    wakeForPods(batch, namespace, pods, await servicesOf(batch, namespace, logged.get(namespace)?.selectors));
   });
+  if (batch.effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+}
+
+function podsByNamespace({ effects }: BatchContext): ReadonlyMap<string, readonly PendingNotification[]> {
+  return Map.groupBy(
+    effects.pending.filter((p) => p.kind === 'Pod'),
+    (p) => p.record.namespace,
+  );
+}
+
+function wakeForPods(
+  { cluster, effects }: BatchContext,
+  namespace: string,
+  pods: readonly PendingNotification[],
+  services: readonly Service[],
+): void {
+  const delaySeconds = Math.min(longestDelaySeconds, cluster.settings.batchPeriodSeconds);
+  for (const pod of pods) {
+    const { observedAtMs } = pod;
+    for (const service of concernedByPod(pod, services)) effects.wake(namespace, service, { delaySeconds, observedAtMs });
+  }
 }
 
 /** Upstream's own set (PK-9) if the change is known exactly; otherwise each service that selects any label set which the Pod may have had. */

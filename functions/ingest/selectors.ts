@@ -14,7 +14,7 @@ import type { BatchContext } from './batch-context.ts';
  */
 export async function servicesOf({ deps, cluster, store }: BatchContext, namespace: string, versionNow?: number): Promise<readonly Service[]> {
   const cache = deps.caches.selectors;
-  const key = `${cluster.id}/${namespace}`;
+  const key = cacheKey(cluster.id, namespace);
   const version = versionNow ?? (await selectorsVersion(store, namespace));
   const cached = cache.get(key);
   if (cached?.version === version) return cached.services;
@@ -23,3 +23,9 @@ export async function servicesOf({ deps, cluster, store }: BatchContext, namespa
   cache.set(key, { version, services });
   return services;
 }
+
+/** The namespace's services as this worker has read them last; none that it has not read. */
+export const knownServicesOf = ({ deps, cluster }: BatchContext, namespace: string): readonly Service[] =>
+  deps.caches.selectors.get(cacheKey(cluster.id, namespace))?.services ?? [];
+
+const cacheKey = (cluster: string, namespace: string): string => `${cluster}/${namespace}`;

@@ -1,4 +1,4 @@
-/** What one run computes from. Every read here is strong and comes after the claim (docs/architecture.md, "Invariants"). */
+/** What one run computes from. Every read here is strong; when it may begin: reads.ts. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -13,8 +13,7 @@ import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, type OutputSource, readOutputs } from '#shared/store/outputs.ts';
-import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
-import type { WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
 
 export interface Inputs {
@@ -60,7 +59,6 @@ export interface Ahead {
   /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly outputs: readonly OutputRecord[];
-  readonly triggers: StoredTriggers;
   /** All of the namespace. */
   readonly pods: readonly Pod[];
 }
@@ -69,28 +67,24 @@ export interface Ahead {
  * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
  * incarnation: otherwise they may be from before that. Undefined where it has not.
  */
-export async function readAhead(
-  deps: SyncDeps,
-  key: ServiceKey,
-  work: WorkItem,
-  carriedOver: Pick<CarriedOver, 'outputs'> | undefined,
-): Promise<Ahead | undefined> {
-  // The nodes of a cluster are kept by runs that it has admitted.
-  const scope = deps.nodes.get(key.cluster)?.scope;
+export async function readAhead(deps: SyncDeps, key: ServiceKey, carriedOver: Pick<CarriedOver, 'outputs'> | undefined): Promise<Ahead | undefined> {
+  const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [outputs, triggers, pods] = await Promise.all([
+  const [outputs, pods] = await Promise.all([
     carriedOver?.outputs ?? readOutputs(deps.table, key),
-    readTriggers(deps.table, key, work.triggers),
     // The map changes with the next call.
     deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), scope).then((all) => [...all.values()]),
   ]);
-  return { scope, outputs, triggers, pods };
+  return { scope, outputs, pods };
 }
+
+/** The nodes of a cluster are kept by runs that it has admitted. */
+export const admittedScope = (deps: SyncDeps, cluster: string): string | undefined => deps.nodes.get(cluster)?.scope;
 
 export interface ToLoad {
   readonly meta: ClusterRecord;
   readonly key: ServiceKey;
-  readonly work: WorkItem;
+  readonly triggers: Promise<StoredTriggers>;
   readonly items: ServiceItems;
   readonly source: OutputSource;
   /** Carried over from the run before, so that they need not be read. */
@@ -98,7 +92,7 @@ export interface ToLoad {
   readonly ahead?: Ahead | undefined;
 }
 
-export async function load(deps: SyncDeps, { meta, key, work, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
+export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const writer = stored && meta.optIn !== 'off' ? writerOf(stored) : undefined;
@@ -109,7 +103,7 @@ export async function load(deps: SyncDeps, { meta, key, work, items, source, ...
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const [outputs, triggers, pods, nodes, rehearsedPods] = await Promise.all([
     ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
-    ahead?.triggers ?? readTriggers(deps.table, key, work.triggers),
+    saved,
     selects ? (ahead ? selected(ahead.pods, selector) : podsOf(deps, meta, key, selector)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
     rehearsed ? podsOf(deps, meta, key, rehearsed.spec?.selector ?? {}) : [],

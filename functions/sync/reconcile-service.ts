@@ -1,10 +1,10 @@
 /**
- * One run of a service: the cluster's record and all inputs (strong reads, after the claim), both controllers, writes with preconditions, a look
+ * One run of a service: the cluster's record and all inputs (strong reads, reads.ts), both controllers, writes with preconditions, a look
  * whether the lease is still held, save (docs/architecture.md, "Invariants").
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
@@ -12,7 +12,7 @@ import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, saveOutput } from '#shared/store/outputs.ts';
-import { saveTriggers } from '#shared/store/triggers.ts';
+import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { admit, admitByCircuit } from './admission.ts';
@@ -20,8 +20,9 @@ import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCrede
 import type { SyncDeps } from './deps.ts';
 import { runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
-import { type Ahead, type CarriedOver, type Inputs, load, readAhead, readServiceItems, type ServiceItems } from './load.ts';
+import { type CarriedOver, type Inputs, load, type ServiceItems } from './load.ts';
 import { concernsOptIn, runWithOptIn } from './opt-in-part.ts';
+import { type Reads, readsOf, triggersOf } from './reads.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
 import { ServerState } from './server-state.ts';
@@ -34,6 +35,8 @@ export interface ToReconcile {
   readonly claim: Claim;
   /** Left by the run before under this lease. */
   readonly carriedOver: CarriedOver | undefined;
+  /** Reads that began beside the claim. */
+  readonly besideClaim?: Reads | undefined;
   /** When this worker is stopped. */
   readonly deadlineMs: number;
 }
@@ -41,22 +44,19 @@ export interface ToReconcile {
 export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
-  // At once, although the first of them shows whether the others are needed.
-  // A run that was postponed before most likely is again.
-  const ahead = message.postponements ? Promise.resolve(undefined) : readAhead(deps, service, claim.item, carriedOver);
-  ahead.catch(() => {});
-  const [meta, items] = await Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
+  const { record, ahead, ended } = readsOf(deps, claim, carriedOver, work.besideClaim);
+  const triggers = triggersOf(deps, claim);
+  const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
   const applicant = { isKnown: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
   const admission = admit(meta, applicant);
   if (admission.kind === 'skip' || admission.kind === 'postpone') {
-    // A call under way when the function is frozen would hold up the next run.
-    await ahead.catch(() => {});
+    await Promise.allSettled([ended, triggers]);
     return nothingDone(admission.kind === 'skip' ? ok : admission.outcome);
   }
   try {
-    const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, work: claim.item, items, source: 'observed' }) : undefined;
+    const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, triggers, items, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
       await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
@@ -64,7 +64,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
     const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, work, { items, ahead, observed: observed?.outputs });
+    const run = await prepare(deps, meta, work, { items, ahead, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
@@ -86,7 +86,7 @@ async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
   work: ToReconcile,
-  read: { readonly items: ServiceItems; readonly ahead: Promise<Ahead | undefined>; readonly observed: Run['observed'] },
+  read: Pick<Reads, 'ahead'> & { readonly items: ServiceItems; readonly triggers: Promise<StoredTriggers>; readonly observed: Run['observed'] },
 ): Promise<Run | undefined> {
   const { items, observed } = read;
   const { claim, carriedOver, deadlineMs } = work;
@@ -99,7 +99,7 @@ async function prepare(
     await closedCircuit(deps, meta);
   }
   const inputs = await load(deps, {
-    ...{ meta, key: service, work: claim.item, items, source: 'written' },
+    ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
     ...{ outputs: carriedOver?.outputs, ahead: await read.ahead },
   });
   const { counts } = items;

@@ -5,13 +5,18 @@ import { finishWork } from '#shared/workqueue/finish.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
 import type { CarriedOver } from './load.ts';
+import { beginBesideClaim } from './reads.ts';
 import { reconcileService } from './reconcile-service.ts';
 import { report, reportGivenUp } from './report.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadlineMs`: when this worker is stopped. */
 export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {
+  const reads = beginBesideClaim(deps, message);
   const taken = await takeWork(deps, message);
-  if (taken.kind !== 'claimed') return true;
+  if (taken.kind !== 'claimed') {
+    await reads?.ended;
+    return true;
+  }
   const { service } = taken.claim;
   const { maxRuns, maxHoldMs, reserveMs } = limitsOf(deps).sync;
   const startedMs = deps.now();
@@ -20,7 +25,8 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
   let carriedOver: CarriedOver | undefined;
   for (let runs = 1; ; runs++) {
     const beganMs = deps.now();
-    const run = await reconcileService(deps, { claim, carriedOver, deadlineMs });
+    const besideClaim = runs === 1 ? reads : undefined;
+    const run = await reconcileService(deps, { claim, carriedOver, besideClaim, deadlineMs });
     if (run === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;

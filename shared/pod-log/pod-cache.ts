@@ -130,7 +130,7 @@ export class PodCache implements Pods {
     if (names.size > 0) {
       // None where the log is gone: the cluster's records are being cleared.
       const taken = await takeNextLogNumber(store, namespace, nowMs);
-      // Never needs a second entry (logPods): the Pods were read before the number was taken, so a reader that settles it has read them too.
+      // Never needs a second entry (confirmEntry): the Pods were read before the number was taken, so a reader that settles it has read them too.
       if (taken) await writeLogEntry(store, namespace, { taken, names }, this.#limits);
     }
     cached.loggedHere.clear();

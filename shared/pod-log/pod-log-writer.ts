@@ -1,7 +1,7 @@
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { logPods, takeLogNumber, takeNextLogNumber } from './pod-log.ts';
+import { confirmEntry, type LoggedPods, putLogEntry, takeLogNumber, takeNextLogNumber, type WrittenPods } from './pod-log.ts';
 import type { TakenNumber } from './pod-log-rules.ts';
 
 /** One batch as a writer of the pod logs of its namespaces (pod-log.ts): one number and one entry for each namespace. */
@@ -14,6 +14,7 @@ export class PodLogWriter {
   readonly #ahead = new Map<string, Promise<TakenNumber | undefined>>();
   /** Names of the Pods to log, by namespace. Undefined: the entry names none, and its readers read the whole namespace. */
   readonly #names = new Map<string, Set<string> | undefined>();
+  readonly #entries = new Map<string, WrittenPods>();
 
   constructor(store: ClusterStore, now: () => number, limits: PodLogLimits = podLogDefaults) {
     this.#store = store;
@@ -57,16 +58,26 @@ export class PodLogWriter {
     this.#names.set(namespace, undefined);
   }
 
-  /** Writes the entries. Resolves to the version of each namespace's set of services, read after the namespace's entry was written. */
-  async writeEntries(): Promise<ReadonlyMap<string, number>> {
+  /** Writes the entries. */
+  async writeEntries(): Promise<void> {
     const ahead = await Promise.all([...this.#ahead].map(async ([namespace, taken]) => ((await taken) ? namespace : undefined)));
     const namespaces = [...new Set([...ahead.filter((n) => n !== undefined), ...this.#numbers.keys(), ...this.#names.keys()])];
-    const versions = await concurrently(16, namespaces, async (namespace) => {
+    await concurrently(16, namespaces, async (namespace) => {
       // A number that was taken and not used needs an entry too, or readers would wait for it.
       const names = this.#names.has(namespace) ? this.#names.get(namespace) : new Set<string>();
       const entry = { taken: await this.#take(namespace), names };
-      return [namespace, await logPods(this.#store, namespace, entry, { now: this.#now, limits: this.#limits })] as const;
+      await putLogEntry(this.#store, namespace, entry, this.#limits);
+      this.#entries.set(namespace, entry);
     });
-    return new Map(versions);
+  }
+
+  /** By namespace, when its entry is written: whether it had to be written again, and the version of the set of services, read after that. */
+  async confirmEntries(): Promise<ReadonlyMap<string, LoggedPods>> {
+    const options = { now: this.#now, limits: this.#limits };
+    return new Map(
+      await concurrently(16, [...this.#entries], async ([namespace, entry]) => {
+        return [namespace, await confirmEntry(this.#store, namespace, entry, options)] as const;
+      }),
+    );
   }
 }

@@ -64,18 +64,32 @@ export interface AfterEntry {
   readonly head: number;
 }
 
+/** Writes the entry, and reads the namespace's item of the index after it. */
 export async function writeLogEntry(
+  store: ClusterStore,
+  namespace: string,
+  written: WrittenPods,
+  limits: PodLogLimits = podLogDefaults,
+): Promise<AfterEntry> {
+  await putLogEntry(store, namespace, written, limits);
+  return readAfterEntry(store, namespace, written.taken, limits);
+}
+
+export async function putLogEntry(
   { table, cluster }: ClusterStore,
   namespace: string,
   { taken, names }: WrittenPods,
   limits: PodLogLimits = podLogDefaults,
-): Promise<AfterEntry> {
+): Promise<void> {
   await table.put({
     pk: podLogOf(cluster, namespace),
     sk: sortKey(taken.number),
     ttl: Math.floor(taken.takenAtMs / 1000) + limits.entryTtlSeconds,
     ...(names && names.size <= limits.mostNames && { names: JSON.stringify([...names]) }),
   });
+}
+
+async function readAfterEntry({ table, cluster }: ClusterStore, namespace: string, taken: TakenNumber, limits: PodLogLimits): Promise<AfterEntry> {
   const key = namespaceKey(cluster, namespace);
   const settled = taken.number - 1;
   const settle = isFirstAfterPause(taken, limits) ? table.update(key, { set: { [attributes.settled]: settled } }, notSettledTo(settled)) : undefined;
@@ -87,20 +101,25 @@ const notSettledTo = (number: number): Condition => ({
   any: [{ absent: attributes.settled }, { attribute: attributes.settled, is: '<', value: number }],
 });
 
-/**
- * Writes the entry of Pods that are written; a second time, under a new number, if readers may have settled the first one without it. Resolves to the
- * version of the namespace's set of services, read after that.
- */
-export async function logPods(
+/** What a writer finds when the entry of its Pods is written. */
+export interface LoggedPods {
+  /** The version of the namespace's set of services, read after the entry. */
+  readonly selectors: number;
+  /** The entry was written a second time. A generation that was added before may have been run for without it. */
+  readonly isLoggedAgain: boolean;
+}
+
+/** After the entry of Pods that are written: a second one, under a new number, if readers may have settled the first one without it. */
+export async function confirmEntry(
   store: ClusterStore,
   namespace: string,
   { taken, names }: WrittenPods,
   { now, limits = podLogDefaults }: { readonly now: () => number; readonly limits?: PodLogLimits },
-): Promise<number> {
-  const { selectors, head } = await writeLogEntry(store, namespace, { taken, names }, limits);
-  if (names?.size === 0 || !mayBeSettled(taken, head, now(), limits)) return selectors;
+): Promise<LoggedPods> {
+  const { selectors, head } = await readAfterEntry(store, namespace, taken, limits);
+  if (names?.size === 0 || !mayBeSettled(taken, head, now(), limits)) return { selectors, isLoggedAgain: false };
   const second = await takeLogNumber(store, namespace, now());
-  return (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors;
+  return { selectors: (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors, isLoggedAgain: true };
 }
 
 export async function readLogHead({ table, cluster }: ClusterStore, namespace: string): Promise<LogHead> {

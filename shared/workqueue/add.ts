@@ -7,7 +7,7 @@ import { addGeneration, addGenerationForLiveRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { isLeased } from './rules/item.ts';
+import { isLeased, latestGeneration } from './rules/item.ts';
 import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
 /** Services to be added, each once: the earliest time wins, and any wish for a live read. */
@@ -69,7 +69,10 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   const service = { cluster, namespace: w.namespace, name: w.service };
   const item = await (w.readLive ? addGenerationForLiveRead : addGeneration)(table, service, now());
   const addedMs = now();
-  if (!item.lease || !isLeased(item, addedMs)) return { service, wakeUp: newWork(cluster, w, item.generation, addedMs) };
+  if (!item.lease || !isLeased(item, addedMs)) {
+    // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/reads.ts).
+    return { service, wakeUp: newWork(cluster, w, item.lease ? latestGeneration : item.generation, addedMs) };
+  }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
   // The wake-up's own delay is of no use: the holder of the lease goes on at once.
   const wakeUp = allAtLeaseEnd(service, leaseEndSeconds(item.lease.untilMs - addedMs), addedMs);

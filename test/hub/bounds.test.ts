@@ -6,7 +6,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
-import { noWork } from '#shared/workqueue/rules/item.ts';
+import { readTriggers } from '#shared/store/triggers.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -37,6 +37,7 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
-  await load(deps as never, { meta, key, work: noWork, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written' });
+  const triggers = readTriggers(world.table, key, undefined);
+  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written' });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

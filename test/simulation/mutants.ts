@@ -67,6 +67,20 @@ const crashing: Partial<Profile> = {
   changes: 25,
 };
 
+/** Batches that are slow to write the entry of their pods, while others write theirs. */
+const overtaken: Partial<Profile> = {
+  ...crashing,
+  crashes: 0,
+  stalls: 0.5,
+  fateAt: ['put'],
+  containers: 8,
+  namespaces: 1,
+  delayMs: 1_000,
+  watchDelayMs: 50,
+  changes: 60,
+  limits: withLimits({ podLog: { mostUnderWay: 1, mostChanged: 0 } }),
+};
+
 export const mutants: readonly Mutant[] = [
   {
     name: 'what an object was before is not remembered until it has been announced',
@@ -244,18 +258,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a batch that others have overtaken logs its pods under the number that readers have given up',
     seeds: [180, 82, 252],
-    profile: {
-      ...crashing,
-      crashes: 0,
-      stalls: 0.5,
-      fateAt: ['put'],
-      containers: 8,
-      namespaces: 1,
-      delayMs: 1_000,
-      watchDelayMs: 50,
-      changes: 60,
-      limits: withLimits({ podLog: { mostUnderWay: 1, mostChanged: 0 } }),
-    },
+    profile: overtaken,
     table: (table, actor) => ({
       ...table,
       get: async (key) => {
@@ -263,6 +266,40 @@ export const mutants: readonly Mutant[] = [
         return item && key.pk.endsWith('#NS') && is('ingest', actor) ? without(item, 'p') : item;
       },
     }),
+  },
+  {
+    name: 'pods that are logged again are not announced again',
+    seeds: [232, 261, 298],
+    profile: overtaken,
+    table: (table, actor) => ({
+      ...table,
+      async put(item, condition) {
+        const held = await table.put(item, condition);
+        if (item.pk.includes('#PODLOG#') && is('ingest', actor)) logged.set(actor, (logged.get(actor) ?? new Set()).add(item.sk));
+        return held;
+      },
+      update: async (key, change, condition) =>
+        isWork(key) && hasLoggedAgain(actor) ? await table.get(key) : await table.update(key, change, condition),
+    }),
+    queue: (queue, name, actor) =>
+      name === 'syncs' && is('ingest', actor) ? { send: async (messages) => (hasLoggedAgain(actor) ? undefined : queue.send(messages)) } : queue,
+  },
+  {
+    name: 'what was read beside the claim counts, whatever the claim finds',
+    seeds: [22, 24, 17],
+    profile: {
+      ...crashing,
+      crashes: 0,
+      namespaces: 1,
+      services: 1,
+      pods: 4,
+      delayMs: 1_000,
+      watchDelayMs: 50,
+      changes: 60,
+      containers: 8,
+      limits: withLimits({ runs: { batchSize: 1 } }),
+    },
+    table: countsWhatItReadFirst,
   },
   {
     name: 'a part of a list of outputs begins from the start in each run',
@@ -409,6 +446,47 @@ function sendsLate(role: string, isRecord: (change: Parameters<Table['update']>[
           return item;
         },
       };
+    },
+  };
+}
+
+/** The log entries that a batch has written. All are of one namespace. */
+const logged = new WeakMap<Actor, Set<string>>();
+const hasLoggedAgain = (actor: Actor): boolean => (logged.get(actor)?.size ?? 0) > 1;
+
+/** A run of one service: what it reads again after its claim is what it has read before. */
+function countsWhatItReadFirst(table: Table, actor: Actor): Table {
+  if (!is('sync', actor)) return table;
+  const before = new Map<string, Promise<unknown>>();
+  let isClaimed = false;
+  const first = <T>(name: string, read: () => Promise<T>, again: (former: T) => T = (former) => former): Promise<T> => {
+    if (!isClaimed) {
+      const answer = read();
+      before.set(name, answer);
+      return answer;
+    }
+    const former = before.get(name) as Promise<T> | undefined;
+    before.delete(name);
+    return former ? former.then(again) : read();
+  };
+  return {
+    ...table,
+    get: (key) => (isWork(key) || isPod(key) ? table.get(key) : first(`${key.pk}|${key.sk}`, () => table.get(key))),
+    // Its pods are as it has read them: the log has nothing new.
+    query: (pk, range) =>
+      first(
+        pk,
+        () => table.query(pk, range),
+        (former) => (pk.includes('#PODLOG#') ? [] : former),
+      ),
+    async update(key, change, condition) {
+      // Another run under the same lease reads anew.
+      if (change.set?.['until'] !== undefined && change.set['lease'] === undefined) before.clear();
+      if (change.set?.['lease'] === undefined) return table.update(key, change, condition);
+      await new Promise<void>((resolve) => actor.later(500, resolve));
+      const item = await table.update(key, change, condition);
+      isClaimed ||= item !== undefined;
+      return item;
     },
   };
 }

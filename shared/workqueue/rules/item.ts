@@ -81,6 +81,14 @@ export const controllersBehind = (item: WorkItem): readonly Controller[] =>
 
 export const isDone = (states: ControllerStates, generation: number): boolean => controllers.every((c) => states[c].doneGeneration >= generation);
 
+/**
+ * Is a run under this lease the first since the generation was added, if the generation met no lease? A run in between would have covered it, with
+ * whatever outcome: it would be done, or covered by a retry.
+ */
+export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
+  item.generation === generation &&
+  controllers.every((c) => Math.max(item.controllers[c].doneGeneration, item.controllers[c].retryGeneration) < generation);
+
 /** Nothing is owed. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 

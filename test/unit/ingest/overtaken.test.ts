@@ -5,7 +5,7 @@ import { isPodReady } from '#shared/kube/pods.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Table } from '#shared/store/table.ts';
-import { pod } from '../kube/objects.ts';
+import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 const hours = 3_600_000;
@@ -128,3 +128,20 @@ it('a batch that is not overtaken takes one number, and one that is takes a seco
   await other.goOn();
   expect(numbers(other.hub)).toBe(1 + 50 + 2);
 });
+
+it.each([
+  { others: 49, generations: 1 },
+  { others: 50, generations: 2 },
+])('after $others others a batch announces its pods $generations times: a run for the first time may have read the log without them', async (row) => {
+  const { hub, overtake, goOn } = await heldUp({
+    before: async (started) => void (await started.ingest(started.live('Service', 10, entry('Service', 10, selecting)))),
+  });
+  await overtake(row.others);
+  hub.woken();
+  await goOn();
+  const generations = hub.woken().map((m) => m.gen);
+  expect(generations).toHaveLength(row.generations);
+  expect(new Set(generations).size).toBe(row.generations);
+});
+
+const selecting = service();

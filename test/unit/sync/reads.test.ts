@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import type { SyncDeps } from '#functions/sync/deps.ts';
+import { beginBesideClaim, readsOf } from '#functions/sync/reads.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { idleController, latestGeneration, noWork, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const message: WakeUpMessage = { cluster: 'c', namespace: 'ns', service: 'svc', generation: 5, retryNumbers: { endpoints: 0, slices: 0 } };
+const done = { ...idleController, doneGeneration: 4 };
+const owed: WorkItem = { ...noWork, generation: 5, controllers: { endpoints: done, slices: done } };
+const claimed = (more: Partial<Claim> = {}): Claim => ({
+  ...{ service: { cluster: 'c', namespace: 'ns', name: 'svc' }, message, leaseId: 'l', item: owed },
+  ...{ controllers: ['endpoints', 'slices'], wasTakenOver: false, ...more },
+});
+
+async function worker(scope: string | undefined): Promise<SyncDeps> {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
+  const nodes = new Map(scope === undefined ? [] : [['c', { scope }]]);
+  return { table, pods: new PodCache(), nodes, now: () => 2_000 } as unknown as SyncDeps;
+}
+
+it('reads begin beside the claim of new work by a worker that has run for the cluster before, and for nothing else', async () => {
+  const warm = await worker('1');
+  expect(beginBesideClaim(warm, message)).toBeDefined();
+  expect(beginBesideClaim(await worker(undefined), message)).toBeUndefined();
+  expect(beginBesideClaim(warm, { ...message, generation: latestGeneration })).toBeUndefined();
+  expect(beginBesideClaim(warm, { ...message, retryNumbers: { slices: 2 } })).toBeUndefined();
+});
+
+it.each([
+  ['count where the claim finds the generation of the wake-up, and no run for it', claimed(), true],
+  ['are made again where a change came in between', claimed({ item: { ...owed, generation: 6 } }), false],
+  [
+    'are made again where a run has ended in between',
+    claimed({ item: { ...owed, controllers: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
+    false,
+  ],
+  ['are made again where the lease was taken over from a worker that may still be writing', claimed({ wasTakenOver: true }), false],
+])('reads that began beside the claim %s', async (_, claim, count) => {
+  const deps = await worker('1');
+  const besideClaim = beginBesideClaim(deps, message);
+  expect(readsOf(deps, claim, undefined, besideClaim) === besideClaim).toBe(count);
+});
