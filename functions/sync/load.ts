@@ -2,11 +2,11 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { sameLabels, selectorMatches } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { effective, rehearsed, type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
@@ -99,21 +99,20 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
   const service = stored && effective(stored, meta.optIn);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
-  const rehearsed = source === 'observed' && stored ? rehearsedBy(stored, writer) : undefined;
+  const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const [outputs, triggers, pods, nodes, rehearsedPods] = await Promise.all([
     ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
     saved,
     selects ? (ahead ? selected(ahead.pods, selector) : podsOf(deps, meta, key, selector)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
-    rehearsed ? podsOf(deps, meta, key, rehearsed.spec?.selector ?? {}) : [],
+    rehearsal ? podsOf(deps, meta, key, rehearsal.spec?.selector ?? {}) : [],
   ]);
-  const rehearsal = rehearsed && { service: rehearsed, pods: rehearsedPods };
   return {
     serviceRecord,
     service,
     writer,
-    ...(rehearsal && { rehearsal }),
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: rehearsedPods } }),
     pods,
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
@@ -121,11 +120,6 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
     triggers,
     hints,
   };
-}
-
-function rehearsedBy(service: Service, writer: Writer | undefined): Service | undefined {
-  if (writer?.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector)) return undefined;
-  return { ...service, spec: { ...service.spec, selector: writer.annotated } };
 }
 
 /** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */

@@ -1,5 +1,5 @@
 /** Who writes the endpoints of a Service, and why. */
-import type { Labels } from '#shared/kube/labels.ts';
+import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { parseSelector } from './selector.ts';
@@ -44,4 +44,14 @@ export function effective(service: Service, optIn: OptIn): Service {
   if (optIn === 'off') return service;
   const writer = writerOf(service);
   return writer.by === 'opt-in' ? { ...service, spec: { ...service.spec, selector: writer.selector } } : service;
+}
+
+/**
+ * The Service as it would be without its own selector, where the annotation gives another one: shadow mode compares the slices of this one, before
+ * the selector is removed.
+ */
+export function rehearsed(service: Service): Service | undefined {
+  const writer = writerOf(service);
+  if (writer.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector)) return undefined;
+  return { ...service, spec: { ...service.spec, selector: writer.annotated } };
 }

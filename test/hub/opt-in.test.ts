@@ -8,6 +8,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -143,6 +144,28 @@ describe('a service that opts in beside the built-in controllers', () => {
     const text = (await readDifference(world.table, key))?.text ?? '';
     expect(text).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1)');
     expect(text).toContain('only in the cluster: IPv4 10.1.0.1 (pod-0)');
+  });
+
+  it('a comparison with the annotation’s selector follows pods that this selector alone selects, in shadow mode and in no other', async () => {
+    const given = [annotated('app=b', { selector: { app: 'a' } }), aPod(0), aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1'])];
+    const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
+    await pass(60);
+    const compared = async () => (await readDifference(world.table, key))?.text ?? '';
+    world.store.apply(aPod(1, { app: 'b' }));
+    await pass(60);
+    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1) ready=true');
+    world.store.apply(aPod(1, { app: 'b', ready: false }));
+    await pass(60);
+    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1) ready=false');
+    world.store.remove('Pod', 'default', 'pod-1');
+    await pass(60);
+    expect(await compared()).not.toContain('10.1.0.2');
+    await switchMode(world.table, cluster, 'active', world.now);
+    await pass(60);
+    const { generation } = await readWork(world.table, key);
+    world.store.apply(aPod(2, { app: 'b' }));
+    await pass(60);
+    expect((await readWork(world.table, key)).generation).toBe(generation);
   });
 
   it('a service that opts in stays as it is when its cluster is switched off or paused, and goes on when it is switched back', async () => {
