@@ -6,7 +6,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { effective, rehearsed, type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
@@ -95,8 +95,8 @@ export interface ToLoad {
 export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
-  const writer = stored && meta.optIn !== 'off' ? writerOf(stored) : undefined;
-  const service = stored && effective(stored, meta.optIn);
+  const writer = stored && writerIn(stored, meta);
+  const service = stored && effectiveIn(stored, meta);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;

@@ -6,7 +6,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { effective } from '#shared/opt-in/writer.ts';
+import { effectiveIn } from '#shared/opt-in/writer.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from './run.ts';
 
@@ -43,7 +43,7 @@ export async function verifiedPods(
 /** Throws Postponed if the Service is there that the snapshot holds for gone, or selects other pods. */
 async function verifyService({ api, deps, meta, inputs: { service }, key }: Run): Promise<void> {
   const live = await api.get('Service', key.namespace, key.name);
-  if (!live || (service && sameLabels(service.spec?.selector, effective(live, meta.optIn).spec?.selector))) return;
+  if (!live || (service && sameLabels(service.spec?.selector, effectiveIn(live, meta).spec?.selector))) return;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
 }

@@ -8,8 +8,8 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
-import { addressesServed, handOver } from '#shared/opt-in/hand-over.ts';
-import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { addressesServed, handOver, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
+import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import { slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
@@ -35,7 +35,10 @@ export function concernsOptIn(
 
 export async function runWithOptIn(run: Run): Promise<Outcome> {
   const { writer, service } = run.inputs;
-  if (!service || !writer) return runSlices(run);
+  if (!service || !writer) {
+    if (!service) await saveDifference(run.deps.table, run.key, undefined);
+    return runSlices(run);
+  }
   if (writer.by === 'held') {
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;
@@ -83,7 +86,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   }
   if (plan.isWaiting) {
     await noteWaiting(run);
-    return { kind: 'postponed', reason: waiting, waitSeconds: 1 };
+    return { kind: 'postponed', reason: waitingForOthers, waitSeconds: 1 };
   }
   const { leftovers, withdrawn } = plan;
   if (leftovers.slices.length > 0 && (await isDoubtful(run, leftovers.slices))) return doubt(run, 'snapshot differs from the cluster');
@@ -108,7 +111,7 @@ async function isServiceAsKnown(run: Run, writer: Writer): Promise<boolean> {
   const { api, deps, key, inputs, meta } = run;
   const live = await api.get('Service', key.namespace, key.name);
   if (!live) return false;
-  const isSame = writerOf(live).by === writer.by && sameLabels(effective(live, meta.optIn).spec?.selector, inputs.service?.spec?.selector);
+  const isSame = writerIn(live, meta)?.by === writer.by && sameLabels(effectiveIn(live, meta).spec?.selector, inputs.service?.spec?.selector);
   if (isSame) return true;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
@@ -155,9 +158,6 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
 }
 
 /** Since when the hand-over waits is kept where explain and the console find it. */
-const waiting = 'hand-over: our slices stay until those of the built-in controllers are there';
-const waitingText = JSON.stringify([waiting]);
-
 async function waitedMs({ deps, key }: Run): Promise<number> {
   const known = await readDifference(deps.table, key);
   return known?.text === waitingText ? deps.now() - known.sinceMs : 0;

@@ -26,7 +26,7 @@ import { type Reads, readsOf, triggersOf } from './reads.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
 import { ServerState } from './server-state.ts';
-import { compareWithCluster } from './shadow.ts';
+import { compareWithCluster, savePreview } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
 import { observeSync } from './sync-metrics.ts';
 import { timeLeft } from './time-left.ts';
@@ -125,9 +125,10 @@ async function prepare(
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
-  const { settings, mode } = run.meta;
+  const { settings, mode, optIn } = run.meta;
   const optsIn = run.inputs.writer?.by === 'opt-in';
   const isWithOptIn = controller === 'slices' && writesOptIn(run.meta);
+  if (controller === 'slices' && optIn === 'shadow' && (optsIn || !run.inputs.service)) await savePreview(run.deps, run.meta, run.key, run.inputs);
   if (!isWithOptIn && (!settings[controller] || optsIn || mode === 'shadow')) return ok;
   try {
     if (isWithOptIn) return await runWithOptIn(run);

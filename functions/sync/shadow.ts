@@ -39,8 +39,9 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
 }
 
 /** A Service that opts in has no slices of another writer to be compared with. Where its cluster only tries, explain shows what would be written. */
-async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = meta.optIn === 'shadow' ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
+export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const isTried = meta.optIn === 'shadow' && inputs.writer?.by === 'opt-in';
+  const wanted = isTried ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);

@@ -24,15 +24,16 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
   const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
   if (json) return say(...JSON.stringify(listed, null, 2).split('\n'));
-  const rows = [['cluster', 'mode', 'relay', 'first lists', 'circuit', 'differences']];
+  const rows = [['cluster', 'mode', 'opt-in', 'relay', 'first lists', 'circuit', 'differences']];
   const left: string[] = [];
-  for (const { id, mode, modeSince, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+  for (const { id, mode, modeSince, optIn, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
     if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
     else
       rows.push([
         id,
         mode,
+        optIn,
         relayHeardAt === null ? 'never' : `${Math.round((Date.now() - Date.parse(relayHeardAt)) / 1000)} s ago`,
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
@@ -50,7 +51,7 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
     id: meta.id,
     mode: meta.mode,
     modeSince: new Date(meta.modeSwitch.atMs).toISOString(),
-    optIn: meta.optIn,
+    optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
     firstListsApplied: hasSynced(meta),
     circuitOpen: blockedBy(meta) ?? null,

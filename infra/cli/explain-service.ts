@@ -1,21 +1,22 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
 import { isShadow } from '#shared/clusters/mode.ts';
-import { listClusters, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
+import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { listServices } from './list-services.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
@@ -30,31 +31,6 @@ export async function explain(table: Table, key: ServiceKey, now: number, pod?: 
   return { ...explanation, pods, saved: explanation.saved.filter((s) => s.pod === pod) };
 }
 
-export interface ServiceName {
-  readonly namespace: string;
-  readonly name: string;
-  readonly type: string;
-}
-
-/** Every service that the cluster has, by namespace and name. */
-export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
-  const namespaces = await namespacesInRange({ table, cluster }, 'Service');
-  const perNamespace = await Promise.all(namespaces.map((ns) => readObjects({ table, cluster }, 'Service', ns.name)));
-  return perNamespace.flat().flatMap((record) => {
-    const spec = decodeObjectOf('Service', record)?.spec;
-    if (!isAlive(record)) return [];
-    const type =
-      spec?.type === 'ExternalName'
-        ? 'ExternalName'
-        : !spec?.selector
-          ? 'no selector'
-          : spec.clusterIP === 'None'
-            ? 'headless'
-            : (spec.type ?? 'ClusterIP');
-    return [{ namespace: record.namespace, name: record.name, type }];
-  });
-}
-
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
@@ -62,7 +38,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
-    readOutputs(table, key, isShadow(meta) ? 'observed' : 'written'),
+    readSaved(table, key, meta),
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),
@@ -86,6 +62,14 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   };
   const { namespace, name } = key;
   return { meta, namespace, name, service: decodeObjectOf('Service', serviceRecord), pods, nodes, work, triggers, hints, saved, difference, now };
+}
+
+/** What is saved of the writers that the cluster has: in shadow mode of its own controllers, and of us where Services opt in. */
+async function readSaved(table: Table, key: ServiceKey, meta: ClusterRecord): Promise<readonly OutputRecord[]> {
+  const written = await readOutputs(table, key, 'written');
+  if (!isShadow(meta)) return written;
+  const isByOptIn = ({ object }: OutputRecord): boolean => object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
+  return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];
 }
 
 async function unknownService(table: Table, { cluster, namespace, name }: ServiceKey): Promise<UsageError> {

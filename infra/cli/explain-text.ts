@@ -1,11 +1,11 @@
 /** An explanation as lines for a terminal. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
 
-export function explanationLines({ cluster, namespace, name, summary, groups, pods, differences }: Explanation): readonly string[] {
+export function explanationLines({ cluster, namespace, name, summary, groups, pods, differences, differencesTitle }: Explanation): readonly string[] {
   const heading = `${cluster} ${namespace}/${name}: ${summary}`;
   const facts = groups.flatMap(({ title, facts }) => ['', title, ...table(facts.map(({ label, text }) => [label, text]))]);
   const lines = pods.flatMap((pod) => ['', ...podLines(pod)]);
-  const differing = differences.length > 0 ? ['', 'Differences', ...differences.map((d) => `  ${d}`)] : [];
+  const differing = differences.length > 0 ? ['', differencesTitle, ...differences.map((d) => `  ${d}`)] : [];
   return [heading, ...facts, ...differing, ...lines];
 }
 

@@ -1,37 +1,73 @@
-/** `npm run cluster -- opt-in CLUSTER off|shadow|active`: the switch for Services that opt in by annotation, audited, in effect within seconds. */
+/**
+ * `cluster opt-in CLUSTER [off|shadow|active]`: the switch for Services that opt in by annotation, audited, in effect within seconds. Without a
+ * value it lists these Services. `active` checks first what the writer may do; `off --withdraw` has our slices deleted first.
+ */
 import { userInfo } from 'node:os';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
-import { readCluster } from '#shared/clusters/record.ts';
-import { isOptIn, optIns } from '#shared/opt-in/writer.ts';
-import type { Table } from '#shared/store/table.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
+import { rightsFindings } from './ask-cluster.ts';
+import { chosenClusters, type Hub } from './connect-hub.ts';
+import { optInLines } from './opt-in-list.ts';
+import { withdraw } from './opt-in-withdraw.ts';
+import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface OptInSwitch<H> {
+export interface OptInOptions {
   readonly id: string | undefined;
-  readonly optIn: string | undefined;
-  readonly reason: string;
-  /** Wakes the cluster's services, and says how many. */
-  readonly wake: (hub: H, id: string) => Promise<string>;
+  readonly optIn: OptIn | undefined;
+  readonly reason?: string;
+  /** Skips the checks. */
+  readonly override?: boolean;
+  readonly withdraw?: boolean;
+  /** How long a withdrawal is waited for, ms. */
+  readonly waitFor?: number;
 }
 
-export async function switchServicesThatOptIn<H extends { readonly table: Table; readonly now: () => number; readonly name: string }>(
-  hub: H,
-  { id, optIn, reason, wake }: OptInSwitch<H>,
-): Promise<void> {
-  if (!id || !isOptIn(optIn)) throw new UsageError(`npm run cluster -- opt-in CLUSTER ${optIns.join('|')}; ${JSON.stringify(optIn ?? '')} was given`);
-  const meta = await readCluster(hub.table, id);
-  if (!meta) throw new UsageError(`${id} is not a cluster of this hub`);
+const defaultWaitMs = 10 * 60_000;
+
+/** `wake`: wakes the cluster's services, and says how many. */
+export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: string) => Promise<string>): Promise<void> {
+  const { optIn, reason = '', override = false, waitFor = defaultWaitMs } = options;
+  if (options.withdraw && optIn !== 'off') throw new UsageError('--withdraw goes with off: opt-in CLUSTER off --withdraw');
+  const [id = ''] = await chosenClusters(hub.table, options.id, false);
+  const meta = (await readCluster(hub.table, id)) as ClusterRecord;
+  if (optIn === undefined) return say(...(await optInLines(hub.table, meta)));
   if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
-  if (optIn === 'active' && !meta.api) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
   console.error(`opt-in on ${hub.name}`);
-  const now = hub.now();
-  if (!(await switchOptIn(hub.table, id, optIn, now))) throw new UsageError(`${id} has left meanwhile`);
-  const what = `opt-in ${meta.optIn} → ${optIn}${reason && `: ${reason}`}`;
-  await recordAudit(hub.table, id, { at: new Date(now).toISOString(), who: userInfo().username, what });
-  say(`${id}  opt-in ${meta.optIn} → ${optIn}${meta.mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(hub, id)}`}`);
-  if (meta.optIn === 'active' && optIn !== 'active')
-    say(`${id}  slices of Services that opt in stay as they are, and follow their pods no more: to be rid of them, remove the annotations first`);
+  if (optIn === 'active' && !override) await checkAllowed(hub, meta);
+  const note = async (what: string): Promise<void> =>
+    recordAudit(hub.table, id, { at: new Date(hub.now()).toISOString(), who: userInfo().username, what: `${what}${reason && `: ${reason}`}` });
+  if (options.withdraw) await withdraw(hub, meta, { override, waitMs: waitFor, note, wake: () => wake(id) });
+  await switchTo(hub, meta, optIn, { note: (what) => note(`${what}${override ? ' with --override' : ''}`), wake });
+  if (meta.optIn === 'active' && optIn !== 'active' && !options.withdraw)
+    say(`${id}  slices of Services that opt in stay as they are, and follow their pods no more; opt-in ${id} off --withdraw deletes them`);
+}
+
+async function switchTo(
+  hub: Hub,
+  { id, optIn: before, mode }: ClusterRecord,
+  optIn: OptIn,
+  { note, wake }: { readonly note: (what: string) => Promise<void>; readonly wake: (id: string) => Promise<string> },
+): Promise<void> {
+  if (!(await switchOptIn(hub.table, id, optIn, hub.now()))) throw new UsageError(`${id} has left meanwhile`);
+  await note(`opt-in ${before} → ${optIn}`);
+  say(`${id}  opt-in ${before} → ${optIn}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
+}
+
+const toApply = (id: string): string =>
+  `put optIn: active into clusters.yaml and apply relay manifest ${id} (with the chart: writer.optIn: true, docs/opt-in.md)`;
+
+/** The writer's RBAC and admission policies in a cluster follow the switches of clusters.yaml as of when they were applied last. */
+async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
+  const { id } = meta;
+  if (!meta.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  const findings = [...toldFindings(meta, hub.now()), ...(await rightsFindings(hub, meta, 'opt-in'))];
+  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  if (findings.every((f) => f.ok)) return;
+  if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toApply(id)}`);
+  throw new UsageError(`${id} stays opt-in ${meta.optIn}: see above; --override switches it all the same`);
 }

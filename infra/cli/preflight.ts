@@ -1,9 +1,10 @@
 /** Checks whether the hub may become this cluster's writer, before a switch to active. */
 
-import { missingRights } from '#shared/cluster/permissions.ts';
+import { deletesEndpoints, type MissingRights, missingRights } from '#shared/cluster/permissions.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
 
 export interface Finding {
@@ -30,7 +31,13 @@ export interface Compared {
   readonly owed: OverdueRuns;
 }
 
-export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] {
+export const shadowFindings = (meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] => [
+  ...toldFindings(meta, now),
+  { check: 'shadow', ...quiet(meta, compared, quietMs, now) },
+];
+
+/** Does the snapshot follow the cluster? */
+export function toldFindings(meta: ClusterRecord, now: number): readonly Finding[] {
   return [
     { check: 'first lists', ok: hasSynced(meta), detail: hasSynced(meta) ? 'applied' : 'not complete' },
     {
@@ -38,7 +45,6 @@ export function shadowFindings(meta: ClusterRecord, compared: Compared, quietMs:
       ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < 90_000,
       detail: meta.relay.heartbeatAtMs > 0 ? `last heard ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'never heard',
     },
-    { check: 'shadow', ...quiet(meta, compared, quietMs, now) },
   ];
 }
 
@@ -80,9 +86,12 @@ export const notDeclaredOff: Finding = {
   detail: 'switch them off on every control-plane node, then say --controllers-off',
 };
 
-export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<readonly Finding[]> {
+export type AskedFor = 'active' | 'opt-in';
+type AskedApi = Pick<ClusterApi, 'allows' | 'dryRunCreate'>;
+
+export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Finding[]> {
   try {
-    return [{ check: 'reachable', ok: true, detail: 'the API server answers' }, rightsFinding(await missingRights(api))];
+    return [{ check: 'reachable', ok: true, detail: 'the API server answers' }, rightsFinding(of(await missingRights(api), meta, what))];
   } catch (error) {
     return [{ check: 'reachable', ok: false, detail: error instanceof Error ? error.message : String(error) }];
   }
@@ -92,12 +101,27 @@ export async function accessFindings(api: Pick<ClusterApi, 'allows'>): Promise<r
 const longestRightsMs = 30 * 60_000;
 
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
-export function recordedFindings({ readiness: { rights } }: ClusterRecord, now: number): readonly Finding[] {
-  if (!rights || now - rights.atMs > longestRightsMs) {
-    return [{ check: 'rights', ok: false, detail: 'not known yet: sweep asks the cluster every ten minutes while it is not written to' }];
+export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
+  const { rights } = meta.readiness;
+  if (!rights || (what === 'opt-in' && !rights.error && !rights.optIn) || now - rights.atMs > longestRightsMs) {
+    return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
-  return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(rights.missing)];
+  return [
+    { check: 'reachable', ok: true, detail: 'the API server answers the functions' },
+    rightsFinding(of({ ...rights, optIn: rights.optIn ?? [] }, meta, what)),
+  ];
+}
+
+const notKnown: { readonly [W in AskedFor]: string } = {
+  active: 'not known yet: sweep asks the cluster every ten minutes while it is not written to',
+  'opt-in': 'not known yet: sweep asks a cluster in shadow mode, or with opt-in shadow, every ten minutes',
+};
+
+function of({ missing, optIn }: MissingRights, { settings }: ClusterRecord, what: AskedFor): readonly string[] {
+  if (what === 'active') return missing;
+  const { cleanup } = { ...defaultOptInSettings, ...settings.optIn };
+  return optIn.filter((right) => cleanup || right !== deletesEndpoints);
 }
 
 const rightsFinding = (missing: readonly string[]): Finding => ({

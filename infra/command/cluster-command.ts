@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import type { SwitchValues } from '#infra/cli/cluster-switches.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
-import { optIns } from '#shared/opt-in/writer.ts';
+import type { OptInOptions } from '#infra/cli/opt-in-switch.ts';
+import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
 interface Chosen extends HubChoice {
@@ -70,16 +71,20 @@ const active = (): Command =>
 
 const optIn = (): Command =>
   withHub(new Command('opt-in'))
-    .description('for Services that opt in')
+    .description('for Services that opt in; lists them without a mode')
     .argument('<cluster>', 'its id')
-    .addArgument(new Argument('<mode>', 'what is done for them').choices(optIns))
+    .addArgument(new Argument('[mode]', 'what is done for them; active checks first').choices(optIns))
     .option('--reason <text>', 'for the audit record')
-    .action(async (id: string, mode: string, { reason = '', ...choice }: HubChoice & { readonly reason?: string }) => {
-      const [{ switchServicesThatOptIn }, { wakeServices }] = await Promise.all([
+    .option('--override', 'switches without the checks; the audit record says so')
+    .option('--withdraw', 'with off: our slices are deleted first')
+    .option('--wait-for <seconds>', 'how long a withdrawal is waited for (default: 600)', milliseconds)
+    .action(async (id: string, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
+      const [{ optInCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/opt-in-switch.ts'),
         import('#infra/cli/cluster-switches.ts'),
       ]);
-      await switchServicesThatOptIn(await hubOf(choice), { id, optIn: mode, reason, wake: wakeServices });
+      const hub = await hubOf({ ...(table && { table }), ...(chosen && { hub: chosen }) });
+      await optInCommand(hub, { ...values, id, optIn: mode }, (cluster) => wakeServices(hub, cluster));
     });
 
 const register = (): Command =>

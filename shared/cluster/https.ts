@@ -58,6 +58,11 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
 
     create: (kind, object) => call('POST', collectionPath(kind, object.metadata.namespace ?? ''), { query, body: bodyOf(kind, object) }),
 
+    async dryRunCreate(kind, object) {
+      const path = collectionPath(kind, object.metadata.namespace ?? '');
+      await call('POST', path, { query: { ...query, dryRun: 'All' }, body: bodyOf(kind, object), idempotent: true });
+    },
+
     replace(kind, object) {
       const { namespace = '', name, resourceVersion } = object.metadata;
       // Sent twice, the second of two PUTs with a resourceVersion can only fail with a conflict.

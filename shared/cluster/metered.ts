@@ -17,6 +17,7 @@ export function meteredClusterApi(api: ClusterApi, cluster: string, metrics: Met
     get: timed(api.get) as ClusterApi['get'],
     list: timed(api.list) as ClusterApi['list'],
     create: timed(api.create) as ClusterApi['create'],
+    dryRunCreate: timed(api.dryRunCreate) as ClusterApi['dryRunCreate'],
     replace: timed(api.replace) as ClusterApi['replace'],
     patch: timed(api.patch) as ClusterApi['patch'],
     delete: timed(api.delete),

@@ -25,6 +25,8 @@ export interface ClusterApi {
   /** A consistent list, all pages. `namespace` "" means the whole cluster. */
   list<K extends ApiKind, T = ApiObject[K]>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>): Promise<ApiList<T>>;
   create<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<ApiObject[K]>;
+  /** As create, but nothing is stored: the server says whether it would be, admission policies included. */
+  dryRunCreate<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<void>;
   /** PUT. With metadata.resourceVersion the server refuses it with 409 Conflict unless that is still the current one. */
   replace<K extends ApiKind>(kind: K, object: ApiObject[K]): Promise<ApiObject[K]>;
   /** JSON merge patch. */

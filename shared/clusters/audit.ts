@@ -9,8 +9,11 @@ export interface AuditRecord {
   readonly what: string;
 }
 
-export async function recordAudit(table: Table, cluster: string, record: AuditRecord): Promise<void> {
-  await table.put({ ...auditKey(cluster, record.at), who: record.who, what: record.what });
+/** Two of one moment (the hub's clock may have whole seconds) are both kept: the second one a millisecond later. */
+export async function recordAudit(table: Table, cluster: string, { at, who, what }: AuditRecord): Promise<void> {
+  for (let ms = Date.parse(at); ; ms++) {
+    if (await table.put({ ...auditKey(cluster, new Date(ms).toISOString()), who, what }, { absent: 'who' })) return;
+  }
 }
 
 export async function listAudit(table: Table, cluster: string): Promise<readonly AuditRecord[]> {

@@ -31,12 +31,23 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
  */
 export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs = Date.now()): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
-  const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 } };
+  const remove = [optInAttributes.withdraws];
+  const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
   // What others write of an active cluster's own endpoints is no matter of this switch.
-  const inShadow = { ...woken, remove: [...writerConflictAttributes, ...circuitAttributes] };
-  if (await table.update(metaKey(cluster), { add: { [count]: 1 }, set }, isMode('paused'))) return true;
+  const inShadow = { ...woken, remove: [...remove, ...writerConflictAttributes, ...circuitAttributes] };
+  if (await table.update(metaKey(cluster), { add: { [count]: 1 }, set, remove }, isMode('paused'))) return true;
   if (await table.update(metaKey(cluster), inShadow, isMode('shadow'))) return true;
   return (await table.update(metaKey(cluster), woken, isRegistered)) !== undefined;
+}
+
+/**
+ * Has the slices of Services that opt in deleted, whatever the switch was: runs delete with the rights and the care of `active`, and write none. The
+ * next switch ends it. False in a cluster whose services do not run.
+ */
+export async function withdrawOptIn(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
+  const { optIn, since, withdraws } = optInAttributes;
+  const change = { add: { [count]: 1 }, set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: 1 } };
+  return (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !== undefined;
 }
 
 /** The cluster was taken out of the configuration: no later run writes, and its endpoints stay as they are. False when it was so before. */

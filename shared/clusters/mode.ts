@@ -59,9 +59,11 @@ const isNot = (mode: Mode): Condition => ({
 /** The condition of a verb that must not touch a cluster that was taken out of the configuration. */
 export const isRegistered: Condition = { all: [isNot('draining'), isNot('removed')] };
 
-export const optInAttributes = { optIn: 'optIn', since: 'optInSince' } as const;
+export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws' } as const;
 
 export const decodeOptIn = (item: Item): OptIn => (item[optInAttributes.optIn] as OptIn | undefined) ?? 'off';
+
+export const decodeWithdraws = (item: Item): boolean => item[optInAttributes.withdraws] === 1;
 
 export interface Switches {
   readonly mode: Mode;

@@ -15,6 +15,8 @@ export interface Readiness {
 export interface RightsAnswer {
   readonly atMs: number;
   readonly missing: readonly string[];
+  /** What Services that opt in lack; undefined as the version before has asked. */
+  readonly optIn?: readonly string[];
   readonly error?: string;
 }
 
@@ -28,7 +30,7 @@ export function decodeReadiness(item: Item): Readiness {
 function decodeRights(item: Item): RightsAnswer | undefined {
   const text = item[attributes.rights];
   if (typeof text !== 'string') return undefined;
-  const { at, ...answer } = JSON.parse(text) as { readonly at: number; readonly missing: readonly string[]; readonly error?: string };
+  const { at, ...answer } = JSON.parse(text) as { readonly at: number } & Omit<RightsAnswer, 'atMs'>;
   return { atMs: at, ...answer };
 }
 

@@ -7,7 +7,7 @@ import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
-import { decodeMode, decodeModeSwitch, decodeOptIn, isRegistered, type Mode, type ModeSwitch, optInAttributes } from './mode.ts';
+import { decodeMode, decodeModeSwitch, decodeOptIn, decodeWithdraws, isRegistered, type Mode, type ModeSwitch, optInAttributes } from './mode.ts';
 import { decodeReadiness, type Readiness } from './readiness.ts';
 import { decodeRelay, type RelayState } from './relay-state.ts';
 import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
@@ -38,6 +38,8 @@ export interface ClusterRecord extends CircuitState {
   /** The switch for Services that opt in by annotation, and when it was switched last (ms since the epoch). */
   readonly optIn: OptIn;
   readonly optInSince: number;
+  /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
+  readonly withdrawsOptIn: boolean;
   readonly settings: ClusterSettings;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
@@ -89,6 +91,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     modeSwitch: decodeModeSwitch(item),
     optIn,
     optInSince: number(optInAttributes.since),
+    withdrawsOptIn: decodeWithdraws(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),

@@ -1,9 +1,11 @@
 /** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
-import { isShadow } from '#shared/clusters/mode.ts';
+import { hasRuns, isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
+import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
@@ -11,33 +13,42 @@ import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';
 import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
+import { toldDifferences } from './told-differences.ts';
 
 export function explainService(input: ExplainInput): Explanation {
   const pods = explainPods(input);
+  const told = toldDifferences(input.service, input.meta, input.difference);
   return {
     cluster: input.meta.id,
     namespace: input.namespace,
     name: input.name,
     summary: summaryOf(input, pods),
     groups: [
-      ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input.hints) }] : []),
+      ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input) }] : []),
       { title: 'Work', facts: workFacts(input) },
       { title: 'Saved', facts: savedFacts(input) },
       { title: 'Cluster', facts: clusterFacts(input.meta, input.now) },
     ],
     saved: savedAddresses(input.saved),
     pods,
-    differences: input.difference ? (JSON.parse(input.difference.text) as readonly string[]) : [],
+    differencesTitle: told.title,
+    differences: told.lines,
   };
 }
+
+const writerIn = ({ service }: Pick<ExplainInput, 'service'>): Writer | undefined => service && writerOf(service);
 
 export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'meta' | 'asked'>;
 
 /** Every pod that the service selects, nearly selects, did select or still lists. */
-export function explainPods(input: PodsInput): readonly PodExplanation[] {
+export function explainPods(given: PodsInput): readonly PodExplanation[] {
+  // One that opts in is explained by its annotation, also where the cluster's switch is off: these would be its addresses.
+  const input = { ...given, optsIn: writerIn(given)?.by === 'opt-in', service: given.service && effective(given.service, 'active') };
   const { service, saved, asked } = input;
   const selector = selectorOf(service);
-  const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(saved.slices) };
+  // While a Service is handed over both writers' slices are there.
+  const slices = saved.slices.filter((slice) => !selector || isOptInSlice(slice) === input.optsIn);
+  const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(slices) };
   const listed = new Set([...world.inEndpoints.keys(), ...[...world.inSlices.values()].flatMap((places) => [...places.keys()])]);
   const capacity = service && selector ? capacityOf(input, service, selector) : undefined;
   const explained = new Map<string, PodExplanation>();
@@ -53,6 +64,7 @@ export function explainPods(input: PodsInput): readonly PodExplanation[] {
 
 /** With the pods' places in the written outputs. */
 interface World extends PodsInput {
+  readonly optsIn: boolean;
   readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
   readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;
 }
@@ -80,9 +92,10 @@ function explainPod(
   selector: Labels | undefined,
   capacity: Capacity | undefined,
 ): PodExplanation {
-  const { service, nodes, meta, inEndpoints, inSlices } = world;
+  const { service, nodes, meta, optsIn, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
-  const shadow = isShadow(meta);
+  const shadow = isShadow(meta) && !optsIn;
+  const on = optsIn ? { endpoints: false, slices: writesOptIn(meta) && !meta.withdrawsOptIn } : meta.settings;
   const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, on: boolean): Verdict<P> => withPending(verdict, at, on, shadow);
   const common = { pod: name, relation };
 
@@ -91,27 +104,29 @@ function explainPod(
     const absent = { place: 'absent', why, addresses: [] } as const;
     return {
       ...common,
-      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), meta.settings.endpoints),
-      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), meta.settings.slices) })),
+      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), on.endpoints),
+      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), on.slices) })),
     };
   }
-  const verdict = endpointsVerdict(pod, service);
+  const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
   const fits = verdict.place === 'absent' || !capacity || capacity.places.has(name);
   const endpoints: Verdict<EndpointsPlace> = fits ? verdict : { place: 'absent', why: capacity.why, addresses: [] };
   return {
     ...common,
-    endpoints: place(endpoints, inEndpoints.get(name), meta.settings.endpoints),
+    endpoints: place(endpoints, inEndpoints.get(name), on.endpoints),
     slices: families.map((family) => ({
       family,
-      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), meta.settings.slices),
+      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), on.slices),
     })),
   };
 }
 
+const noEndpoints = { place: 'absent', why: 'a Service that opts in gets no Endpoints', addresses: [] } as const;
+
 function whyUnselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]): string {
   if (!service) return 'there is no such service';
   if (service.spec?.type === 'ExternalName') return 'the service is an ExternalName: it has no endpoints';
-  if (!selector) return 'the service has no selector: its endpoints are somebody else’s';
+  if (!selector) return 'the service has no selector that the hub could go by';
   if (!pod) return 'the pod is gone';
   const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
   return `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`;
@@ -143,23 +158,32 @@ function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined
   };
 }
 
-function summaryOf({ service, work, meta, difference, now }: ExplainInput, pods: readonly PodExplanation[]): string {
+function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string {
+  const { service } = input;
   if (!service) return `There is no such service${pods.length > 0 ? '; what is left of its endpoints goes with the next run' : ''}.`;
+  const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
-  if (!service.spec?.selector) return 'No selector: its endpoints are somebody else’s to write.';
+  if (writer.by === 'held') return `${capital(writer.reason)}: its slices stay as they are.`;
+  if (writer.by === 'none') return 'No selector and no annotation: its endpoints are made by hand or by another controller.';
   const selected = pods.filter((p) => p.relation === 'selected');
   const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
   const count =
     selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
-  return `${count}; ${stateOf({ work, meta, difference, now })}.`;
+  return `${count}; ${stateOf(input, writer)}.`;
 }
 
-function stateOf({ work, meta, difference, now }: Pick<ExplainInput, 'work' | 'meta' | 'difference' | 'now'>): string {
-  if (isShadow(meta)) {
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function stateOf({ work, meta, difference, now }: ExplainInput, writer: Writer): string {
+  const optsIn = writer.by === 'opt-in';
+  if (optsIn && meta.optIn === 'off') return 'nothing is written: the cluster’s switch for opt-in is off';
+  if (optsIn && meta.withdrawsOptIn) return 'its slices are being withdrawn';
+  if (optsIn && meta.optIn === 'shadow') return 'nothing is written: the cluster’s switch for opt-in is shadow';
+  if (isShadow(meta) && !optsIn) {
     if (!difference) return isClean(work) ? 'the cluster’s own controllers say the same' : 'a comparison is under way';
     return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
   }
-  if (meta.mode !== 'active') return `nothing is written: the cluster is ${meta.mode}`;
+  if (!hasRuns(meta)) return `nothing is written: the cluster is ${meta.mode}`;
   if (meta.writerConflict) return 'nothing is written: somebody else writes what is ours, until the mode is switched';
   if (isClean(work)) return 'everything is written';
   if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;

@@ -53,6 +53,7 @@ export interface Explanation {
   readonly saved: readonly SavedAddress[];
   /** Selected ones first, then those that left, then near ones. */
   readonly pods: readonly PodExplanation[];
-  /** Of a shadow cluster: what differs now. */
+  readonly differencesTitle: string;
+  /** What differs now in a shadow cluster; of a Service that opts in, where its cluster only tries, what would be written. */
   readonly differences: readonly string[];
 }

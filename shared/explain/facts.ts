@@ -1,26 +1,28 @@
 /** The service, its work item, its written outputs and its cluster, as labelled lines. */
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
+import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { ControllerState, WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
+import { selectorText, writerFacts } from './writer-facts.ts';
 
 const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
-export function serviceFacts({ metadata, spec = {} }: Service, hints: HintsRecord | undefined): readonly Fact[] {
-  const selector = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+export function serviceFacts(service: Service, { hints, meta }: Pick<ExplainInput, 'hints' | 'meta'>): readonly Fact[] {
+  const { metadata, spec = {} } = service;
+  const writer = writerFacts(service, meta);
   const ports = (spec.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`);
   const zones = Object.entries(hints?.zones ?? {}).map(([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`);
   return [
     ...fact('Type', spec.clusterIP === 'None' ? `${spec.type ?? 'ClusterIP'}, headless` : (spec.type ?? 'ClusterIP')),
-    ...fact('Selector', spec.selector ? selector.join(', ') || 'empty: every pod of the namespace' : 'none'),
+    ...fact('Writer', writer.name),
+    ...fact('Why', writer.why),
+    ...fact('Selector', selectorText(service) ?? 'none'),
     ...fact('Ports', ports.join(', ') || 'none'),
     ...fact('Families', addressTypesOf({ metadata, spec }).join(', ')),
     ...fact('Not-ready addresses', spec.publishNotReadyAddresses ? 'published as if they were ready' : undefined),
@@ -65,27 +67,31 @@ function leaseText({ lease }: WorkItem, now: number): string {
   return lease.untilMs > now ? `held until ${timeText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
 }
 
-export function savedFacts({ saved: { endpoints, slices }, meta }: ExplainInput): readonly Fact[] {
+export function savedFacts({ saved: { endpoints, slices } }: Pick<ExplainInput, 'saved'>): readonly Fact[] {
   const places = [...endpointsPlaces(endpoints).values()];
   const ready = places.filter((p) => p === 'addresses').length;
   const annotations = endpoints?.metadata.annotations;
   const count = slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
   const times = slices.flatMap((s) => s.metadata.annotations?.[annotationTriggerTime] ?? []).sort();
   return [
-    ...fact('Written by', isShadow(meta) ? 'the cluster’s own controllers' : 'us'),
     ...fact('Endpoints', endpoints ? `${ready} ready, ${places.length - ready} not ready` : 'none'),
     ...fact('Over capacity', annotations?.[annotationOverCapacity]),
-    ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints`),
+    ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
   ];
 }
+
+const managersOf = (slices: readonly EndpointSlice[]): readonly string[] => [
+  ...new Set(slices.map((s) => s.metadata.labels?.[labelSliceManagedBy] ?? 'no manager')),
+];
 
 export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] {
   const missing = missingFirstLists(meta);
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
     ...fact('Mode', meta.mode),
+    ...fact('Opt-in', meta.withdrawsOptIn ? 'being withdrawn' : meta.optIn),
     ...fact('Circuit', circuitText(meta, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
     ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'not heard of yet' : `heard ${timeText(meta.relay.heartbeatAtMs, now)}`),

@@ -35,6 +35,10 @@ export interface HandOver {
   readonly isWaiting: boolean;
 }
 
+/** Kept with the differences of shadow mode while a hand-over waits. */
+export const waitingForOthers = 'hand-over: our slices stay until those of the built-in controllers are there';
+export const waitingText = JSON.stringify([waitingForOthers]);
+
 /** To be carried out after what the new writer has to write was written. */
 export function handOver(input: HandOverInput): HandOver {
   const { writer, slices, endpoints, cleanup, waitedEnough } = input;

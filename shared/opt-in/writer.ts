@@ -19,7 +19,7 @@ export type Writer =
   /** Neither: what we have written before is withdrawn. */
   | { readonly by: 'none'; readonly reason: string };
 
-/** Where the cluster's switch is not off. */
+/** By the Service alone. */
 export function writerOf(service: Service): Writer {
   const text = service.metadata.annotations?.[annotationSelector];
   const { selector, type } = service.spec ?? {};
@@ -35,6 +35,24 @@ export function writerOf(service: Service): Writer {
   if (!parsed.selector) return { by: 'held', reason: `the annotation ${annotationSelector} cannot be followed: ${parsed.error}` };
   return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
 }
+
+/** A cluster's switch for Services that opt in. */
+export interface OptInSwitch {
+  readonly optIn: OptIn;
+  /** The slices of Services that opt in are being deleted. */
+  readonly withdrawsOptIn: boolean;
+}
+
+/** Undefined where the cluster's switch is off. */
+export function writerIn(service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Writer | undefined {
+  if (optIn === 'off') return undefined;
+  const writer = writerOf(service);
+  if (!withdrawsOptIn || writer.by === 'built-in' || writer.by === 'none') return writer;
+  return { by: 'none', reason: 'the slices of Services that opt in are withdrawn from this cluster' };
+}
+
+/** As the runs of the cluster see the Service. */
+export const effectiveIn = (service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Service => effective(service, withdrawsOptIn ? 'off' : optIn);
 
 /**
  * The Service as both controllers and the rules of membership are to see it: one that opts in gets its selector here, and nothing behind this knows

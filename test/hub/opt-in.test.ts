@@ -1,7 +1,7 @@
 /** Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one where the hub is both writers. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
@@ -120,17 +120,32 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(slices(world)).toEqual([]);
   });
 
-  it('a service that opts in is shown with what would be written where its cluster only tries', async () => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode: 'shadow', optIn: 'shadow' });
+  it.each(['shadow', 'active'] as const)('what would be written of a service that opts in is shown where its %s cluster only tries', async (mode) => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
+    const preview = async () => JSON.parse((await readDifference(world.table, key))?.text ?? '[]') as readonly string[];
     await pass(60);
-    expect(JSON.parse((await readDifference(world.table, key))?.text ?? '[]')).toEqual([
-      expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 (pod-0) ready=true'),
-    ]);
+    expect(await preview()).toEqual([expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 (pod-0) ready=true')]);
+    world.store.apply(aPod(1));
+    await pass(60);
+    expect(await preview()).toHaveLength(2);
+    expect(calls).toEqual([]);
     await switchOptIn(world.table, cluster, 'active', world.now);
     await pass(120);
-    expect(await readDifference(world.table, key)).toBeUndefined();
-    expect(served(ours(world))).toEqual(['10.1.0.1']);
+    expect(await preview()).toEqual([]);
+    expect(served(ours(world))).toEqual(four.slice(0, 2));
   });
+
+  it.each(['shadow', 'active'] as const)(
+    'what would be written of a service is forgotten in a %s cluster when the service is deleted',
+    async (mode) => {
+      const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
+      await pass(60);
+      expect(await readDifference(world.table, key)).toBeDefined();
+      world.store.remove('Service', 'default', 'svc');
+      await pass(60);
+      expect(await readDifference(world.table, key)).toBeUndefined();
+    },
+  );
 
   it('a service is compared with the annotation’s selector before its own selector is removed', async () => {
     const given = [
@@ -330,6 +345,46 @@ describe('a service that opts in no more', () => {
     await pass(60);
     expect(calls).toEqual([]);
     expect(await world.table.query(`${cluster}#OUT#default/svc`)).toEqual([]);
+  });
+});
+
+describe('a cluster whose services that opt in are withdrawn', () => {
+  it.each(['shadow', 'active'] as const)('our slices go in a %s cluster, no others do, and none come back when the switch is off', async (mode) => {
+    const held = { ...annotated('a in (b)'), metadata: { ...annotated('a in (b)').metadata, name: 'held', uid: 'uid-held' } };
+    const heldSlice = { ...aSlice('held-ours', optInManagedBy, four) };
+    const ownedByHeld = { ...heldSlice, metadata: { ...heldSlice.metadata, labels: { ...heldSlice.metadata.labels, [labelServiceName]: 'held' } } };
+    const given = [annotated('app=a'), held, ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1']), ownedByHeld] as readonly RawObject[];
+    const { world, calls, pass } = await smallCluster(given, { mode, optIn: 'active' });
+    await pass(8);
+    expect(ours(world)).toHaveLength(2);
+    await withdrawOptIn(world.table, cluster, world.now);
+    await pass(60);
+    expect(served(slices(world))).toEqual(['192.0.2.1']);
+    await switchOptIn(world.table, cluster, 'off', world.now);
+    calls.length = 0;
+    world.store.apply(aPod(4));
+    await pass(120);
+    expect([calls, served(slices(world))]).toEqual([[], ['192.0.2.1']]);
+  });
+
+  it('our slices stay until those of the built-in controllers serve every ready address, and the switch to active gives it up', async () => {
+    const small = await smallCluster([annotated('app=a'), ...pods(4)], { ...beside, settings: { optIn: { handoverSeconds: 600 } } });
+    const { world, pass } = small;
+    await pass(8);
+    world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
+    await withdrawOptIn(world.table, cluster, world.now);
+    await passWithoutGap(small, 10, four);
+    expect(ours(world)).toHaveLength(1);
+    world.store.apply(annotated('app=a'));
+    await switchOptIn(world.table, cluster, 'active', world.now);
+    world.store.apply(aPod(4));
+    await pass(60);
+    expect(served(ours(world))).toEqual([...four, '10.1.0.5'].sort());
+  });
+
+  it('nothing is withdrawn from a cluster that is paused', async () => {
+    const { world } = await smallCluster([annotated('app=a')], { mode: 'paused', optIn: 'active' });
+    expect(await withdrawOptIn(world.table, cluster, world.now)).toBe(false);
   });
 });
 

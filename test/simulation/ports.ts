@@ -214,6 +214,14 @@ export function apiPort(
         undefined,
         () => api.allows(right),
       ),
+    dryRunCreate: (kind, o) =>
+      call(
+        () => `dry run: create ${kind}`,
+        'Namespace',
+        '',
+        undefined,
+        () => api.dryRunCreate(kind, o),
+      ),
   };
 }
 
@@ -237,6 +245,7 @@ export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): 
     delete: bounded(api.delete),
     identity: bounded(api.identity),
     allows: bounded(api.allows),
+    dryRunCreate: bounded(api.dryRunCreate) as ClusterApi['dryRunCreate'],
   };
 }
 

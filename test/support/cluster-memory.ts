@@ -24,6 +24,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
       }, false),
     identity: async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
     allows: async () => true,
+    dryRunCreate: async () => {},
   };
 }
 

@@ -40,6 +40,9 @@ export interface ServiceEntry {
   readonly namespace: string;
   readonly name: string;
   readonly type: string;
+  /** Who writes its endpoints, in a few words; and why, in a sentence. */
+  readonly writer: string;
+  readonly why: string;
 }
 
 export interface Failure {

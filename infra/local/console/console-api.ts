@@ -1,5 +1,6 @@
 /** The console's API: JSON for its page. */
-import { explain, listServices } from '#infra/cli/explain-service.ts';
+import { explain } from '#infra/cli/explain-service.ts';
+import { listServices } from '#infra/cli/list-services.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { listClusters } from '#shared/clusters/record.ts';

@@ -103,6 +103,7 @@ export function timedApi(calls: TimedCalls, api: ClusterApi, isFarAway: boolean)
     get: (kind, ns, name) => read(`GET ${kind}`, () => api.get(kind, ns, name)),
     list: (kind, ns, query) => read(`LIST ${kind}`, () => api.list(kind, ns, query)),
     create: (kind, o) => write(`POST ${kind}`, () => api.create(kind, o)),
+    dryRunCreate: (kind, o) => read(`POST ${kind} dryRun`, () => api.dryRunCreate(kind, o)),
     replace: (kind, o) => write(`PUT ${kind}`, () => api.replace(kind, o)),
     patch: (kind, ns, name, patch) => write(`PATCH ${kind}`, () => api.patch(kind, ns, name, patch)),
     delete: (kind, ns, name, preconditions) => write(`DELETE ${kind}`, () => api.delete(kind, ns, name, preconditions)),

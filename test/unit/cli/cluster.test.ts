@@ -3,15 +3,20 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
-import { accessKey } from '#shared/store/keys.ts';
+import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { accessKey, workKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
+import { saveOutput } from '#shared/store/outputs.ts';
+import { saveDifference } from '#shared/store/shadow-record.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { localHub } from './local-hub.ts';
 
@@ -148,19 +153,78 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
 it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', { timeout: 60_000 }, async () => {
   const queues = { events: 'x', syncs: 'x', parked: 'x', quarantine: 'x' };
   await registerCluster(hub.table, { id: 'opts-in', mode: 'shadow', queues, api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } } });
-  await registerCluster(hub.table, { id: 'no-api', mode: 'shadow', queues });
   const refused = await Promise.all([
     cluster('opt-in', 'opts-in', 'on'),
-    cluster('opt-in', 'no-api', 'active'),
+    cluster('opt-in', 'opts-in', 'active', '--withdraw'),
     cluster('opt-in', 'nowhere', 'active'),
+    cluster('opt-in', 'opts-in', 'active'),
   ]);
-  expect(refused.map((r) => r.code)).toEqual([2, 2, 2]);
-  expect(refused.map((r) => r.output).join()).toMatch(
-    /Allowed choices are off, shadow, active[\s\S]*no-api has no api to write to[\s\S]*nowhere is not a cluster/,
-  );
-  const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--reason', 'first try');
+  expect(refused.map((r) => r.code)).toEqual([2, 2, 2, 2]);
+  const told = refused.map((r) => r.output).join('\n');
+  expect(told).toMatch(/Allowed choices are off, shadow, active[\s\S]*--withdraw goes with off[\s\S]*no cluster nowhere: there are/);
+  expect(told).toMatch(/NOT {2}first lists: [\s\S]*NOT {2}reachable: no connection is known[\s\S]*opts-in stays opt-in off: see above/);
+  expect((await readCluster(hub.table, 'opts-in'))?.optIn).toBe('off');
+  const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--override', '--reason', 'first try');
   expect([code, output]).toEqual([0, expect.stringContaining('opts-in  opt-in off → active')]);
   expect(await readCluster(hub.table, 'opts-in')).toMatchObject({ mode: 'shadow', optIn: 'active' });
-  expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual(['opt-in off → active: first try']);
-  expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain('slices of Services that opt in stay as they are');
+  expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual(['opt-in off → active with --override: first try']);
+  expect((await cluster('list')).output).toMatch(/opts-in +shadow +active /);
+  expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain('opt-in opts-in off --withdraw deletes them');
+});
+
+describe('services that opt in', () => {
+  const slice = (uid: string) => ({ metadata: { name: 'web-1', uid, labels: { [labelSliceManagedBy]: optInManagedBy } }, endpoints: [] });
+  async function withService(id: string, spec: object): Promise<void> {
+    await hub.register(id);
+    await switchMode(hub.table, id, 'shadow');
+    await switchOptIn(hub.table, id, 'active');
+    const metadata = { namespace: 'ns', name: 'web', uid: 'u', annotations: { [annotationSelector]: 'app=web' } };
+    const projection = encodeProjection('Service', { metadata, spec } as unknown as Service);
+    await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
+    const record = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: undefined };
+    await putObject({ table: hub.table, cluster: id }, 'Service', record as never, undefined);
+    const object = slice('s') as unknown as EndpointSlice;
+    await saveOutput(hub.table, key(id), { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '8'), generation: 1, object });
+  }
+  const key = (id: string) => ({ cluster: id, namespace: 'ns', name: 'web' });
+
+  it.concurrent('services that opt in are listed with who writes them and what would be written', { timeout: 60_000 }, async () => {
+    await withService('listed', { ports: [{ port: 80 }] });
+    expect((await cluster('opt-in', 'listed')).output).toMatch(
+      /listed {2}opt-in active, mode shadow: 1 services have the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
+    );
+    await switchOptIn(hub.table, 'listed', 'shadow');
+    await saveDifference(hub.table, key('listed'), { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false });
+    const { output } = await cluster('opt-in', 'listed');
+    expect(output).toContain('ns/web  no writer: preview');
+    expect(output).toContain('What would be written:\n        EndpointSlices: would be written: x');
+  });
+
+  it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', {
+    timeout: 60_000,
+  }, async () => {
+    await withService('withdrawn', { ports: [{ port: 80 }] });
+    const refused = await cluster('opt-in', 'withdrawn', 'off', '--withdraw');
+    expect(refused).toMatchObject({ code: 2, output: expect.stringMatching(/stays opt-in active: 1 services have no selector, .*: ns\/web\. Add/) });
+    expect((await readCluster(hub.table, 'withdrawn'))?.withdrawsOptIn).toBe(false);
+    const inVain = await cluster('opt-in', 'withdrawn', 'off', '--withdraw', '--override', '--wait-for', '0');
+    expect(inVain).toMatchObject({ code: 1, output: expect.stringContaining('withdrawn stays withdrawing: 1 services have slices of ours') });
+    expect((await cluster('list')).output).toMatch(/withdrawn +shadow +withdrawing /);
+    const waiting = cluster('opt-in', 'withdrawn', 'off', '--withdraw', '--override');
+    // As sync would do.
+    const gone = { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '9'), generation: 1, object: undefined } as const;
+    await saveOutput(hub.table, key('withdrawn'), gone);
+    await hub.table.delete(workKey('withdrawn', 'ns', 'web'));
+    await vi.waitFor(async () => {
+      await hub.table.delete(workKey('withdrawn', 'ns', 'web'));
+      expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({ optIn: 'off', withdrawsOptIn: false });
+    }, 30_000);
+    expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });
+    const audits = (await listAudit(hub.table, 'withdrawn')).map((a) => a.what);
+    expect(audits).toEqual([
+      'slices of 1 services that opt in are withdrawn with --override: ns/web',
+      expect.stringContaining('slices of'),
+      'opt-in active → off with --override',
+    ]);
+  });
 });

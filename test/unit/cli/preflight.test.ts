@@ -11,7 +11,8 @@ import {
   shadowFindings,
 } from '#infra/cli/preflight.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import type { Right } from '#shared/cluster/port.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ClusterApi, Right } from '#shared/cluster/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
@@ -84,13 +85,70 @@ it('controllers that still run are told from everything else that is not ready',
 });
 
 /** An API server that allows what it is asked for, or not. */
-const asked = (allows: (what: Right) => boolean) => ({ allows: async (right: Right) => allows(right) });
+const asked = (allows: (what: Right) => boolean, dryRunCreate: ClusterApi['dryRunCreate'] = async () => {}) => ({
+  allows: async (right: Right) => allows(right),
+  dryRunCreate,
+});
 
 it('every right that the writer needs is asked for, and the missing ones are named', async () => {
-  expect(refused(await accessFindings(asked(() => true)))).toEqual([]);
-  const findings = await accessFindings(asked(({ verb, resource }) => !(verb === 'delete' && resource === 'endpointslices')));
+  expect(
+    refused(
+      await accessFindings(
+        asked(() => true),
+        cluster(),
+      ),
+    ),
+  ).toEqual([]);
+  const findings = await accessFindings(
+    asked(({ verb, resource }) => !(verb === 'delete' && resource === 'endpointslices')),
+    cluster(),
+  );
   expect(refused(findings)).toEqual(['rights']);
   expect(findings.find((f) => !f.ok)?.detail).toBe('missing: delete endpointslices');
+});
+
+describe('what services that opt in need', () => {
+  const settings = (cleanup: boolean) => cluster({ settings: JSON.stringify({ optIn: { cleanup } }) });
+  const withoutEndpoints = ({ verb, resource }: Right) => resource !== 'endpoints' || ['get', 'list'].includes(verb);
+  const detail = async (api: ReturnType<typeof asked>, cleanup = true) =>
+    (await accessFindings(api, settings(cleanup), 'opt-in')).find((f) => !f.ok)?.detail;
+
+  it('the rights to write Endpoints are not needed, but the one to delete leftovers, where these are deleted', async () => {
+    expect(await detail(asked(withoutEndpoints))).toBe('missing: delete endpoints');
+    expect(await detail(asked(withoutEndpoints), false)).toBeUndefined();
+    expect(await detail(asked(({ verb }) => verb !== 'update'))).toBe('missing: update endpointslices');
+  });
+
+  it('an admission policy that would refuse a slice of theirs is found, and told; a fault is none', async () => {
+    const refuse = (status: number) => async () => {
+      throw new ClusterApiError('the writer writes slices labelled x only', { status });
+    };
+    expect(await detail(asked(() => true, refuse(403)))).toBe('missing: a slice would be refused: the writer writes slices labelled x only');
+    expect(
+      await accessFindings(
+        asked(() => true, refuse(503)),
+        cluster(),
+        'opt-in',
+      ),
+    ).toMatchObject([{ check: 'reachable', ok: false }]);
+    expect(
+      refused(
+        await accessFindings(
+          asked(() => true, refuse(403)),
+          cluster(),
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['was not asked for by the version before', { at: now - 60_000, missing: [] }, ['rights']],
+    ['is all there', { at: now - 60_000, missing: ['create endpoints'], optIn: [] }, []],
+    ['is missing', { at: now - 60_000, missing: [], optIn: ['a slice would be refused: x'] }, ['rights']],
+    ['was asked for an hour ago', { at: now - 3_600_000, missing: [], optIn: [] }, ['rights']],
+  ])('what sweep has asked for %s', (_, rights, refusals) => {
+    expect(refused(recordedFindings(cluster({ rights: JSON.stringify(rights) }), now, 'opt-in'))).toEqual(refusals);
+  });
 });
 
 it('an API server that does not answer is not reachable', async () => {
@@ -98,8 +156,9 @@ it('an API server that does not answer is not reachable', async () => {
     allows: async () => {
       throw new Error('connection refused');
     },
+    dryRunCreate: async () => {},
   };
-  expect(await accessFindings(down)).toEqual([{ check: 'reachable', ok: false, detail: 'connection refused' }]);
+  expect(await accessFindings(down, cluster())).toEqual([{ check: 'reachable', ok: false, detail: 'connection refused' }]);
 });
 
 it.each([

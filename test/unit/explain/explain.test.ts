@@ -113,7 +113,11 @@ describe('the summary', () => {
       '1 of 1 selected pods is ready to be reached; nothing is written: the cluster is paused.',
     ],
     ['nothing is selected', input({ work: done, pods: [] }), 'It selects no pod; everything is written.'],
-    ['there is no selector', input({ service: service({ selector: undefined }) }), 'No selector: its endpoints are somebody else’s to write.'],
+    [
+      'there is no selector',
+      input({ service: service({ selector: undefined }) }),
+      'No selector and no annotation: its endpoints are made by hand or by another controller.',
+    ],
     ['the service is gone', input({ service: undefined, pods: [] }), 'There is no such service.'],
   ])('says that %s', (_, world, summary) => {
     expect(explainService(world).summary).toBe(summary);
@@ -151,6 +155,7 @@ it('tells the state of work, service and cluster', () => {
   expect(factsOf(explanation, 'Service')).toMatchObject({ Type: 'ClusterIP', Selector: 'app=a', Ports: 'http 80/TCP → 80', Families: 'IPv4' });
   expect(factsOf(explanation, 'Cluster')).toEqual({
     Mode: 'active',
+    'Opt-in': 'off',
     Circuit: 'closed',
     'First lists': 'complete',
     Relay: 'heard 2026-03-01T09:59:58Z (2 s ago)',

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
@@ -14,11 +15,17 @@ async function shadowCluster() {
   let now = 1_000_000;
   let asked = 0;
   let answers: (resource: string) => boolean = () => true;
+  let refusal: string | undefined;
   await registerCluster(table, { id: 'c', mode: 'shadow', api }, now);
   const deps = {
     table,
     now: () => now,
-    cluster: async () => ({ allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource) }),
+    cluster: async () => ({
+      allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource),
+      dryRunCreate: async () => {
+        if (refusal) throw new ClusterApiError(refusal, { status: 403 });
+      },
+    }),
   } as unknown as SweepDeps;
   const meta = async (): Promise<ClusterRecord> => (await readCluster(table, 'c')) as ClusterRecord;
   return {
@@ -27,6 +34,9 @@ async function shadowCluster() {
     asked: () => asked,
     answer(how: typeof answers) {
       answers = how;
+    },
+    refuseSlices(why: string) {
+      refusal = why;
     },
     sweepAfter: async (ms: number) => {
       now += ms;
@@ -38,13 +48,17 @@ async function shadowCluster() {
 it('in shadow mode the rights of the writer are asked for every ten minutes, and noted', async () => {
   const { meta, asked, answer, sweepAfter } = await shadowCluster();
   await sweepAfter(0);
-  expect((await meta()).readiness.rights).toEqual({ atMs: 1_000_000, missing: [] });
+  expect((await meta()).readiness.rights).toEqual({ atMs: 1_000_000, missing: [], optIn: [] });
   const once = asked();
   await sweepAfter(9 * 60_000);
   expect(asked()).toBe(once);
   answer((resource) => resource !== 'events');
   await sweepAfter(60_000);
-  expect((await meta()).readiness.rights).toEqual({ atMs: 1_600_000, missing: ['create events', 'patch events'] });
+  expect((await meta()).readiness.rights).toEqual({
+    atMs: 1_600_000,
+    missing: ['create events', 'patch events'],
+    optIn: ['create events', 'patch events'],
+  });
   answer(() => {
     throw new Error('unauthorized');
   });
@@ -64,4 +78,17 @@ it('an active cluster is not asked, but one that is paused or that stopped for a
   await switchMode(table, 'c', 'paused', 1_000_000);
   await sweepAfter(600_000);
   expect(asked()).toBeGreaterThan(stopped);
+});
+
+it('an active cluster is asked whose services that opt in are only tried, and a policy that would refuse their slices is noted', async () => {
+  const { table, meta, asked, refuseSlices, sweepAfter } = await shadowCluster();
+  await switchMode(table, 'c', 'active', 1_000_000);
+  await switchOptIn(table, 'c', 'shadow', 1_000_000);
+  refuseSlices('labelled otherwise');
+  await sweepAfter(0);
+  expect((await meta()).readiness.rights).toMatchObject({ missing: [], optIn: ['a slice would be refused: labelled otherwise'] });
+  const once = asked();
+  await switchOptIn(table, 'c', 'active', 1_000_000);
+  await sweepAfter(600_000);
+  expect(asked()).toBe(once);
 });

@@ -128,7 +128,7 @@ describe('while clusters that are not written to cannot be reached', () => {
   );
 
   it('each of 300 has been asked for its rights within a quarter of an hour, and one that can be reached too', async () => {
-    const reachable = async () => ({ allows: async () => true }) as never;
+    const reachable = async () => ({ allows: async () => true, dryRunCreate: async () => {} }) as never;
     const { add, minute, table } = fleet({ cluster: (meta) => (meta.id === 'c-0150' ? reachable() : unreachable()) });
     for (const id of ids(300)) await add(id, 'shadow');
     for (let run = 0; run < 15; run++) await minute();

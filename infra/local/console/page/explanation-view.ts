@@ -52,7 +52,7 @@ export function explanationView() {
         h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
         h('p', {}, summary),
       ]);
-      differences.show(explanation.differences, () => differenceList(explanation.differences));
+      differences.show([explanation.differencesTitle, explanation.differences], () => differenceList(explanation));
       showPods(explanation);
       facts.show(groups, () => groups.map(({ title, facts }) => section(title, pairs(facts))));
     },
@@ -64,8 +64,8 @@ const section = (title: string, content: HTMLElement): HTMLElement => h('section
 const pairs = (facts: Explanation['groups'][number]['facts']): HTMLElement =>
   h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, f.text))));
 
-const differenceList = (lines: readonly string[]): readonly Child[] =>
-  lines.length === 0 ? [] : [h('h3', {}, 'What differs'), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];
+const differenceList = ({ differences: lines, differencesTitle: title }: Explanation): readonly Child[] =>
+  lines.length === 0 ? [] : [h('h3', {}, title), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];
 
 const more = (count: number, what: string): Child =>
   count > shown ? h('p', { class: 'empty' }, `${(count - shown).toLocaleString('en')} more ${what}: the search finds them.`) : undefined;

@@ -16,7 +16,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   const explanation = explanationView();
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
-  const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace or name', autocomplete: 'off', spellcheck: 'false' });
+  const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace, name or writer', autocomplete: 'off', spellcheck: 'false' });
   search.addEventListener('input', () => list());
   const count = h('p', { class: 'note', role: 'status' });
   const names = h('div', { class: 'names' });
@@ -47,7 +47,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   /** Draws the list again only when it changes: the focused link keeps the focus. */
   function list(): void {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name}`.toLowerCase().includes(w)));
+    const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name} ${s.writer}`.toLowerCase().includes(w)));
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;
@@ -60,10 +60,11 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     );
   }
 
-  function link({ namespace, name, type }: ServiceEntry): HTMLElement {
+  function link({ namespace, name, type, writer, why }: ServiceEntry): HTMLElement {
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
-    return h('a', { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined }, name, kind);
+    const by = h('span', { class: 'writer', title: why }, writer);
+    return h('a', { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined }, name, kind, by);
   }
 
   return {

@@ -1,0 +1,39 @@
+/** The services of a cluster, and who writes the endpoints of each. */
+import { readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { writerFacts } from '#shared/explain/writer-facts.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { namespacesInRange } from '#shared/store/namespaces.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+  /** Who writes its endpoints, in a few words. */
+  readonly writer: string;
+  /** Why, in a sentence. */
+  readonly why: string;
+}
+
+/** Every service that the cluster has, by namespace and name. */
+export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
+  const meta = await readCluster(table, cluster);
+  if (!meta) return [];
+  return (await readServices(table, cluster)).map((service) => {
+    const { name, why } = writerFacts(service, meta);
+    return { namespace: service.metadata.namespace ?? '', name: service.metadata.name, type: typeOf(service), writer: name, why };
+  });
+}
+
+export async function readServices(table: Table, cluster: string): Promise<readonly Service[]> {
+  const namespaces = await namespacesInRange({ table, cluster }, 'Service');
+  const perNamespace = await concurrently(16, namespaces, (ns) => readObjects({ table, cluster }, 'Service', ns.name));
+  return perNamespace.flat().flatMap((record) => (isAlive(record) ? (decodeObjectOf('Service', record) ?? []) : []));
+}
+
+function typeOf({ spec = {} }: Service): string {
+  if (spec.type === 'ExternalName') return 'ExternalName';
+  return spec.clusterIP === 'None' ? 'headless' : (spec.type ?? 'ClusterIP');
+}

@@ -1,0 +1,81 @@
+/** `opt-in CLUSTER off --withdraw`: sync deletes the slices of Services that opt in, and the switch is off when they are gone. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withdrawOptIn } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { readOutputs } from '#shared/store/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import { readServices } from './list-services.ts';
+import { say } from './printable.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Withdrawal {
+  /** Also where Services would be left without endpoints. */
+  readonly override: boolean;
+  readonly waitMs: number;
+  readonly note: (what: string) => Promise<void>;
+  readonly wake: () => Promise<string>;
+}
+
+const lookEveryMs = 1000;
+
+export async function withdraw(
+  { table, now }: { readonly table: Table; readonly now: () => number },
+  { id, mode, optIn }: ClusterRecord,
+  { override, waitMs, note, wake }: Withdrawal,
+): Promise<void> {
+  if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, and nothing runs there: switch it to shadow or active first`);
+  const services = await readServices(table, id);
+  const withdrawn = await filtered(services, (service) => hasSlices(table, id, service));
+  const orphans = withdrawn.filter((service) => writerOf(service).by !== 'built-in').map(nameOf);
+  if (orphans.length > 0 && !override) {
+    throw new UsageError(
+      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listed(orphans)}. Add their selectors first, or say --override`,
+    );
+  }
+  if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or has left meanwhile`);
+  await note(`slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listed(orphans)}` : ''}`);
+  say(`${id}  slices of ${withdrawn.length} services are being deleted, ${await wake()}`);
+  const end = now() + waitMs;
+  // A run that began before the switch may still write: those that it concerns are looked at until they have run after it.
+  let left: readonly Service[] = services.filter((service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in');
+  for (;;) {
+    const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
+    left = await filtered(left, async (service) => !isWoken || (await hasSlices(table, id, service)) || !(await isDone(table, id, service)));
+    if (left.length === 0) break;
+    if (now() >= end) {
+      throw new Error(
+        `${id} stays withdrawing: ${left.length} services have slices of ours, or have not run, after ${waitMs / 1000} s: ${listed(left.map(nameOf))}. Say it again to go on waiting, or opt-in ${id} active to give it up`,
+      );
+    }
+    await sleep(lookEveryMs);
+  }
+  say(`${id}  all are deleted`);
+}
+
+const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;
+
+const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({ cluster, namespace, name });
+
+/** Has sync saved a slice of ours that is there? */
+const hasSlices = async (table: Table, cluster: string, service: Service): Promise<boolean> =>
+  (await readOutputs(table, keyOf(cluster, service))).some(
+    ({ kind, object }) => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object as EndpointSlice),
+  );
+
+const isDone = async (table: Table, cluster: string, service: Service): Promise<boolean> => isClean(await readWork(table, keyOf(cluster, service)));
+
+async function filtered(services: readonly Service[], isLeft: (service: Service) => Promise<boolean>): Promise<readonly Service[]> {
+  const is = await concurrently(16, services, isLeft);
+  return services.filter((_, i) => is[i]);
+}
+
+const shown = 20;
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

@@ -1,0 +1,25 @@
+/** What is stored of a service's differences, where it holds for the cluster's switches as they are now. */
+import { isShadow } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { waitingText } from '#shared/opt-in/hand-over.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
+import type { ShadowRecord } from '#shared/store/shadow-record.ts';
+
+export interface ToldDifferences {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** A comparison is of shadow mode, and stays in the table when the mode is switched. A preview is of a cluster that only tries. */
+export function toldDifferences(
+  service: Service | undefined,
+  meta: Pick<ClusterRecord, 'mode' | 'optIn'>,
+  stored: ShadowRecord | undefined,
+): ToldDifferences {
+  const lines = stored ? (JSON.parse(stored.text) as readonly string[]) : [];
+  const told = (title: string, holds: boolean): ToldDifferences => ({ title, lines: holds ? lines : [] });
+  if (stored?.text === waitingText) return told('What is under way', meta.optIn === 'active');
+  if (service && writerOf(service).by === 'opt-in') return told('What would be written', meta.optIn === 'shadow');
+  return told('What differs', isShadow(meta));
+}

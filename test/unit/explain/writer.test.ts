@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { explainService } from '#shared/explain/explain.ts';
+import type { ExplainInput } from '#shared/explain/input.ts';
+import { writerFacts } from '#shared/explain/writer-facts.ts';
+import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { noWork } from '#shared/workqueue/rules/item.ts';
+import { endpoint, pod, service, slice } from '#test/unit/slices/fixtures.ts';
+import { factsOf, input, meta, onlyPod } from './fixtures.ts';
+
+function annotated(text: string, spec: object = { selector: undefined }): Service {
+  const plain = service(spec);
+  return { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: text } } };
+}
+const optedIn = annotated('app=a');
+const inCluster = (more: Partial<ClusterRecord>): ClusterRecord => meta(more);
+const writer = (s: Service, more: Partial<ClusterRecord>): string => {
+  const { name, why } = writerFacts(s, inCluster(more));
+  return `${name} | ${why}`;
+};
+
+describe('who writes the endpoints of a service', () => {
+  const off = { endpoints: false, slices: false };
+  it.each<[string, Service, Partial<ClusterRecord>, RegExp]>([
+    ['an active cluster', service(), { mode: 'active' }, /^fleet-endpoints \| the Service has a selector, and the cluster is active/],
+    ['a shadow cluster', service(), { mode: 'shadow' }, /^the built-in controllers \| .*the hub compares$/],
+    ['a paused cluster', service(), { mode: 'paused' }, /^the built-in controllers, where they are on \| .*the cluster is paused$/],
+    ['a contested cluster', service(), { mode: 'active', writerConflict: true }, /^another writer \| /],
+    ['a cluster with both off', service(), { mode: 'active', settings: { ...meta().settings, ...off } }, /^the built-in controllers \| .*settings$/],
+    ['a cluster with slices alone', service(), { settings: { ...meta().settings, endpoints: false } }, /^fleet-endpoints \(slices alone\) \| /],
+    ['both selectors', annotated('app=b', {}), { mode: 'shadow', optIn: 'active' }, /^the built-in controllers \| .*does not count yet/],
+    ['opt-in', optedIn, { mode: 'shadow', optIn: 'active' }, /^fleet-endpoints, opt-in \| .*beside the built-in controllers, and no Endpoints$/],
+    ['opt-in, tried', optedIn, { mode: 'active', optIn: 'shadow' }, /^no writer: preview \| .*what would be written is shown$/],
+    ['opt-in, off', optedIn, { mode: 'shadow', optIn: 'off' }, /^no writer: opt-in is off \| .*stay as they are$/],
+    ['opt-in, paused', optedIn, { mode: 'paused', optIn: 'active' }, /^no writer: paused \| .*stay as they are$/],
+    ['opt-in, contested', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
+    ['an invalid annotation', annotated('a in (b)'), { optIn: 'active' }, /^no writer: annotation \| .*"a in \(b\)" is no pair: .*stay as they are$/],
+    ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no writer: no selector \| .*by hand or by another controller$/],
+    ['an ExternalName', annotated('app=a', { type: 'ExternalName', selector: undefined }), {}, /^no writer \| .*ExternalName/],
+  ])('it is told with the reason of %s', (_, s, more, text) => {
+    expect(writer(s, more)).toMatch(text);
+  });
+});
+
+describe('a service that opts in', () => {
+  const beside = meta({ mode: 'shadow', optIn: 'active' });
+  const done = { ...noWork.controllers.slices, doneGeneration: 1 };
+  const work = { ...noWork, generation: 1, controllers: { endpoints: done, slices: done } };
+  const ours = { ...slice('foo-1', [endpoint(1)]) };
+  const saved = {
+    endpoints: undefined,
+    slices: [{ ...ours, metadata: { ...ours.metadata, labels: { ...ours.metadata.labels, [labelSliceManagedBy]: optInManagedBy } } }],
+  };
+  const explained = (more: Partial<Omit<ExplainInput, 'pods'>>) => explainService(input({ service: optedIn, work, ...more }));
+
+  it('a service that opts in is explained by the pods of its annotation', () => {
+    const explanation = explained({ meta: beside, saved });
+    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; everything is written.');
+    expect(factsOf(explanation, 'Service')).toMatchObject({
+      Writer: 'fleet-endpoints, opt-in',
+      Selector: `app=a (annotation ${annotationSelector})`,
+    });
+    expect(factsOf(explanation, 'Cluster')['Opt-in']).toBe('active');
+    expect(factsOf(explanation, 'Saved')['Slices']).toBe('1 with 1 endpoints, of opt-in.fleet-endpoints');
+    const { endpoints, slices } = onlyPod(explanation);
+    expect(endpoints).toEqual({ place: 'absent', why: 'a Service that opts in gets no Endpoints', addresses: [] });
+    expect(slices[0]).toMatchObject({ place: 'ready', addresses: ['10.1.0.2'] });
+    expect(slices[0]?.pending).toBeUndefined();
+  });
+
+  it('a service that opts in is shown with what is not written yet', () => {
+    expect(onlyPod(explained({ meta: beside })).slices[0]?.pending).toBe('as saved it is not listed yet');
+    expect(explained({ meta: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is owed\.$/);
+  });
+
+  it.each(['shadow', 'active'] as const)(
+    'a service that opts in is shown with what would be written where its cluster only tries, in mode %s',
+    (mode) => {
+      const difference = { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false };
+      const explanation = explained({ meta: meta({ mode, optIn: 'shadow' }), difference });
+      expect(explanation.summary).toMatch(/nothing is written: the cluster’s switch for opt-in is shadow\.$/);
+      expect([explanation.differencesTitle, explanation.differences]).toEqual(['What would be written', ['EndpointSlices: would be written: x']]);
+      expect(onlyPod(explanation).slices[0]?.pending).toBeUndefined();
+      const off = explained({ meta: meta({ mode: 'active', optIn: 'off' }), difference });
+      expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off\.$/), []]);
+    },
+  );
+
+  it('a service that opts in is not explained by the slices of the writer before', () => {
+    const theirs = slice('foo-2', [endpoint(1, { conditions: { ready: false } })]);
+    const both = { ...saved, slices: [...saved.slices, theirs] };
+    expect(onlyPod(explained({ meta: beside, saved: both })).slices[0]?.pending).toBeUndefined();
+    const back = explained({ meta: beside, saved: both, service: annotated('app=a', {}) });
+    expect(onlyPod(back).slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
+    expect(factsOf(back, 'Saved')['Slices']).toBe('2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io');
+  });
+
+  it('a service is explained by what is wrong with its annotation', () => {
+    const explanation = explained({ meta: beside, saved, service: annotated('app') });
+    expect(explanation.summary).toMatch(
+      /^The annotation fleet-endpoints\/selector cannot be followed: "app" is no pair: .*its slices stay as they are\.$/,
+    );
+    expect(onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) }).relation).toBe('left');
+  });
+});
