@@ -1,14 +1,59 @@
-import { Command, Option } from 'commander';
+import { once } from 'node:events';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type HubChoice, withHub } from './hub-option.ts';
+
+interface Chosen extends HubChoice {
+  readonly hubName?: string;
+  readonly port: number;
+  readonly json?: boolean;
+}
 
 export const consoleCommand = (): Command =>
-  new Command('console')
-    .summary('the address of the console of a local run')
-    .description('Prints the address of the console of a local run: dashboards, fleet, and why a pod is an address.')
-    .addOption(new Option('--hub <pid>', 'one of several local runs, by its process id').env('HUB'))
-    .option('--json', 'as JSON: {"url": …}')
-    .addHelpText('after', '\nExample:\n  $ fleet-endpoints console')
-    .action(async ({ hub, json }: { readonly hub?: string; readonly json?: boolean }) => {
-      const { localAddresses } = await import('#infra/cli/connect-hub.ts');
-      const { consoleUrl } = localAddresses(hub || undefined);
-      console.log(json ? JSON.stringify({ url: consoleUrl }) : consoleUrl);
+  withHub(new Command('console'))
+    .summary('dashboards, fleet and services in a browser')
+    .description(
+      `Dashboards, fleet, and why a pod is an address. For a deployed hub it serves them on this machine, with its
+AWS credentials, and changes nothing; of a local run, which has a console of its own, it prints the address.`,
+    )
+    .addOption(new Option('--hub-name <name>', "the deployed hub's, if its table's name does not begin with it"))
+    .option('--port <number>', "the deployed hub's console; 0 for any that is free", port, 8081)
+    .option('--json', 'the address as JSON: {"url": …}')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fleet-endpoints console                 # of the local run
+  $ fleet-endpoints console --table NAME    # the output TableName of the hub`,
+    )
+    .action(async ({ table, hub, hubName, port, json = false }: Chosen) => {
+      const print = (url: string): void => console.log(json ? JSON.stringify({ url }) : url);
+      if (table) await serve(table, { hubName, port, print });
+      else {
+        const { localAddresses } = await import('#infra/cli/connect-hub.ts');
+        print(localAddresses(hub || undefined).consoleUrl);
+      }
     });
+
+interface Serving {
+  readonly hubName: string | undefined;
+  readonly port: number;
+  readonly print: (url: string) => void;
+}
+
+async function serve(table: string, { hubName = hubNameOf(table), port, print }: Serving): Promise<void> {
+  const [{ hubOf }, { deployedConsole }] = await Promise.all([import('./hub-option.ts'), import('#infra/local/console/deployed-console.ts')]);
+  const { server, price } = await deployedConsole(await hubOf({ table }), hubName, port);
+  print(server.url);
+  console.error(`${price} Ctrl-C ends it.`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  server.close();
+}
+
+/** The table's stack is named after the hub, and CloudFormation names the table after the stack. */
+export const hubNameOf = (table: string): string => table.replace(/-snapshot-.*$/, '');
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number > 65_535) throw new InvalidArgumentError('0 to 65535 are allowed');
+  return number;
+}

@@ -14,6 +14,7 @@ import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProc
 import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
 import { type Connections, connectionFiles } from './connection-files.ts';
 import { apiRoutes } from './console/console-api.ts';
+import { localMetrics } from './console/local-metrics.ts';
 import { metricsStore } from './console/metrics-store.ts';
 import { pageRoutes } from './console/page.ts';
 import { startConsole } from './console/server.ts';
@@ -61,7 +62,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   let consoleTable: Table | undefined;
   const console = await startConsole(options.port, {
     ...pageRoutes(),
-    ...apiRoutes({ store, table: () => consoleTable, now: Date.now }),
+    ...apiRoutes({ metrics: localMetrics(store, Date.now), table: () => consoleTable, now: Date.now, refreshSeconds: 1 }),
     '/healthz': () => ({ type: 'application/json', body: `${JSON.stringify(health(ready, children))}\n` }),
     '/metrics': () => ({ type: 'text/plain; version=0.0.4; charset=utf-8', body: store.prometheus() }),
   });

@@ -14,6 +14,7 @@ import {
 import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 import { type ClusterQueueRole, fixedQueueName } from '#infra/stages/queue-arns.ts';
+import { chosenCluster, dashboardNameOf, queuePlaceholder } from './dashboard-names.ts';
 import { clusterDashboardOf, type Dashboard, type Widget } from './dashboards.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
@@ -31,8 +32,7 @@ export function drawDashboard(
     [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
     row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
   ]);
-  // An account's dashboards are those of all its regions.
-  const dashboardName = `${hub.name}-${Stack.of(scope).region}-${dashboard.title}`;
+  const dashboardName = dashboardNameOf(hub.name, Stack.of(scope).region, dashboard);
   new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
 }
 
@@ -49,13 +49,9 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
   });
 }
 
-/** Stands where the id of the chosen cluster goes; CloudWatch replaces it wherever it is. */
-const chosen = 'CHOSEN-CLUSTER';
-
 /** One dashboard for all clusters: where names of queues are fixed, one choice leads to all of a cluster. */
 export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
   const dashboard = clusterDashboardOf(hub.clusterMetrics);
-  const placeholder = (queue: QueueRole): string => `${queue}-queue`;
   const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
     new DashboardVariable({
       id,
@@ -68,18 +64,18 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
     });
   // A metric that every cluster has, in any mode.
   const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
-  const cluster = variable('cluster', 'Cluster', chosen, clusters);
+  const cluster = variable('cluster', 'Cluster', chosenCluster, clusters);
   if (hub.queueNames === 'fixed') {
-    const queueName = (queue: QueueRole): string => fixedQueueName(hub.name, chosen, fixedRole(queue));
-    drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosen, queueName }, [cluster]);
+    const queueName = (queue: QueueRole): string => fixedQueueName(hub.name, chosenCluster, fixedRole(queue));
+    drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
     return;
   }
   // Generated names: each kind has a choice of its own.
   const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable => {
     const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
-    return variable(`${queue}Queue`, `${queue} queue`, placeholder(queue), values);
+    return variable(`${queue}Queue`, `${queue} queue`, queuePlaceholder(queue), values);
   };
-  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosen, queueName: placeholder }, [
+  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName: queuePlaceholder }, [
     cluster,
     queueVariable('events', 'QueuesEvents'),
     queueVariable('syncs', 'QueuesSyncs'),

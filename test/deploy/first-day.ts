@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import { deployedConsole } from './deployed-console.ts';
 import type { Deployment } from './deployment.ts';
 import { largeFleet } from './large-fleet.ts';
 import { lostTable } from './lost-table.ts';
@@ -30,7 +31,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
     await cluster.startRelay(manifest);
     await eventually(`the first lists of ${cluster.id}`, async () => {
       const listed = await to.cluster('list');
-      if (new RegExp(`^${cluster.id} +shadow +\\d+ s ago +applied +closed +${differences}$`, 'm').test(listed)) return true;
+      if (new RegExp(`^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences}$`, 'm').test(listed)) return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
@@ -106,6 +107,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         assert.match(explained, /web-3/);
       },
     },
+    deployedConsole(hub, 'shop'),
     {
       fact: 'the relay may send to its own events queue, and nothing else',
       async check() {

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { deployedDashboard } from '#infra/local/console/dashboard-body.ts';
 import type { Alarm } from '#infra/monitoring/alarm.ts';
 import { runbookAnchor } from '#infra/monitoring/alarm-topics.ts';
 import { compositeAlarm, hubAlarms, pagingShare } from '#infra/monitoring/alarms.ts';
@@ -28,6 +29,9 @@ const declared = (of: (type: UpstreamMetric['type']) => boolean): string[] =>
   (Object.keys(upstreamMetrics) as UpstreamMetricName[])
     .filter((name) => of(upstreamMetrics[name].type))
     .flatMap((name) => upstreamLabels[name].map((labels) => labelled(name, labels)));
+/** The text of a template's property, with a word for each name that CloudFormation fills in. */
+const resolved = (text: string | { readonly 'Fn::Join': readonly [string, readonly unknown[]] }): string =>
+  typeof text === 'string' ? text : text['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : 'made')).join(text['Fn::Join'][0]);
 const widgets = dashboards.flatMap((d) => d.rows.flatMap((r) => r.widgets));
 
 describe('dashboards', () => {
@@ -52,6 +56,18 @@ describe('dashboards', () => {
 
   it('dashboards of one cluster show only what is kept per cluster, and all of that', () => {
     expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster.all));
+  });
+
+  it('the deployed dashboards tell the console where every series is', () => {
+    const bodies = Object.values(fleetOf('hub: { name: Fleet, clusterMetrics: all }').hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map(
+      (d) => resolved(d['Properties'].DashboardBody),
+    );
+    for (const dashboard of dashboards) {
+      const found = bodies.map((body) => deployedDashboard(dashboard, body));
+      const whole = found.find((f) => f.queries.flat().length === dashboard.rows.flatMap((r) => r.widgets.flatMap((w) => w.series)).length);
+      expect(whole?.dashboard).toEqual(dashboard);
+      expect(whole?.queries.flat().filter(({ namespace, name }) => !namespace || !name)).toEqual([]);
+    }
   });
 
   it('draw of a cluster what hub.clusterMetrics keeps for each, and no upstream gauge without `all`', () => {

@@ -72,7 +72,7 @@ export class Relays {
       },
       {
         cluster,
-        outputs: this.#world.profile.isBeside ? 'full' : 'metadata',
+        outputs: 'metadata',
         resyncMs: this.#world.profile.relistMs,
         revision: String(this.#revision),
       },

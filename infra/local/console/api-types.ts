@@ -4,6 +4,10 @@ import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];
   readonly clusters: readonly string[];
+  /** How far a chart may look back. */
+  readonly minutes: readonly number[];
+  /** How often the page asks again. */
+  readonly refreshSeconds: number;
 }
 
 export interface SeriesAnswer {

@@ -2,38 +2,43 @@
 import { explain } from '#infra/cli/explain-service.ts';
 import { listServices } from '#infra/cli/list-services.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
-import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { DashboardsAnswer } from './api-types.ts';
 import { fleetRows } from './fleet-rows.ts';
-import type { MetricsStore } from './metrics-store.ts';
-import { seriesOf } from './series-data.ts';
+import type { MetricsSource } from './metrics-source.ts';
 import type { Routes } from './server.ts';
 
 export interface ApiDeps {
-  readonly store: MetricsStore;
+  readonly metrics: MetricsSource;
   /** Undefined until the table's server runs. */
   readonly table: () => Table | undefined;
   readonly now: () => number;
+  /** How often the page asks again. */
+  readonly refreshSeconds: number;
 }
 
-export function apiRoutes({ store, table, now }: ApiDeps): Routes {
+export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Routes {
   const started = (): Table => {
     const there = table();
     if (!there) throw new NotReady('the table is not ready yet');
     return there;
   };
   return {
-    '/api/dashboards': json(async (): Promise<DashboardsAnswer> => ({ dashboards, clusters: await listClusters(started()) })),
-    '/api/series': json((query) => {
+    '/api/dashboards': json(async (): Promise<DashboardsAnswer> => {
+      const [clusters, dashboards] = await Promise.all([listClusters(started()), metrics.dashboards()]);
+      return { dashboards, clusters, minutes: metrics.minutes, refreshSeconds };
+    }),
+    '/api/series': json(async (query) => {
+      const dashboards = await metrics.dashboards();
       const dashboard = dashboards.find((d) => d.id === query.get('dashboard'));
       if (!dashboard) throw new UsageError(`no dashboard ${query.get('dashboard')}: there are ${dashboards.map((d) => d.id).join(', ')}`);
-      const minutes = Number(query.get('minutes') ?? 5);
-      if (![5, 15, 30].includes(minutes)) throw new UsageError(`minutes=${query.get('minutes')}: 5, 15 or 30`);
-      return seriesOf(store, dashboard, query.get('cluster') ?? undefined, { now: now() / 1000, minutes });
+      const minutes = Number(query.get('minutes') ?? metrics.minutes[0]);
+      if (!metrics.minutes.includes(minutes))
+        throw new UsageError(`minutes=${query.get('minutes')}: ${metrics.minutes.slice(0, -1).join(', ')} or ${metrics.minutes.at(-1)}`);
+      return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes);
     }),
-    '/api/fleet': json(() => fleetRows(started(), store, now())),
+    '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),
     '/api/explain': json((query) => {
       const key = { cluster: named(query, 'cluster'), namespace: named(query, 'namespace'), name: named(query, 'service') };

@@ -3,40 +3,35 @@
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
-import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
-import type { MetricsStore, Query } from './metrics-store.ts';
+import type { MetricsSource, Recent } from './metrics-source.ts';
 
-const recentSeconds = 5 * 60;
-
-export async function fleetRows(table: Table, store: MetricsStore, now: number): Promise<readonly FleetRow[]> {
+export async function fleetRows(table: Table, metrics: MetricsSource, nowMs: number): Promise<readonly FleetRow[]> {
   const ids = await listClusters(table);
-  const rows = await Promise.all(ids.map((id) => fleetRow(table, store, id, now)));
-  return rows.flatMap((row) => row ?? []);
+  const [recent, rows] = await Promise.all([metrics.recent(ids), concurrently(16, ids, (id) => recordedRow(table, id, nowMs))]);
+  return rows.flatMap((row) => (row ? [{ ...row, ...measuredRow(recent.get(row.cluster)) }] : []));
 }
 
-async function fleetRow(table: Table, store: MetricsStore, cluster: string, now: number): Promise<FleetRow | undefined> {
+type Measured = Pick<FleetRow, 'p50' | 'p99' | 'errors'>;
+
+const measuredRow = (recent: Recent | undefined): Measured => ({ p50: recent?.p50 ?? null, p99: recent?.p99 ?? null, errors: recent?.errors ?? 0 });
+
+/** What the records say; undefined for a cluster that was taken out meanwhile. */
+async function recordedRow(table: Table, cluster: string, nowMs: number): Promise<Omit<FleetRow, keyof Measured> | undefined> {
   const [meta, [oldest], differences] = await Promise.all([
     readCluster(table, cluster),
-    table.queryDirty(cluster, now, 1),
+    table.queryDirty(cluster, nowMs, 1),
     countDifferences(table, cluster),
   ]);
   if (!meta) return undefined;
-  const recent = (metric: MetricName, statistic: Query['statistic']) => {
-    const from = Math.floor(now / 1000) - recentSeconds + 1;
-    const where = (d: { readonly [name: string]: string }) => d['cluster'] === cluster;
-    return store.points({ namespace: metricsNamespace, metric, where, statistic, from, period: recentSeconds, count: 1 })[0];
-  };
   return {
     cluster,
     mode: meta.mode,
-    heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, now - meta.relay.heartbeatAtMs) / 1000,
-    oldestDirty: oldest ? Math.max(0, now - oldest.dirtyAt) / 1000 : 0,
-    p50: recent('SyncLatency', 'p50') ?? null,
-    p99: recent('SyncLatency', 'p99') ?? null,
-    errors: (recent('SyncsFailed', 'Sum') ?? 0) + (recent('Parked', 'Sum') ?? 0),
+    heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - meta.relay.heartbeatAtMs) / 1000,
+    oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
     circuit: circuitText(meta),
     differences,
   };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explanationLines } from '#infra/cli/explain-text.ts';
 import { apiRoutes } from '#infra/local/console/console-api.ts';
+import { localMetrics } from '#infra/local/console/local-metrics.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';
@@ -53,7 +54,10 @@ beforeAll(async () => {
   for (const ms of [100, 300]) metrics.put('SyncLatency', ms, { cluster: 'a' });
   metrics.put('SyncsFailed', 2, { cluster: 'a' });
   metrics.flush();
-  server = await startConsole(0, { ...pageRoutes(), ...apiRoutes({ store, table: () => table, now: () => now }) });
+  server = await startConsole(0, {
+    ...pageRoutes(),
+    ...apiRoutes({ metrics: localMetrics(store, () => now), table: () => table, now: () => now, refreshSeconds: 1 }),
+  });
   table = await snapshot();
 });
 afterAll(() => server.close());

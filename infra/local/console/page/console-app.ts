@@ -16,8 +16,9 @@ interface View {
 const content = document.getElementById('content') as HTMLElement;
 const live = document.getElementById('live') as HTMLElement;
 const views = document.getElementById('views') as HTMLElement;
-const everyMs = 1_000;
-let minutes = 5;
+/** Until the API has said how often it may be asked. */
+const untilKnownMs = 1_000;
+let minutes = 0;
 let known: DashboardsAnswer | undefined;
 let shown: View | undefined;
 
@@ -47,8 +48,8 @@ function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string 
 const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
 
 function ranges(): HTMLElement {
-  const buttons = [5, 15, 30].map((n) => {
-    const button = h('button', { type: 'button', 'aria-pressed': String(n === minutes) }, `${n} min`);
+  const buttons = (known?.minutes ?? []).map((n) => {
+    const button = h('button', { type: 'button', 'aria-pressed': String(n === minutes) }, n < 120 ? `${n} min` : `${n / 60} h`);
     button.addEventListener('click', () => {
       minutes = n;
       for (const b of buttons) b.setAttribute('aria-pressed', String(b === button));
@@ -93,7 +94,7 @@ async function refresh(): Promise<void> {
     await view?.refresh();
     if (view === shown) say('live', `live, ${new Date().toLocaleTimeString('en-GB')}`);
   } catch (e) {
-    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: has the run ended?');
+    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: has the console ended?');
   }
 }
 
@@ -111,13 +112,14 @@ async function start(): Promise<void> {
       const answer = await ask<DashboardsAnswer>('/api/dashboards');
       if (answer.clusters.length > 0) {
         known = answer;
+        minutes = answer.minutes[0] ?? 5;
         break;
       }
       say('stale', 'starting');
     } catch (e) {
       say('stale', e instanceof Refused ? e.message : 'no answer');
     }
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await new Promise((resolve) => setTimeout(resolve, untilKnownMs));
   }
   navigate();
   let busy = false;
@@ -126,7 +128,7 @@ async function start(): Promise<void> {
     busy = true;
     await refresh();
     busy = false;
-  }, everyMs);
+  }, known.refreshSeconds * 1_000);
 }
 
 addEventListener('hashchange', () => {

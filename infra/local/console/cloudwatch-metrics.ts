@@ -1,0 +1,154 @@
+/** CloudWatch as the console's source: GetMetricData in batches, each answer kept for a minute, for metrics have one value a minute and each is paid for. */
+import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataResult } from '@aws-sdk/client-cloudwatch';
+import { chosenCluster, dashboardNameOf, queuePlaceholder } from '#infra/monitoring/dashboard-names.ts';
+import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import type { SeriesAnswer, SeriesValues } from './api-types.ts';
+import { type DeployedDashboard, deployedDashboard, type MetricQuery, ofCluster } from './dashboard-body.ts';
+import type { MetricsSource, Recent } from './metrics-source.ts';
+
+export interface CloudWatchOptions {
+  readonly client: CloudWatchClient;
+  /** The hub's name, which is in the names of its dashboards and of its metrics' namespace. */
+  readonly hub: string;
+  readonly region: string;
+  /** Names of a cluster's queues. */
+  readonly queueNames: (cluster: string) => Promise<{ readonly events: string; readonly syncs: string }>;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+/** US dollars for each metric of a GetMetricData request, in most regions. */
+export const dollarsPerMetric = 0.01 / 1_000;
+/** CloudWatch's limit of a request. */
+const mostQueries = 500;
+const keptMs = 60_000;
+const recentSeconds = 300;
+
+/** Rejects where the hub's dashboards are not there or may not be read. */
+export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<MetricsSource> {
+  const { hub, region, now } = options;
+  const read = async (dashboard: Dashboard): Promise<DeployedDashboard> =>
+    deployedDashboard(dashboard, await readDashboard(options.client, dashboardNameOf(hub, region, dashboard)));
+  const deployed = await Promise.all([read(fleetDashboard), read(clusterDashboard)]);
+  const kept = new Map<string, { readonly untilMs: number; readonly answer: Promise<unknown> }>();
+  /** Asked for again a minute later; at once where it failed. */
+  function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = kept.get(key);
+    if (known && now() < known.untilMs) return known.answer as Promise<T>;
+    const answer = ask();
+    kept.set(key, { untilMs: now() + keptMs, answer });
+    answer.catch(() => kept.delete(key));
+    return answer;
+  }
+
+  async function seriesOf({ dashboard, queries }: DeployedDashboard, cluster: string | undefined, minutes: number): Promise<SeriesAnswer> {
+    const placeholders = cluster === undefined ? new Map<string, string>() : await placeholdersOf(options, cluster);
+    const period = periodOf(minutes);
+    const count = (minutes * 60) / period;
+    const from = (Math.floor(now() / 1000 / period) + 1 - count) * period;
+    const flat = queries.flatMap((widget) => widget.map((query) => ofCluster(query, placeholders)));
+    const found = await readMetrics(options.client, flat, { from, period, count });
+    const values = found.values();
+    const next = (): SeriesValues => values.next().value as SeriesValues;
+    return { from, period, widgets: dashboard.rows.flatMap((row) => row.widgets.map((w) => w.series.map(next))) };
+  }
+
+  async function recentOf(clusters: readonly string[]): Promise<ReadonlyMap<string, Recent>> {
+    const namespace = metricsNamespaceOf(hub);
+    const query = (cluster: string, name: MetricName, statistic: MetricQuery['statistic']): MetricQuery => ({
+      namespace,
+      name,
+      dimensions: { cluster },
+      statistic,
+    });
+    const queries = clusters.flatMap((c) => [
+      query(c, 'SyncLatency', 'p50'),
+      query(c, 'SyncLatency', 'p99'),
+      query(c, 'SyncsFailed', 'Sum'),
+      query(c, 'Parked', 'Sum'),
+    ]);
+    // CloudWatch aligns a period of five minutes to the hour: the newest that has begun.
+    const from = (Math.floor(now() / 1000 / recentSeconds) - 1) * recentSeconds;
+    const found = await readMetrics(options.client, queries, { from, period: recentSeconds, count: 2 });
+    return new Map(
+      clusters.map((cluster, i) => {
+        const [p50, p99, failed, parked] = found.slice(i * 4, i * 4 + 4).map(({ newest }) => newest ?? undefined);
+        return [cluster, { p50, p99, errors: (failed ?? 0) + (parked ?? 0) }];
+      }),
+    );
+  }
+
+  return {
+    minutes: [60, 180, 720],
+    dashboards: async () => deployed.map(({ dashboard }) => dashboard),
+    async series({ id }, cluster, minutes) {
+      const of = deployed.find(({ dashboard }) => dashboard.id === id) as DeployedDashboard;
+      return once(JSON.stringify([id, cluster, minutes]), () => seriesOf(of, cluster, minutes));
+    },
+    recent: (clusters) => once(JSON.stringify(clusters), () => recentOf(clusters)),
+  };
+}
+
+/** Up to 180 points a chart. */
+export const periodOf = (minutes: number): number => (minutes <= 180 ? 60 : 300);
+
+async function placeholdersOf({ queueNames }: CloudWatchOptions, cluster: string): Promise<ReadonlyMap<string, string>> {
+  const { events, syncs } = await queueNames(cluster);
+  return new Map([
+    [queuePlaceholder('events'), events],
+    [queuePlaceholder('syncs'), syncs],
+    [chosenCluster, cluster],
+  ]);
+}
+
+async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
+  const { DashboardBody = '{}' } = await client.send(new GetDashboardCommand({ DashboardName: name }));
+  return DashboardBody;
+}
+
+interface Span {
+  /** Seconds since the epoch, and seconds. */
+  readonly from: number;
+  readonly period: number;
+  readonly count: number;
+}
+
+/** For each query its values from `from` on, null where there is none. */
+async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
+  const batches = Array.from({ length: Math.ceil(queries.length / mostQueries) }, (_, i) => queries.slice(i * mostQueries, (i + 1) * mostQueries));
+  return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();
+}
+
+async function readBatch(client: CloudWatchClient, queries: readonly MetricQuery[], { from, period, count }: Span): Promise<SeriesValues[]> {
+  const values = queries.map((): (number | null)[] => Array.from({ length: count }, () => null));
+  let NextToken: string | undefined;
+  do {
+    const answer = await client.send(
+      new GetMetricDataCommand({
+        StartTime: new Date(from * 1000),
+        EndTime: new Date((from + count * period) * 1000),
+        ScanBy: 'TimestampAscending',
+        MetricDataQueries: queries.map((query, i) => ({ Id: `m${i}`, MetricStat: statOf(query, period) })),
+        ...(NextToken && { NextToken }),
+      }),
+    );
+    for (const result of answer.MetricDataResults ?? []) fill(values, result, { from, period, count });
+    NextToken = answer.NextToken;
+  } while (NextToken);
+  return values.map((v) => ({ values: v, newest: v.findLast((value) => value !== null) ?? null }));
+}
+
+const statOf = ({ namespace, name, dimensions, statistic }: MetricQuery, period: number) => ({
+  Metric: { Namespace: namespace, MetricName: name, Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })) },
+  Period: period,
+  Stat: statistic,
+});
+
+function fill(values: readonly (number | null)[][], { Id = '', Timestamps = [], Values = [] }: MetricDataResult, { from, period }: Span): void {
+  const series = values[Number(Id.slice(1))];
+  for (const [i, timestamp] of Timestamps.entries()) {
+    const at = Math.floor((timestamp.getTime() / 1000 - from) / period);
+    if (series && at >= 0 && at < series.length) series[at] = Values[i] ?? null;
+  }
+}

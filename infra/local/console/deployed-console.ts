@@ -1,0 +1,43 @@
+/** The console of a deployed hub: the page of a local run, with the table and CloudWatch behind it. Read-only: nothing here writes. */
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import type { Table } from '#shared/store/table.ts';
+import { cloudWatchMetrics, dollarsPerMetric } from './cloudwatch-metrics.ts';
+import { apiRoutes } from './console-api.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import { pageRoutes } from './page.ts';
+import { type Console, startConsole } from './server.ts';
+
+/** Records change each second, and each look costs reads of the table. */
+const refreshSeconds = 15;
+
+/** `price`: a sentence. Throws a UsageError where the hub's dashboards cannot be read. */
+export async function deployedConsole(
+  { table, now }: Pick<Hub, 'table' | 'now'>,
+  hub: string,
+  port: number,
+  client = new CloudWatchClient({}),
+): Promise<{ readonly server: Console; readonly price: string }> {
+  const region = await client.config.region();
+  const queueNames = (cluster: string) => queueNamesOf(table, cluster);
+  const metrics = await cloudWatchMetrics({ client, hub, region, queueNames, now }).catch((cause: Error) => {
+    throw new UsageError(`the dashboards of hub ${hub} cannot be read in ${region}: ${cause.message}. --hub-name is hub.name of clusters.yaml`);
+  });
+  const server = await startConsole(port, { ...pageRoutes(), ...apiRoutes({ metrics, table: () => table, now, refreshSeconds }) });
+  return { server, price: await priceOf(metrics) };
+}
+
+async function queueNamesOf(table: Table, cluster: string): Promise<{ readonly events: string; readonly syncs: string }> {
+  const urls = (await readCluster(table, cluster))?.queues;
+  const name = (url = ''): string => url.slice(url.lastIndexOf('/') + 1);
+  return { events: name(urls?.events), syncs: name(urls?.syncs) };
+}
+
+async function priceOf(metrics: MetricsSource): Promise<string> {
+  const count = (await metrics.dashboards()).map(({ rows }) => rows.flatMap((r) => r.widgets.flatMap((w) => w.series)).length);
+  const most = Math.max(...count);
+  const hourly = (most * 60 * dollarsPerMetric).toFixed(2);
+  return `While a page is open CloudWatch is asked once a minute for up to ${most} metrics and four of each cluster: about $${hourly} an hour, and $${(4 * 60 * 100 * dollarsPerMetric).toFixed(2)} for each 100 clusters.`;
+}

@@ -1,0 +1,128 @@
+import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataQuery } from '@aws-sdk/client-cloudwatch';
+import { expect, it } from 'vitest';
+import { cloudWatchMetrics } from '#infra/local/console/cloudwatch-metrics.ts';
+import { deployedDashboard } from '#infra/local/console/dashboard-body.ts';
+import { chosenCluster, queuePlaceholder } from '#infra/monitoring/dashboard-names.ts';
+import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from '#infra/monitoring/dashboards.ts';
+
+const hour = Date.UTC(2026, 0, 1, 12) / 1000;
+
+/** As the CDK draws it: each series under a metric that is called like its label. */
+const bodyOf = ({ rows }: Dashboard, has: (widget: Widget) => boolean = () => true): string =>
+  JSON.stringify({
+    widgets: [
+      { type: 'text', properties: { markdown: '## Row' } },
+      ...rows.flatMap((row) =>
+        row.widgets.filter(has).map((w) => ({
+          type: 'metric',
+          properties: {
+            title: w.title,
+            metrics: w.series.map((s) => [
+              'Own',
+              s.label,
+              'cluster',
+              chosenCluster,
+              'QueueName',
+              queuePlaceholder('events'),
+              { label: s.label, stat: s.statistic },
+            ]),
+          },
+        })),
+      ),
+    ],
+  });
+
+/** CloudWatch, as far as it is asked here: `values` of each query, in pages of one timestamp. */
+function cloudWatch(values: (query: MetricDataQuery) => readonly (readonly [second: number, value: number])[]) {
+  const asked: { readonly dashboards: string[]; readonly queries: MetricDataQuery[][] } = { dashboards: [], queries: [] };
+  let failures = 0;
+  const send = async (command: unknown): Promise<object> => {
+    if (command instanceof GetDashboardCommand) {
+      const { DashboardName = '' } = command.input;
+      asked.dashboards.push(DashboardName);
+      return { DashboardBody: bodyOf(DashboardName.endsWith('Fleet') ? fleetDashboard : clusterDashboard) };
+    }
+    if (!(command instanceof GetMetricDataCommand)) throw new Error('not asked for');
+    if (failures-- > 0) throw new Error('Rate exceeded');
+    const { MetricDataQueries = [], NextToken } = command.input;
+    asked.queries.push(MetricDataQueries);
+    const page = Number(NextToken ?? 0);
+    const found = MetricDataQueries.map((query) => ({ Id: query.Id, some: values(query).slice(page, page + 1) }));
+    const more = MetricDataQueries.some((query) => values(query).length > page + 1);
+    return {
+      MetricDataResults: found.map(({ Id, some }) => ({
+        Id,
+        Timestamps: some.map(([at]) => new Date(at * 1000)),
+        Values: some.map(([, value]) => value),
+      })),
+      ...(more && { NextToken: String(page + 1) }),
+    };
+  };
+  return { asked, client: { send } as unknown as CloudWatchClient, fail: (times: number) => (failures = times) };
+}
+
+async function source(values: Parameters<typeof cloudWatch>[0]) {
+  const clock = { ms: (hour + 30) * 1000 };
+  const { asked, client, fail } = cloudWatch(values);
+  const queueNames = async (cluster: string) => ({ events: `${cluster}-events`, syncs: `${cluster}-syncs` });
+  const metrics = await cloudWatchMetrics({ client, hub: 'Shop', region: 'eu-west-1', queueNames, now: () => clock.ms });
+  return { metrics, asked, clock, fail };
+}
+
+it('the dashboards are those of the hub in its region', async () => {
+  const { metrics, asked } = await source(() => []);
+  expect(asked.dashboards).toEqual(['Shop-eu-west-1-Fleet', 'Shop-eu-west-1-Cluster']);
+  expect(await metrics.dashboards()).toEqual([fleetDashboard, clusterDashboard]);
+});
+
+it('a widget that the deployed dashboard does not have is left out, with its queries', () => {
+  const [first] = fleetDashboard.rows.flatMap((row) => row.widgets);
+  const { dashboard, queries } = deployedDashboard(
+    fleetDashboard,
+    bodyOf(fleetDashboard, (w) => w.title !== first?.title),
+  );
+  const titles = dashboard.rows.flatMap((row) => row.widgets.map((w) => w.title));
+  expect(titles).not.toContain(first?.title);
+  expect(queries).toHaveLength(titles.length);
+});
+
+it('each value stands at its time, over all pages of an answer, and a minute without one is empty', async () => {
+  const { metrics } = await source(() => [
+    [hour - 120, 7],
+    [hour, 9],
+  ]);
+  const { from, period, widgets } = await metrics.series(fleetDashboard, undefined, 60);
+  expect([from, period]).toEqual([hour - 59 * 60, 60]);
+  const { values, newest } = widgets[0]?.[0] ?? { values: [], newest: null };
+  expect([values.length, values.slice(-4), newest]).toEqual([60, [null, 7, null, 9], 9]);
+});
+
+it('a chosen cluster and its queue take the places that the dashboard leaves for them', async () => {
+  const { metrics, asked } = await source(() => []);
+  await metrics.series(clusterDashboard, 'shop-1', 60);
+  expect(asked.queries[0]?.[0]?.MetricStat?.Metric?.Dimensions).toEqual([
+    { Name: 'cluster', Value: 'shop-1' },
+    { Name: 'QueueName', Value: 'shop-1-events' },
+  ]);
+});
+
+it('what was asked is not asked again within a minute, a failure at once', async () => {
+  const { metrics, asked, clock, fail } = await source(() => [[hour, 1]]);
+  fail(1);
+  await expect(metrics.series(fleetDashboard, undefined, 60)).rejects.toThrow('Rate exceeded');
+  await metrics.series(fleetDashboard, undefined, 60);
+  const once = asked.queries.length;
+  clock.ms += 59_000;
+  await metrics.series(fleetDashboard, undefined, 60);
+  expect(asked.queries).toHaveLength(once);
+  clock.ms += 2_000;
+  await metrics.series(fleetDashboard, undefined, 60);
+  expect(asked.queries).toHaveLength(2 * once);
+});
+
+it('the figures of 300 clusters are asked for in batches that CloudWatch takes', async () => {
+  const { metrics, asked } = await source(({ MetricStat }) => [[hour - 300, MetricStat?.Stat === 'p99' ? 99 : 2]]);
+  const recent = await metrics.recent(Array.from({ length: 300 }, (_, i) => `c${i}`));
+  expect(asked.queries.map((batch) => batch.length)).toEqual([500, 500, 200]);
+  expect(recent.get('c299')).toEqual({ p50: 2, p99: 99, errors: 4 });
+});
