@@ -1,5 +1,5 @@
 import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { Heartbeat } from '#shared/queue/events.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
@@ -10,7 +10,7 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
   const { deps, cluster, incarnation } = context;
   if (incarnation !== cluster.incarnation) return;
   const readUpTo: { [K in Kind]?: Version } = {};
-  for (const kind of kinds) {
+  for (const kind of allKinds) {
     const resourceVersion = message.readUpTo[kind];
     if (resourceVersion === undefined) continue;
     const version = versionOf(incarnation, resourceVersion);

@@ -54,7 +54,9 @@ const entriesOf = (part: InputListPart, incarnation: number, asOf: Version): rea
 
 /** The records of the part's key range, by "namespace/name". */
 async function readRange({ deps, store }: MessageContext, { kind, from, to }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
-  if (kind === 'Node') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
+  if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
+  if (kind === 'ServiceExport' || kind === 'ServiceImport')
+    return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
   const namespaces = await namespacesInRange(store, kind, { from, to });
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);

@@ -74,6 +74,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   if (kind === 'Service') return 'changed';
   const next: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
   if (kind === 'Node') return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'none';
+  if (kind !== 'Pod') return entry.projection === before?.projection ? 'none' : 'changed';
   const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
   if (old && pod && old.metadata.uid !== pod.metadata.uid) {
     // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one change.

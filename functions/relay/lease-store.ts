@@ -3,7 +3,7 @@ import { isConflict, isNotFound } from '#shared/cluster/errors.ts';
 import { statusError } from '#shared/cluster/status.ts';
 import type { HttpTransport } from '#shared/cluster/transport.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
-import { kinds } from '#shared/kube/types.ts';
+import { allKinds } from '#shared/kube/types.ts';
 import type { Accepted, Lease } from './lease.ts';
 import { MalformedAnswer } from './watch-source.ts';
 
@@ -103,7 +103,7 @@ export function parseAccepted(text: string | undefined): Accepted | undefined {
   return {
     uid,
     revision,
-    versions: Object.fromEntries(kinds.flatMap((kind) => (isResourceVersion(versions[kind]) ? [[kind, versions[kind]]] : []))),
+    versions: Object.fromEntries(allKinds.flatMap((kind) => (isResourceVersion(versions[kind]) ? [[kind, versions[kind]]] : []))),
   };
 }
 

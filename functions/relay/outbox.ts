@@ -1,5 +1,5 @@
 import { limitsOf } from '#shared/contract/limits.ts';
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { Condition } from './condition.ts';
@@ -22,7 +22,7 @@ export class Outbox {
   /** Undefined in a standby. */
   #header: EventsHeader | undefined;
   readonly #options: Required<OutboxOptions>;
-  readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(kinds.map((kind) => [kind, new KindQueue(kind)]));
+  readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
   #isClosed = false;
   readonly #changed = new Condition();
   /** Aborted when this relay's term as leader ends. */

@@ -13,13 +13,20 @@ export type Outputs = 'metadata' | 'full';
 /** "namespace/name", "/name" for nodes: the order of objects in a list. */
 export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-export const isInput = (kind: Kind): kind is InputKind => kind === 'Service' || kind === 'Pod' || kind === 'Node';
+export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice';
 
 /**
  * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block
  * the messages that it shares with others.
  */
-const longestOf = { Service: 'longestService', Pod: 'longestPod', Node: 'longestNode' } as const satisfies {
+const longestOf = {
+  Service: 'longestService',
+  Pod: 'longestPod',
+  Node: 'longestNode',
+  Namespace: 'longestNode',
+  ServiceExport: 'longestService',
+  ServiceImport: 'longestService',
+} as const satisfies {
   readonly [K in InputKind]: keyof RelayLimits;
 };
 

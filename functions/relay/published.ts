@@ -1,4 +1,4 @@
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { Condition } from './condition.ts';
 import type { Accepted } from './lease.ts';
 
@@ -9,12 +9,12 @@ export class Published {
 
   /** To be called before a write that names these kinds: it may succeed without an answer. */
   writing(accepted: Accepted | undefined): void {
-    for (const kind of kinds) if (accepted?.versions[kind] !== undefined) this.#mayName.add(kind);
+    for (const kind of allKinds) if (accepted?.versions[kind] !== undefined) this.#mayName.add(kind);
   }
 
   /** A write that names these kinds has succeeded. */
   written(accepted: Accepted | undefined): void {
-    for (const kind of kinds) if (accepted?.versions[kind] === undefined) this.#mayName.delete(kind);
+    for (const kind of allKinds) if (accepted?.versions[kind] === undefined) this.#mayName.delete(kind);
     this.#changes.notifyAll();
   }
 

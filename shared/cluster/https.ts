@@ -72,6 +72,13 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
     patch: (kind, namespace, name, patch) =>
       call('PATCH', objectPath(kind, namespace, name), { query, body: JSON.stringify(patch), contentType: 'application/merge-patch+json' }),
 
+    patchStatus: (kind, namespace, name, status) =>
+      call('PATCH', `${objectPath(kind, namespace, name)}/status`, {
+        query,
+        body: JSON.stringify({ status }),
+        contentType: 'application/merge-patch+json',
+      }),
+
     async delete(kind, namespace, name, preconditions) {
       const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...(preconditions && { preconditions }) });
       const deleted = await orUndefined(call<object>('DELETE', objectPath(kind, namespace, name), { body, idempotent: preconditions !== undefined }));

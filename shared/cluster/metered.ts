@@ -20,6 +20,7 @@ export function meteredClusterApi(api: ClusterApi, cluster: string, metrics: Met
     dryRunCreate: timed(api.dryRunCreate) as ClusterApi['dryRunCreate'],
     replace: timed(api.replace) as ClusterApi['replace'],
     patch: timed(api.patch) as ClusterApi['patch'],
+    patchStatus: timed(api.patchStatus),
     delete: timed(api.delete),
     identity: timed(api.identity),
     allows: timed(api.allows),

@@ -1,4 +1,5 @@
-import type { CoreEvent, EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { CoreEvent, EndpointSlice, Endpoints, Namespace, Node, Pod, Service } from '#shared/kube/types.ts';
 
 export interface ApiObject {
   readonly Service: Service;
@@ -7,6 +8,9 @@ export interface ApiObject {
   readonly Endpoints: Endpoints;
   readonly EndpointSlice: EndpointSlice;
   readonly Event: CoreEvent;
+  readonly Namespace: Namespace;
+  readonly ServiceExport: ServiceExport;
+  readonly ServiceImport: ServiceImport;
 }
 export type ApiKind = keyof ApiObject;
 
@@ -31,6 +35,8 @@ export interface ClusterApi {
   replace<K extends ApiKind>(kind: K, object: ApiObject[K]): Promise<ApiObject[K]>;
   /** JSON merge patch. */
   patch<K extends ApiKind>(kind: K, namespace: string, name: string, patch: object): Promise<ApiObject[K]>;
+  /** The same of the status alone, which is a resource of its own. */
+  patchStatus(kind: 'ServiceExport' | 'ServiceImport', namespace: string, name: string, status: object): Promise<object>;
   /** Resolves to false when the object does not exist (404). Unmet preconditions reject with 409 Conflict. */
   delete(kind: ApiKind, namespace: string, name: string, preconditions?: Preconditions): Promise<boolean>;
   /** UID of the kube-system namespace: the cluster's identity. */

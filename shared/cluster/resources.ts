@@ -1,3 +1,4 @@
+import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ApiKind } from './port.ts';
 
 /** Where each kind lives in the API. */
@@ -7,6 +8,9 @@ export const resources: { readonly [K in ApiKind]: Resource } = {
   Node: { apiVersion: 'v1', root: '/api/v1', plural: 'nodes', namespaced: false },
   Endpoints: { apiVersion: 'v1', root: '/api/v1', plural: 'endpoints', namespaced: true },
   EndpointSlice: { apiVersion: 'discovery.k8s.io/v1', root: '/apis/discovery.k8s.io/v1', plural: 'endpointslices', namespaced: true },
+  Namespace: { apiVersion: 'v1', root: '/api/v1', plural: 'namespaces', namespaced: false },
+  ServiceExport: { apiVersion: mcsApiVersion, root: `/apis/${mcsApiVersion}`, plural: 'serviceexports', namespaced: true },
+  ServiceImport: { apiVersion: mcsApiVersion, root: `/apis/${mcsApiVersion}`, plural: 'serviceimports', namespaced: true },
   Event: { apiVersion: 'v1', root: '/api/v1', plural: 'events', namespaced: true },
 };
 

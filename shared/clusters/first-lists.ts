@@ -2,7 +2,7 @@
  * The first lists of an incarnation, one of each kind: no run begins before all of them are applied (upstream's HasSynced). And the lists that
  * sweep has to make itself, because a relay's list would take too much away.
  */
-import { type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { isStrict, type Switches } from './mode.ts';
@@ -10,7 +10,7 @@ import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from '
 
 export interface ListsState {
   /** By kind: the incarnation whose first list has been applied whole; 0 for none. */
-  readonly firstListOf: { readonly [K in Kind]: number };
+  readonly firstListOf: { readonly [K in CoreKind]: number } & { readonly [K in ClustersetKind]?: number };
   /** Kinds of which sweep has to make a list. */
   readonly ownListsWanted: readonly InputKind[];
 }
@@ -19,8 +19,8 @@ const firstListAttribute = (kind: Kind): string => `synced_${kind}`;
 const ownListAttribute = (kind: InputKind): string => `confirm_${kind}`;
 
 export const decodeLists = (item: Item): ListsState => ({
-  firstListOf: Object.fromEntries(kinds.map((kind) => [kind, item[firstListAttribute(kind)] ?? 0])) as ListsState['firstListOf'],
-  ownListsWanted: inputKinds.filter((kind) => item[ownListAttribute(kind)] === 1),
+  firstListOf: Object.fromEntries(allKinds.map((kind) => [kind, item[firstListAttribute(kind)] ?? 0])) as ListsState['firstListOf'],
+  ownListsWanted: [...inputKinds, ...clustersetKinds].filter((kind) => item[ownListAttribute(kind)] === 1),
 });
 
 interface Lists {

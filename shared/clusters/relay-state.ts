@@ -1,5 +1,5 @@
 /** What the heartbeats of a cluster's relay say. */
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
@@ -23,7 +23,7 @@ export function decodeRelay(item: Item): RelayState {
   const number = (attribute: string): number | undefined => item[attribute] as number | undefined;
   return {
     heartbeatAtMs: number(attributes.heartbeatAtMs) ?? 0,
-    readUpTo: Object.fromEntries(kinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
+    readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
     clockBehindMs: number(attributes.clockBehindMs) ?? 0,
     lastClockBehindMs: number(attributes.lastClockBehindMs),
   };

@@ -1,6 +1,7 @@
 /** Conditions of exports and imports, which do not flap: a condition that says the same keeps its time, and a status that says the same is not written. */
+
+import type { Condition } from '#shared/kube/mcs-types.ts';
 import type { ExportValidity } from './export-validity.ts';
-import type { Condition } from './mcs-types.ts';
 import type { Conflict } from './merge.ts';
 
 export interface ExportStanding {

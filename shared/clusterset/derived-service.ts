@@ -1,9 +1,10 @@
 /** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
+
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
-import type { ServiceImport } from './mcs-types.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 

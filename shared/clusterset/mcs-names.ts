@@ -1,12 +1,9 @@
-/** Names of the Multi-Cluster Services API, v0.5.2 (MC-1, MC-5), and our own beside them (MC-80). */
-export const mcsGroup = 'multicluster.x-k8s.io';
+/** Names of the Multi-Cluster Services API, v0.5.2 (MC-5), and our own beside them (MC-80). */
 /** On the ServiceImport: the name of its derived Service. */
 export const annotationDerivedService = 'multicluster.kubernetes.io/derived-service';
 
 /** A ServiceImport is ours that has this label and names our set: one without them is of another implementation. */
 export const importManagedBy = { key: 'app.kubernetes.io/managed-by', value: 'fleet-endpoints' } as const;
-/** On a ServiceImport of ours, and on a namespace that takes imports: the name of the set. */
-export const clustersetKey = 'fleet-endpoints/clusterset';
 
 export const derivedPrefix = 'derived-';
 

@@ -1,6 +1,7 @@
 /** The ports of an import: the union of those of its exports (MC-15, MC-59). */
+
+import type { ImportPort } from '#shared/kube/mcs-types.ts';
 import type { ServicePort } from '#shared/kube/types.ts';
-import type { ImportPort } from './mcs-types.ts';
 import type { ExportedService } from './precedence.ts';
 
 /** More than these are left out, and said to be. */

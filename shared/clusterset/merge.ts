@@ -3,9 +3,9 @@
  * total, and the order of the exports makes no difference.
  */
 import { sameLabels } from '#shared/kube/labels.ts';
+import type { ImportSpec, ImportType } from '#shared/kube/mcs-types.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType } from '#shared/kube/types.ts';
-import type { ImportSpec, ImportType } from './mcs-types.ts';
 import { mergePorts } from './merge-ports.ts';
 import { type ExportedService, inPrecedence, type Precedence, type Winner } from './precedence.ts';
 

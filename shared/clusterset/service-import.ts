@@ -1,9 +1,10 @@
 /** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
 import { sameLabels } from '#shared/kube/labels.ts';
+import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
+import { annotationClusterset } from '#shared/kube/names.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
-import { annotationDerivedService, clustersetKey, importManagedBy } from './mcs-names.ts';
-import type { ImportSpec, ImportStatus, ServiceImport } from './mcs-types.ts';
+import { annotationDerivedService, importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 
@@ -42,7 +43,7 @@ export function planImport({ namespace, name, set, merged, current, derived }: I
       namespace,
       name,
       labels: { ...merged.labels, [importManagedBy.key]: importManagedBy.value },
-      annotations: { ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [clustersetKey]: set },
+      annotations: { ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [annotationClusterset]: set },
     },
     spec: specOf(merged, derived),
   };
@@ -54,7 +55,7 @@ export function planImport({ namespace, name, set, merged, current, derived }: I
 
 /** By the label and the name of our set: an import of another set in the same cluster is not ours either. */
 export function isOurImport({ metadata }: Pick<ServiceImport, 'metadata'>, set: string): boolean {
-  return metadata.labels?.[importManagedBy.key] === importManagedBy.value && metadata.annotations?.[clustersetKey] === set;
+  return metadata.labels?.[importManagedBy.key] === importManagedBy.value && metadata.annotations?.[annotationClusterset] === set;
 }
 
 /** Addresses and families are those of the derived Service in this cluster: families of which it has no address reach nobody here. */

@@ -33,5 +33,7 @@ export const annotationLeader = leaderAnnotation;
 /** Deprecated, but still the one that wins when it is present (TA-0). */
 export const annotationTopologyAwareHints = 'service.kubernetes.io/topology-aware-hints';
 export const annotationTopologyMode = 'service.kubernetes.io/topology-mode';
+/** On a namespace: the name of the set whose imports it takes; on a ServiceImport of ours: the set that it is of. */
+export const annotationClusterset = 'fleet-endpoints/clusterset';
 /** On a Service without a selector: the pods whose endpoints we write. */
 export const annotationSelector = 'fleet-endpoints/selector';

@@ -2,8 +2,9 @@
  * What of an object leaves its cluster: an allow-list of the fields that the two controllers read, and its compact text.
  * No environment, volumes, images or foreign annotations. Text of one version is read by the next: append, never reorder.
  */
+import { decodeClustersetObject, encodeClustersetObject } from './clusterset-projection.ts';
 import { annotationSelector, annotationTopologyAwareHints, annotationTopologyMode, labelControlPlane, labelMaster, labelZone } from './names.ts';
-import type { InputKind, Node, ObjectOfKind, Pod, Service } from './types.ts';
+import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service } from './types.ts';
 
 type Labels = { readonly [key: string]: string };
 
@@ -19,8 +20,10 @@ export function encodeProjection<K extends InputKind>(kind: K, object: ObjectOfK
       return JSON.stringify(encodeService(object as Service));
     case 'Pod':
       return JSON.stringify(encodePod(object as Pod));
-    default:
+    case 'Node':
       return JSON.stringify(encodeNode(object as Node));
+    default:
+      return encodeClustersetObject(kind, object as ObjectOfKind[ClustersetKind]);
   }
 }
 
@@ -33,8 +36,10 @@ export function decodeProjection<K extends InputKind>(kind: K, namespace: string
       return decodeService(namespace, name, encoded as unknown as ServiceTuple) as ObjectOfKind[K];
     case 'Pod':
       return decodePod(namespace, name, encoded as unknown as PodTuple) as ObjectOfKind[K];
-    default:
+    case 'Node':
       return decodeNode(name, encoded as unknown as NodeTuple) as ObjectOfKind[K];
+    default:
+      return decodeClustersetObject(kind, namespace, name, encoded) as ObjectOfKind[K];
   }
 }
 
@@ -47,6 +52,7 @@ type ServiceTuple = readonly [uid: string, created: Time, labels: Labels, annota
 
 function encodeService(s: Service): ServiceTuple {
   const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses, trafficDistribution } = s.spec ?? {};
+  const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy } = s.spec ?? {};
   return [
     s.metadata.uid ?? '',
     encodeTime(s.metadata.creationTimestamp),
@@ -69,6 +75,9 @@ function encodeService(s: Service): ServiceTuple {
       }),
       ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
       ...(trafficDistribution && { trafficDistribution }),
+      // For exports. What the API server sets by default is left out: the text of most Services stays as it was.
+      ...(sessionAffinity && sessionAffinity !== 'None' && { sessionAffinity, sessionAffinityConfig }),
+      ...(internalTrafficPolicy && internalTrafficPolicy !== 'Cluster' && { internalTrafficPolicy }),
     },
   ];
 }

@@ -14,25 +14,18 @@ import type {
   V1EndpointSlice,
   V1EndpointSubset,
   V1Endpoints,
+  V1Namespace,
   V1Node,
-  V1ObjectMeta,
   V1ObjectReference,
   V1Pod,
   V1Service,
   V1ServicePort,
   V1Status,
 } from '@kubernetes/client-node';
+import type { ServiceExport, ServiceImport } from './mcs-types.ts';
+import type { ObjectMeta, Wire } from './wire.ts';
 
-/** A client-node model as JSON: dates are text, everything is read-only. */
-export type Wire<T> = T extends Date
-  ? string
-  : T extends readonly (infer U)[]
-    ? readonly Wire<U>[]
-    : T extends object
-      ? { readonly [K in keyof T]: Wire<T[K]> }
-      : T;
-
-export type ObjectMeta = Wire<V1ObjectMeta> & { readonly name: string };
+export type { ObjectMeta, Wire };
 
 type Named<T extends object> = Omit<Wire<T>, 'metadata'> & { readonly metadata: ObjectMeta };
 
@@ -40,6 +33,7 @@ export type Service = Named<V1Service>;
 export type ServicePort = Wire<V1ServicePort>;
 export type Pod = Named<V1Pod>;
 export type Node = Named<V1Node>;
+export type Namespace = Named<V1Namespace>;
 export type ObjectReference = Wire<V1ObjectReference>;
 
 export type Endpoints = Named<V1Endpoints>;
@@ -55,12 +49,18 @@ export type AddressType = 'IPv4' | 'IPv6';
 export type CoreEvent = Named<CoreV1Event>;
 export type Status = Wire<V1Status>;
 
-/** The kinds that the relay watches. The first three are inputs, the last two outputs. */
-export type Kind = 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice';
-export type InputKind = 'Service' | 'Pod' | 'Node';
+/** What the relay may watch: of every cluster `kinds`, of clusters that export or import Services `clustersetKinds` too. */
+export type Kind = InputKind | OutputKind;
+export type InputKind = 'Service' | 'Pod' | 'Node' | ClustersetKind;
+/** What the relay watches of every cluster. */
+export type CoreKind = Exclude<Kind, ClustersetKind>;
 export type OutputKind = 'Endpoints' | 'EndpointSlice';
-export const inputKinds: readonly InputKind[] = ['Service', 'Pod', 'Node'];
-export const kinds: readonly Kind[] = [...inputKinds, 'Endpoints', 'EndpointSlice'];
+/** The last two are not in every cluster: their definitions are installed, and may go again. */
+export type ClustersetKind = 'Namespace' | 'ServiceExport' | 'ServiceImport';
+export const inputKinds: readonly Exclude<InputKind, ClustersetKind>[] = ['Service', 'Pod', 'Node'];
+export const kinds: readonly CoreKind[] = [...inputKinds, 'Endpoints', 'EndpointSlice'];
+export const clustersetKinds: readonly ClustersetKind[] = ['Namespace', 'ServiceExport', 'ServiceImport'];
+export const allKinds: readonly Kind[] = [...kinds, ...clustersetKinds];
 
 export interface ObjectOfKind {
   readonly Service: Service;
@@ -68,6 +68,9 @@ export interface ObjectOfKind {
   readonly Node: Node;
   readonly Endpoints: Endpoints;
   readonly EndpointSlice: EndpointSlice;
+  readonly Namespace: Namespace;
+  readonly ServiceExport: ServiceExport;
+  readonly ServiceImport: ServiceImport;
 }
 
 /** A Kubernetes Event before it is correlated and written (functions/sync/kube-events.ts). */

@@ -2,7 +2,7 @@
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
 import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
@@ -23,7 +23,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
     case 'heartbeat': {
       const high = object(m['high'], 'high');
       // A newer relay may watch kinds that are not known here.
-      for (const kind of kinds) if (high[kind] !== undefined) version(high, kind);
+      for (const kind of allKinds) if (high[kind] !== undefined) version(high, kind);
       number(m, 'at');
       number(m, 'waiting');
       return m as unknown as EventsMessage;
@@ -45,7 +45,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       throw new UnreadableMessage(`type is ${show(m['type'])}: live, list or heartbeat is allowed`);
   }
   version(m, 'asOf');
-  const kind = oneOf(m['kind'], kinds, 'kind');
+  const kind = oneOf(m['kind'], allKinds, 'kind');
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
   if (m['entries'].length > mostEntries)
     throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);

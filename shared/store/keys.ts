@@ -2,8 +2,8 @@
  * The key of every record in the one table (docs/architecture.md, "Records", says what each one holds and who writes it). Names come from
  * messages, so the characters that separate parts of a key are escaped; Kubernetes itself allows none of them in a name.
  */
-import type { InputKind, Kind } from '#shared/kube/types.ts';
-import type { Key } from './table.ts';
+import type { ClustersetKind, InputKind, Kind } from '#shared/kube/types.ts';
+import type { Key, KeyRange } from './table.ts';
 
 /** A service of a cluster. */
 export interface ServiceKey {
@@ -14,7 +14,10 @@ export interface ServiceKey {
 
 const safe = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
 
-const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE' } as const;
+const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE', Namespace: 'NSO', ServiceExport: 'EXPORT', ServiceImport: 'IMPORT' } as const;
+/** All of a cluster are in one partition, in the order of their keys: there are few of them, or they have no namespace. */
+const wholeClusters: readonly InputKind[] = ['Node', 'Namespace', 'ServiceExport', 'ServiceImport'] satisfies readonly ('Node' | ClustersetKind)[];
+const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
 /** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
@@ -28,11 +31,23 @@ export const namespacesOf = (cluster: string): string => `${safe(cluster)}#NS`;
 export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${safe(namespace)}/` });
 
 export const objectsOf = (cluster: string, kind: InputKind, namespace: string): string =>
-  kind === 'Node' ? `${safe(cluster)}#NODE` : `${safe(cluster)}#${partitionOfKind[kind]}#${safe(namespace)}`;
+  `${safe(cluster)}#${partitionOfKind[kind]}${wholeClusters.includes(kind) ? '' : `#${safe(namespace)}`}`;
 export const objectKey = (cluster: string, kind: InputKind, namespace: string, name: string): Key => ({
   pk: objectsOf(cluster, kind, namespace),
-  sk: name,
+  sk: isNamespacedInOne(kind) ? `${namespace}/${name}` : name,
 });
+
+/** Of a sort key of `objectKey`; `partition`: the namespace that was asked for. */
+export function objectOfKey(kind: InputKind, partition: string, sk: string): { readonly namespace: string; readonly name: string } {
+  if (!isNamespacedInOne(kind)) return { namespace: partition, name: sk };
+  const slash = sk.indexOf('/');
+  return { namespace: sk.slice(0, slash), name: sk.slice(slash + 1) };
+}
+
+/** The sort keys of a namespace's objects within the partition of `objectsOf`; undefined: all of it. */
+export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | undefined =>
+  // "0" is the byte behind "/".
+  isNamespacedInOne(kind) && namespace !== '' ? { from: `${namespace}/`, to: `${namespace}0` } : undefined;
 
 /** The pod log of a namespace, in the order of its numbers. */
 export const podLogOf = (cluster: string, namespace: string): string => `${safe(cluster)}#PODLOG#${safe(namespace)}`;

@@ -1,9 +1,9 @@
-/** The inputs as the snapshot holds them: newest version of each Service, Pod and Node, deletions included. */
+/** The inputs as the snapshot holds them: newest version of each object, deletions included. */
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
-import { objectKey, objectsOf } from './keys.ts';
+import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
 import type { Condition, Item, KeyRange } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -38,7 +38,7 @@ export async function readObject(
   name: string,
 ): Promise<ObjectRecord | undefined> {
   const item = await table.get(objectKey(cluster, kind, namespace, name));
-  return item && decodeObject(namespace, item);
+  return item && decodeObject(kind, namespace, item);
 }
 
 /** Each record of the kind in the namespace whose name lies in the range, tombstones included. */
@@ -46,9 +46,9 @@ export async function readObjects(
   { table, cluster }: ClusterStore,
   kind: InputKind,
   namespace: string,
-  range?: KeyRange,
+  range: KeyRange | undefined = namespaceRange(kind, namespace),
 ): Promise<readonly ObjectRecord[]> {
-  return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(namespace, item));
+  return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(kind, namespace, item));
 }
 
 /** Writes the record if the stored one is still `before` (undefined: none is stored). */
@@ -98,11 +98,10 @@ function unchanged(before: ObjectRecord | undefined): Condition {
   return before ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
 }
 
-function decodeObject(namespace: string, item: Item): ObjectRecord {
+function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {
   const unnotified = item['past'] as string | undefined;
   return {
-    namespace,
-    name: item.sk,
+    ...objectOfKey(kind, namespace, item.sk),
     version: (item['v'] as Version | undefined) ?? noVersion,
     projection: item['o'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),

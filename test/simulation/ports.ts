@@ -190,6 +190,14 @@ export function apiPort(
         '',
         () => api.patch(kind, ns, name, patch),
       ),
+    patchStatus: (kind, ns, name, status) =>
+      call(
+        () => `patch status of ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        '',
+        () => api.patchStatus(kind, ns, name, status),
+      ),
     delete: (kind, ns, name, preconditions) =>
       call(
         () => `delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`,
@@ -242,6 +250,7 @@ export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): 
     create: bounded(api.create) as ClusterApi['create'],
     replace: bounded(api.replace) as ClusterApi['replace'],
     patch: bounded(api.patch) as ClusterApi['patch'],
+    patchStatus: bounded(api.patchStatus),
     delete: bounded(api.delete),
     identity: bounded(api.identity),
     allows: bounded(api.allows),

@@ -17,6 +17,8 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
     create: async (kind, object) => given(store.create(kind, object.metadata.namespace ?? '', object, write)),
     replace: async (kind, object) => given(store.replace(kind, object.metadata.namespace ?? '', object.metadata.name, object, write)),
     patch: async (kind, namespace, name, patch) => given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify(patch)), 'merge', write)),
+    patchStatus: async (kind, namespace, name, status) =>
+      given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify({ status })), 'merge', { ...write, subresource: 'status' })),
     delete: async (kind, namespace, name, preconditions) =>
       orMissing(() => {
         store.delete(kind, namespace, name, { preconditions });

@@ -27,6 +27,9 @@ const pluralOf: { readonly [K in Kind]: string } = {
   Node: 'nodes',
   Endpoints: 'endpoints',
   EndpointSlice: 'endpointslices',
+  Namespace: 'namespaces',
+  ServiceExport: 'serviceexports',
+  ServiceImport: 'serviceimports',
 };
 
 interface Change {

@@ -3,7 +3,7 @@ import type { ApiKind } from '#shared/cluster/port.ts';
 import { type Resource, resources } from '#shared/cluster/resources.ts';
 import type { ObjectMeta } from '#shared/kube/types.ts';
 
-export type StoreKind = ApiKind | 'Namespace';
+export type StoreKind = ApiKind;
 
 /** An object of any kind, as JSON. Never changed once it is in the store. */
 export interface RawObject {
@@ -29,13 +29,15 @@ export interface KindFacts extends Resource {
 }
 
 export const kindFacts: { readonly [K in StoreKind]: KindFacts } = {
-  Namespace: { apiVersion: 'v1', root: '/api/v1', plural: 'namespaces', namespaced: false, hasStatus: true, returnsDeleted: true },
+  Namespace: { ...resources.Namespace, hasStatus: true, returnsDeleted: true },
   Service: { ...resources.Service, hasStatus: true, createOnUpdate: true, returnsDeleted: true },
   Pod: { ...resources.Pod, hasStatus: true, returnsDeleted: true, generation: 'spec' },
   Node: { ...resources.Node, hasStatus: true },
   Endpoints: { ...resources.Endpoints, createOnUpdate: true },
   EndpointSlice: { ...resources.EndpointSlice, generation: 'all but metadata, and labels' },
   Event: { ...resources.Event, createOnUpdate: true },
+  ServiceExport: { ...resources.ServiceExport, hasStatus: true, generation: 'spec' },
+  ServiceImport: { ...resources.ServiceImport, hasStatus: true, generation: 'spec' },
 };
 
 export const storeKinds = Object.keys(kindFacts) as StoreKind[];

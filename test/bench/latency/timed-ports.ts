@@ -106,6 +106,7 @@ export function timedApi(calls: TimedCalls, api: ClusterApi, isFarAway: boolean)
     dryRunCreate: (kind, o) => read(`POST ${kind} dryRun`, () => api.dryRunCreate(kind, o)),
     replace: (kind, o) => write(`PUT ${kind}`, () => api.replace(kind, o)),
     patch: (kind, ns, name, patch) => write(`PATCH ${kind}`, () => api.patch(kind, ns, name, patch)),
+    patchStatus: (kind, ns, name, status) => write(`PATCH ${kind}/status`, () => api.patchStatus(kind, ns, name, status)),
     delete: (kind, ns, name, preconditions) => write(`DELETE ${kind}`, () => api.delete(kind, ns, name, preconditions)),
     identity: () => read('GET Namespace kube-system', () => api.identity()),
     allows: (right) => read('POST SelfSubjectAccessReview', () => api.allows(right)),

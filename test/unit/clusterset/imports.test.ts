@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { planDerivedService } from '#shared/clusterset/derived-service.ts';
-import type { ServiceImport } from '#shared/clusterset/mcs-types.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ImportToPlan, importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedService, exported, serviceImport } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 /** ServiceExport and ServiceImport as they are on the wire (MC-2..4). */
-import type { AddressType, ObjectMeta, Service } from '#shared/kube/types.ts';
+import type { ObjectMeta } from './wire.ts';
 
 export interface Condition {
   readonly type: string;
@@ -31,15 +31,13 @@ export interface ImportPort {
   readonly appProtocol?: string;
 }
 
-type ServiceSpec = NonNullable<Service['spec']>;
-
 export interface ImportSpec {
   readonly type: ImportType;
   readonly ports: readonly ImportPort[];
   readonly ips?: readonly string[];
-  readonly ipFamilies?: readonly AddressType[];
+  readonly ipFamilies?: readonly ('IPv4' | 'IPv6')[];
   readonly sessionAffinity?: string;
-  readonly sessionAffinityConfig?: NonNullable<ServiceSpec['sessionAffinityConfig']>;
+  readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
   readonly internalTrafficPolicy?: string;
   readonly trafficDistribution?: string;
 }
