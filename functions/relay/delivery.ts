@@ -35,14 +35,16 @@ export interface OutboxOptions {
   readonly concurrency?: number;
   /** How long entries are gathered after a send, even if the queue is quick: a message costs ingest and the queue as much as all its entries. */
   readonly gatherMs?: GatherWindow;
-  /** The same for Endpoints and slices. Most of them are echoes of sync's own writes, so their latency does not matter. */
+  /** The same for Endpoints and slices, which sync does not wait for. */
   readonly gatherOutputsMs?: number;
+  /** How long those that the hub wrote itself wait for others: they cost as much as a change, and tell the hub something only after a fault. */
+  readonly gatherEchoesMs?: number;
 }
 
 export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<OutboxOptions> {
   const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
   const defaults = { maxWaiting: mostWaiting, maxWaitingBytes: mostWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
-  return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, ...given };
+  return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, gatherEchoesMs: 10_000, ...given };
 }
 
 /**

@@ -11,6 +11,17 @@ export interface Pending {
   readonly bytes: number;
   /** The version up to which the kind had been read just before this state. */
   readonly readBefore: string;
+  /** See `Reading`. */
+  readonly isEcho: boolean;
+}
+
+/** How a state was read. */
+export interface Reading {
+  readonly nowMs: number;
+  /** In a standby. Two moves of a slice that the leader may have sent as two entries must not become one. */
+  readonly held: boolean;
+  /** The hub wrote it: as nothing follows from it as a rule, it can wait for others. */
+  readonly isEcho: boolean;
 }
 
 /**
@@ -23,6 +34,10 @@ export class KindQueue {
   readonly waiting = new Map<string, Pending>();
   readonly underWay = new Set<readonly Pending[]>();
   bytes = 0;
+  /** Since when entries wait, ms; undefined: none does, or it is not known. */
+  waitingSinceMs: number | undefined;
+  /** Keys of the waiting entries that are no echoes. */
+  readonly #prompt = new Set<string>();
   readUpTo: string | undefined;
   /** The queue is known to have accepted every entry up to this version, from this relay or another. */
   knownAccepted: string | undefined;
@@ -36,10 +51,10 @@ export class KindQueue {
     this.group = isInput(kind) ? 'inputs' : 'outputs';
   }
 
-  /** `held`: in a standby. Two moves of a slice that the leader may have sent as two entries must not become one. */
-  put(key: string, entry: Entry, held: boolean): void {
-    const pending = { key, entry, bytes: sizeOf(entry), readBefore: this.readUpTo ?? entry.rv };
+  put(key: string, entry: Entry, { nowMs, held, isEcho }: Reading): void {
+    const pending = { key, entry, bytes: sizeOf(entry), readBefore: this.readUpTo ?? entry.rv, isEcho };
     this.readUpTo = entry.rv;
+    this.waitingSinceMs ??= nowMs;
     if (held) this.#set(heldKey(pending), pending);
     else this.#merge(pending);
   }
@@ -65,8 +80,12 @@ export class KindQueue {
   }
 
   clear(): void {
-    this.waiting.clear();
-    this.bytes = 0;
+    for (const key of this.waiting.keys()) this.#remove(key);
+  }
+
+  /** Nothing waits but echoes. */
+  get hasEchoesAlone(): boolean {
+    return this.#prompt.size === 0;
   }
 
   /** The relay is a standby from now on. The queue may or may not have accepted the entries in flight, so they wait again. */
@@ -153,14 +172,19 @@ export class KindQueue {
   }
 
   #set(key: string, pending: Pending): void {
+    const since = this.waitingSinceMs;
     this.#remove(key);
+    this.waitingSinceMs = since;
     this.waiting.set(key, pending);
     this.bytes += pending.bytes;
+    if (!pending.isEcho) this.#prompt.add(key);
   }
 
   #remove(key: string): void {
     this.bytes -= this.waiting.get(key)?.bytes ?? 0;
     this.waiting.delete(key);
+    this.#prompt.delete(key);
+    if (this.waiting.size === 0) this.waitingSinceMs = undefined;
   }
 }
 

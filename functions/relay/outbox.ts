@@ -4,12 +4,14 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { Condition } from './condition.ts';
 import { deliver, NotLeading, type OutboxDeps, type OutboxOptions, outboxOptions } from './delivery.ts';
+import { dueAtMs } from './due.ts';
 import { ChangeRate } from './gather-window.ts';
 import { KindQueue, type Pending } from './kind-queue.ts';
 
 /**
  * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once; otherwise it gathers
- * entries for a window that grows with the rate of changes (outputs: always a second), so that a busy cluster sends larger messages and not more of them.
+ * entries for a window that grows with the rate of changes (outputs: a second; what the hub wrote itself: ten), so that a busy cluster sends larger messages
+ * and not more of them.
  *
  * The outbox repeats a send until the queue accepts it; it drops only messages that the queue will never accept, and logs their objects (delivery.ts).
  * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
@@ -31,6 +33,7 @@ export class Outbox {
   #leaderAccepted: { readonly [K in Kind]?: string } = {};
   #isAlone = false;
   #sendsInFlight = 0;
+  #hurries = 0;
   #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
@@ -99,10 +102,10 @@ export class Outbox {
     return this.#leaderAccepted[kind];
   }
 
-  /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. */
-  put(kind: Kind, key: string, entry: Entry): void {
+  /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
+  put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
     const queue = this.queueOf(kind);
-    queue.put(key, entry, this.#header === undefined);
+    queue.put(key, entry, { nowMs: this.#deps.clock.now(), held: this.#header === undefined, isEcho });
     if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
     if (this.#header) this.#scheduleSend();
     else if (this.isFull) queue.needList(entry.rv);
@@ -141,17 +144,24 @@ export class Outbox {
 
   /** Resolves when the outbox is not full. */
   async waitForRoom(signal: AbortSignal): Promise<void> {
-    await this.#changed.waitUntil(() => !this.#header || !this.isFull, signal);
+    await this.#hurry(() => !this.#header || !this.isFull, signal);
   }
 
   /** Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the watch cannot make them wrong. */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.#changed.waitUntil(() => !this.#header || this.queueOf(kind).waiting.size === 0, signal);
+    await this.#hurry(() => !this.#header || this.queueOf(kind).waiting.size === 0, signal);
   }
 
   /** Resolves when the queue has accepted every entry, or another relay leads. */
   async waitUntilDrained(signal: AbortSignal): Promise<void> {
-    await this.#changed.waitUntil(() => !this.#header || (this.waiting === 0 && this.#sendsInFlight === 0), signal);
+    await this.#hurry(() => !this.#header || (this.waiting === 0 && this.#sendsInFlight === 0), signal);
+  }
+
+  /** Echoes do not wait for others meanwhile. */
+  #hurry(until: () => boolean, signal: AbortSignal): Promise<void> {
+    this.#hurries++;
+    this.#scheduleSend();
+    return this.#changed.waitUntil(until, signal).finally(() => this.#hurries--);
   }
 
   /** Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them; rejects with NotLeading when another relay leads. */
@@ -177,7 +187,7 @@ export class Outbox {
   #scheduleSend(): void {
     if (this.#isClosed || !this.#header || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
     const nowMs = this.#deps.clock.now();
-    const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue))));
+    const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))));
     if (this.#timer && this.#timer.atMs <= dueAtMs) return;
     this.#timer?.cancel();
     const cancel = this.#deps.clock.after(dueAtMs - nowMs, () => {
@@ -187,14 +197,8 @@ export class Outbox {
     this.#timer = { atMs: dueAtMs, cancel };
   }
 
-  /** When the waiting entries of the kind are due: at once when they fill a message. */
-  #dueAtMs(queue: KindQueue): number {
-    const { maxEntries, maxBytes, gatherMs, gatherOutputsMs } = this.#options;
-    if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
-    const sentAtMs = this.#sentAtMs[queue.group];
-    // A clock that was set back must not delay a send.
-    if (queue.waiting.size >= maxEntries || queue.bytes >= maxBytes || sentAtMs > this.#deps.clock.now()) return Number.NEGATIVE_INFINITY;
-    return sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, gatherMs) : gatherOutputsMs);
+  #dueAtMs(queue: KindQueue, nowMs: number): number {
+    return dueAtMs(queue, { nowMs, sentAtMs: this.#sentAtMs[queue.group], rate: this.#rate, mayWait: this.#hurries === 0 }, this.#options);
   }
 
   /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
@@ -203,7 +207,7 @@ export class Outbox {
     const bodies: string[] = [];
     const nowMs = this.#deps.clock.now();
     const queues = [...this.#queues.values()];
-    const due = new Set(queues.filter((queue) => this.#dueAtMs(queue) <= nowMs).map((queue) => queue.group));
+    const due = new Set(queues.filter((queue) => this.#dueAtMs(queue, nowMs) <= nowMs).map((queue) => queue.group));
     for (const group of due) this.#sentAtMs[group] = nowMs;
     for (const queue of queues.filter((queue) => due.has(queue.group))) {
       const pending = queue.take(this.#options.maxEntries, this.#options.maxBytes);
@@ -226,11 +230,8 @@ export class Outbox {
       this.#sendsInFlight++;
       this.#changed.notifyAll();
       this.#scheduleSend();
-      try {
-        await this.deliver(bodies);
-      } catch {
-        // Closed, or another relay leads: onStandBy has put the entries back.
-      }
+      // Rejects when it is closed, or another relay leads: onStandBy has put the entries back.
+      await this.deliver(bodies).catch(() => {});
       this.#sendsInFlight--;
       for (const { queue, pending } of taken) queue.underWay.delete(pending);
     }
@@ -243,7 +244,6 @@ export class Outbox {
     return this.#queues.get(kind) as KindQueue;
   }
 
-  /** Resolves when the predicate holds; evaluated after each change of the outbox. */
   waitUntil(holds: () => boolean, signal: AbortSignal): Promise<void> {
     return this.#changed.waitUntil(holds, signal);
   }

@@ -3,6 +3,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
+import { isEcho } from './own-write.ts';
 import { keyOf } from './project.ts';
 import { WentBack } from './relay-errors.ts';
 import { checkVersion, isNewer } from './resource-version.ts';
@@ -60,7 +61,7 @@ export async function readWatch(
     if (!isNewer(version, readUpTo)) continue;
     meter.event(kind, clock.now());
     const entry = sentIndex.onEvent(kind, event, version);
-    if (entry) outbox.put(kind, keyOf(event.object), entry);
+    if (entry) outbox.put(kind, keyOf(event.object), entry, isEcho(kind, event, entry));
     else outbox.markRead(kind, version);
     if (!outbox.isFull) continue;
     now('waiting');

@@ -308,3 +308,47 @@ it('closed, it sends nothing more and keeps nobody waiting', async () => {
   await clock.advance(60_000);
   expect(calls).toHaveLength(length);
 });
+
+it('echoes wait ten seconds for others, and go at once with what is none', async () => {
+  const { box, clock, sent } = outbox({ sendMs: 1 });
+  box.put('EndpointSlice', 'n/a', { ...slice(2, 'a'), name: 'a' }, true);
+  await clock.advance(6_000);
+  box.put('EndpointSlice', 'n/b', { ...slice(3, 'b'), name: 'b' }, true);
+  await clock.advance(3_900);
+  expect(sent).toEqual([]);
+  await clock.advance(200);
+  expect(sent.map(names)).toEqual([['a@2', 'b@3']]);
+  box.put('EndpointSlice', 'n/c', { ...slice(4, 'c'), name: 'c' }, true);
+  await clock.advance(3_000);
+  box.put('EndpointSlice', 'n/d', { ...slice(5, 'd'), name: 'd' });
+  await clock.advance(10);
+  expect(sent.map(names)).toEqual([
+    ['a@2', 'b@3'],
+    ['c@4', 'd@5'],
+  ]);
+});
+
+it.each([
+  ['the relay stops', (box: Outbox) => box.waitUntilDrained(never)],
+  ['the kind is to be listed', (box: Outbox) => box.waitUntilEmpty('EndpointSlice', never)],
+])('echoes do not wait for others where %s', async (_, until) => {
+  const { box, clock, sent } = outbox({ sendMs: 1 });
+  box.put('EndpointSlice', 'n/a', { ...slice(2, 'a'), name: 'a' }, true);
+  let isOver = false;
+  void until(box).then(() => {
+    isOver = true;
+  });
+  await clock.advance(10);
+  expect(sent.map(names)).toEqual([['a@2']]);
+  expect(isOver).toBe(true);
+});
+
+it('echoes that fill the outbox do not wait for others: the relay reads on', async () => {
+  const { box, clock, sent } = outbox({ sendMs: 1, maxWaiting: 1 });
+  box.put('EndpointSlice', 'n/a', { ...slice(2, 'a'), name: 'a' }, true);
+  expect(box.isFull).toBe(true);
+  const room = box.waitForRoom(never);
+  await clock.advance(10);
+  await room;
+  expect(sent.map(names)).toEqual([['a@2']]);
+});

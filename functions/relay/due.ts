@@ -1,0 +1,24 @@
+import type { OutboxOptions } from './delivery.ts';
+import type { ChangeRate } from './gather-window.ts';
+import type { KindQueue } from './kind-queue.ts';
+
+export interface Timing {
+  readonly nowMs: number;
+  /** When entries of the kind's group were sent last. */
+  readonly sentAtMs: number;
+  readonly rate: ChangeRate;
+  /** May echoes wait for others? */
+  readonly mayWait: boolean;
+}
+
+/** When the waiting entries of a kind are due: at once when they fill a message. */
+export function dueAtMs(queue: KindQueue, { nowMs, sentAtMs, rate, mayWait }: Timing, options: Required<OutboxOptions>): number {
+  const { maxEntries, maxBytes, gatherMs, gatherOutputsMs, gatherEchoesMs } = options;
+  if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
+  const { waitingSinceMs = Number.NEGATIVE_INFINITY } = queue;
+  // A clock that was set back must not delay a send.
+  const isSetBack = Math.max(sentAtMs, waitingSinceMs) > nowMs;
+  if (queue.waiting.size >= maxEntries || queue.bytes >= maxBytes || isSetBack) return Number.NEGATIVE_INFINITY;
+  if (queue.hasEchoesAlone && mayWait) return waitingSinceMs + gatherEchoesMs;
+  return sentAtMs + (queue.group === 'inputs' ? rate.windowMs(sentAtMs, gatherMs) : gatherOutputsMs);
+}

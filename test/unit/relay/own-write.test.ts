@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { isEcho } from '#functions/relay/own-write.ts';
+
+const entry = { ns: 'ns', name: 'svc', rv: '9', uid: 'u', svc: 'svc' };
+const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
+const written = (...managedFields: readonly object[]) => ({ type: 'MODIFIED', object: { metadata: { name: 'svc', managedFields } } as never });
+
+it.each([
+  [
+    'the newest writer is a hub',
+    [
+      { manager: 'kube-controller-manager', time: at(1) },
+      { manager: 'fleet-endpoints-4f2a', time: at(2) },
+    ],
+    true,
+  ],
+  ['the newest writer is a hub of the version before', [{ manager: 'fleet-endpoints', time: at(2) }], true],
+  [
+    'another one wrote later',
+    [
+      { manager: 'fleet-endpoints-4f2a', time: at(2) },
+      { manager: 'kubectl-edit', time: at(3) },
+    ],
+    false,
+  ],
+  [
+    'another one wrote in the same second',
+    [
+      { manager: 'fleet-endpoints-4f2a', time: at(2) },
+      { manager: 'kubectl-edit', time: at(2) },
+    ],
+    false,
+  ],
+  ['its name only begins alike', [{ manager: 'fleet-endpoints2', time: at(2) }], false],
+  ['the server does not say who wrote', [], false],
+])('an object counts as an echo by its writers: %s', (_, managedFields, expected) => {
+  expect(isEcho('Endpoints', written(...managedFields), entry)).toBe(expected);
+});
+
+it('neither an input, nor a deletion, nor an object that is sent whole is an echo', () => {
+  const ours = written({ manager: 'fleet-endpoints-4f2a', time: at(2) });
+  expect(isEcho('EndpointSlice', ours, entry)).toBe(true);
+  expect(isEcho('Pod', ours, entry)).toBe(false);
+  expect(isEcho('EndpointSlice', { ...ours, type: 'DELETED' }, entry)).toBe(false);
+  expect(isEcho('EndpointSlice', ours, { ...entry, body: {} })).toBe(false);
+});
