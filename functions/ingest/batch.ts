@@ -29,6 +29,7 @@ import type { IngestDeps } from './ingest-deps.ts';
 import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
 import { Room } from './room.ts';
+import { forgetServicesOf } from './selectors.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './time-limit.ts';
 import { cachesInScope } from './warm-caches.ts';
 
@@ -141,8 +142,10 @@ async function notifyServices(batch: BatchContext): Promise<void> {
 
 const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.namespace && a.service === b.service;
 
-async function raiseSetVersions({ store, effects }: BatchContext): Promise<void> {
+async function raiseSetVersions(batch: BatchContext): Promise<void> {
+  const { store, effects } = batch;
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
+  for (const namespace of namespaces) forgetServicesOf(batch, namespace);
   await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
 }

@@ -30,9 +30,16 @@ export async function servicesOf({ deps, cluster, store }: BatchContext, namespa
   return services;
 }
 
-/** The namespace's services as this worker has read them last; none that it has not read. */
+/** The namespace's services as this worker has read them last; none that it has not read, or that it has written since. */
 export const knownServicesOf = ({ deps, cluster }: BatchContext, namespace: string): readonly Service[] =>
   deps.caches.selectors.get(cacheKey(cluster, namespace))?.services ?? [];
+
+/**
+ * To be called when a Service was written: a service that the former selectors show is not to be woken, for a run that upstream does not have would show
+ * where each run writes (Endpoints of a service with a reserved label: EP-59).
+ */
+export const forgetServicesOf = ({ deps, cluster }: BatchContext, namespace: string): void =>
+  deps.caches.selectors.delete(cacheKey(cluster, namespace));
 
 /** What a cluster's services are taken for goes by its mode. */
 const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string => `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}`;

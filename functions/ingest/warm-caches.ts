@@ -61,6 +61,7 @@ export interface KnownSession {
 export interface Cache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
+  delete(key: string): void;
 }
 
 /** LruCache between batches by a warm worker; safe to lose. */
@@ -91,4 +92,5 @@ export function cachesInScope({ selectors, namespaces, sessions }: WarmCaches, s
 const scoped = <V>(cache: Cache<V>, scope: string): Cache<V> => ({
   get: (key) => cache.get(`${key}@${scope}`),
   set: (key, value) => cache.set(`${key}@${scope}`, value),
+  delete: (key) => cache.delete(`${key}@${scope}`),
 });
