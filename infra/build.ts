@@ -1,8 +1,8 @@
-/** `npm run build`: bundles of the relay and the functions into dist/, and their sizes. Deployment bundles the functions by itself, with the same options. */
-import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+/** `npm run build`: bundles of the relay and the functions into dist/, with their sizes. The package has the very same, and a deployment uploads them. */
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { type BuildResult, build, type Metafile } from 'esbuild';
 
 export interface Bundle {
   readonly name: string;
@@ -13,40 +13,67 @@ export interface Bundle {
 
 export const bundles: readonly Bundle[] = [
   { name: 'relay', entry: 'functions/relay/relay.main.ts', outfile: 'relay/relay.mjs' },
-  ...['ingest', 'sync', 'sweep'].map((name) => ({ name, entry: `functions/${name}/${name}.handler.ts`, outfile: `${name}/index.mjs` })),
+  ...['ingest', 'sync', 'sweep', 'register'].map((name) => ({
+    name,
+    entry: `functions/${name}/${name}.handler.ts`,
+    outfile: `functions/${name}/index.mjs`,
+  })),
 ];
 
 /** Upper limits in bytes, minified: a dependency that slips in shows here, and Lambda's cold start grows with it. */
-export const budgets: { readonly [name: string]: number } = { relay: 600_000, ingest: 900_000, sync: 900_000, sweep: 900_000 };
+export const budgets: { readonly [name: string]: number } = { relay: 600_000, ingest: 900_000, sync: 900_000, sweep: 900_000, register: 600_000 };
 
-export async function bundle({ entry }: Bundle): Promise<Uint8Array> {
-  const { outputFiles } = await build({
+interface Bundled {
+  readonly code: Uint8Array;
+  /** Of functions: what a stack trace in their logs is read with. */
+  readonly map: Uint8Array | undefined;
+  readonly metafile: Metafile;
+}
+
+export async function bundle({ entry, outfile }: Bundle): Promise<Bundled> {
+  const isFunction = entry.endsWith('.handler.ts');
+  const { outputFiles, metafile }: BuildResult<{ write: false; metafile: true }> = await build({
     entryPoints: [entry],
+    outfile: `dist/${outfile}`,
     bundle: true,
     write: false,
+    metafile: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     minify: true,
+    // Names of functions and errors are in the functions' logs.
+    keepNames: isFunction,
+    sourcemap: isFunction,
+    sourcesContent: false,
     mainFields: ['module', 'main'],
     legalComments: 'none',
     logLevel: 'warning',
     // Some of the SDK's dependencies are CommonJS and call require.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
-  return (outputFiles[0] as { readonly contents: Uint8Array }).contents;
+  const output = (end: string) => outputFiles.find((f) => f.path.endsWith(end))?.contents;
+  return { code: output('.mjs') as Uint8Array, map: output('.map'), metafile };
 }
 
-if (import.meta.main) {
-  await rm('dist', { recursive: true, force: true });
-  for (const each of bundles.filter((b) => existsSync(b.entry))) {
-    const contents = await bundle(each);
-    await mkdir(`dist/${each.name}`, { recursive: true });
-    await writeFile(`dist/${each.outfile}`, contents);
-    console.log(`dist/${each.outfile}`.padEnd(24), kb(contents.length), `(${kb(gzipSync(contents).length)} gzipped)`);
+/** All bundles into dist/. */
+export async function buildBundles(say: (line: string) => void): Promise<readonly Metafile[]> {
+  const metafiles: Metafile[] = [];
+  for (const each of bundles) {
+    const { code, map, metafile } = await bundle(each);
+    const file = `dist/${each.outfile}`;
+    await rm(dirname(file), { recursive: true, force: true });
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, code);
+    if (map) await writeFile(`${file}.map`, map);
+    metafiles.push(metafile);
+    say(`${file.padEnd(32)} ${kb(code.length)} (${kb(gzipSync(code).length)} gzipped)`);
   }
+  // `docker build dist/relay` needs nothing else.
+  await cp('functions/relay/Dockerfile', 'dist/relay/Dockerfile');
+  return metafiles;
 }
 
-function kb(bytes: number): string {
-  return `${Math.ceil(bytes / 1000)} KB`.padStart(7);
-}
+const kb = (bytes: number): string => `${Math.ceil(bytes / 1000)} KB`.padStart(7);
+
+if (import.meta.main) await buildBundles(console.log);

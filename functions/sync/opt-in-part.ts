@@ -40,6 +40,7 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     return runSlices(run);
   }
   if (writer.by === 'held') {
+    run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;
   }
@@ -154,7 +155,8 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
     if (!isNotFound(error)) throw error;
   }
   run.server.recordAbsent(kind, object);
-  run.server.countWrite(kind);
+  run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined);
+  run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
 }
 
 /** Since when the hand-over waits is kept where explain and the console find it. */

@@ -33,6 +33,7 @@ export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server }: Ru
   deps.metrics.put('SyncDuration', endedMs - beganMs, { cluster });
   if (server?.writes.Endpoints) deps.metrics.put('WritesEndpoints', server.writes.Endpoints, { cluster });
   if (server?.writes.EndpointSlice) deps.metrics.put('WritesSlices', server.writes.EndpointSlice, { cluster });
+  if (server?.writesOptIn) deps.metrics.put('WritesOptIn', server.writesOptIn, { cluster });
   const waiting = all.filter((o) => o.kind === 'postponed').length;
   const failed = all.filter((o) => o.kind === 'failed');
   if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });

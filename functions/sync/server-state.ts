@@ -1,5 +1,6 @@
 /** What a run has learnt of the API server, saved when the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
@@ -11,6 +12,8 @@ export class ServerState {
   needsLeaseCheck = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
+  /** Of these, slices of Services that opt in. */
+  writesOptIn = 0;
 
   /** `before`: what was saved before this run. */
   constructor(incarnation: number, before: readonly OutputRecord[] = []) {
@@ -33,9 +36,10 @@ export class ServerState {
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
-  countWrite(kind: OutputKind): void {
+  countWrite(kind: OutputKind, slice?: Pick<EndpointSlice, 'metadata'>): void {
     this.needsLeaseCheck = true;
     this.writes[kind]++;
+    if (slice && isOptInSlice(slice)) this.writesOptIn++;
   }
 
   get records(): readonly OutputRecord[] {

@@ -156,7 +156,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
     run.assertTimeToWrite();
     try {
       server.recordPresent('EndpointSlice', await api.create('EndpointSlice', slice));
-      server.countWrite('EndpointSlice');
+      server.countWrite('EndpointSlice', slice);
       observeChange(run, 'create');
       return;
     } catch (error) {
@@ -165,7 +165,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
       if (!other || !isAdoptable(run, other, draft)) continue;
       const { uid, resourceVersion } = other.metadata;
       server.recordPresent('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
-      server.countWrite('EndpointSlice');
+      server.countWrite('EndpointSlice', slice);
       observeChange(run, 'update');
       return;
     }
@@ -181,7 +181,7 @@ const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean
 async function update(run: Run, slice: EndpointSlice): Promise<void> {
   run.assertTimeToWrite();
   run.server.recordPresent('EndpointSlice', await run.api.replace('EndpointSlice', slice));
-  run.server.countWrite('EndpointSlice');
+  run.server.countWrite('EndpointSlice', slice);
   observeChange(run, 'update');
 }
 
@@ -190,7 +190,7 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   const { uid = '', resourceVersion = '' } = slice.metadata;
   await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
   run.server.recordAbsent('EndpointSlice', slice);
-  run.server.countWrite('EndpointSlice');
+  run.server.countWrite('EndpointSlice', slice);
   observeChange(run, 'delete');
 }
 

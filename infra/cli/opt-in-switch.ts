@@ -59,7 +59,7 @@ async function switchTo(
 }
 
 const toApply = (id: string): string =>
-  `put optIn: active into clusters.yaml and apply relay manifest ${id} (with the chart: writer.optIn: true, docs/opt-in.md)`;
+  `put optIn: active into clusters.yaml and apply relay manifest ${id} (with the chart: writes: optIn, or both where mode is active)`;
 
 /** The writer's RBAC and admission policies in a cluster follow the switches of clusters.yaml as of when they were applied last. */
 async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {

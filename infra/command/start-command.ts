@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
+import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
 import { optIns } from '#shared/opt-in/writer.ts';
 
 export const startCommand = (): Command =>
@@ -25,6 +26,8 @@ Examples:
     )
     .action(async (typed: TypedOptions) => {
       const options = checkedOptions(typed);
+      const other = await nodeForLocalRun(process.versions.node, `${process.platform}-${process.arch}`, console.error);
+      if (other !== undefined) process.exit(await runWith(other, process.argv.slice(1)));
       const { start } = await import('#infra/local/start.ts');
       await start(options);
     });

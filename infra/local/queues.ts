@@ -1,10 +1,14 @@
 /**
  * fauxqs on the loopback interface with its own persistence (SQLite, each change as it is made). Its `startFauxqs` would
- * listen on every interface, so its parts are put together here; they are not exported, hence the paths and the exact
- * version in package.json. A queue is on disk with its messages, delays, receive counts and what is in flight.
+ * listen on every interface, so its parts are put together here; they are not exported, hence the paths of files, which the
+ * package's build puts into its bundle, and the exact version in package.json. A queue is on disk with its messages, delays, receive counts and what is in flight.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
+import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js';
+import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js';
+import { SnsStore } from '../../node_modules/fauxqs/dist/sns/snsStore.js';
+import { SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 
 export interface Queues {
   readonly port: number;
@@ -22,7 +26,7 @@ export interface QueueDepth {
 }
 
 export async function startQueues(port: number, dataDir: string): Promise<Queues> {
-  const { stores, persistence } = await openStores(dataDir);
+  const { stores, persistence } = openStores(dataDir);
   const app = buildApp({ logger: false, stores: stores as never });
   const address = new URL(await app.listen({ host: '127.0.0.1', port }));
   return {
@@ -55,17 +59,9 @@ interface Persistence {
   close(): void;
 }
 
-async function openStores(dataDir: string) {
-  const part = async (path: string): Promise<{ [name: string]: new (...args: unknown[]) => unknown }> =>
-    import(new URL(path, import.meta.resolve('fauxqs')).href);
-  const { PersistenceManager } = await part('./persistence.js');
-  const make = async (path: string, name: string) => new ((await part(path))[name] as new () => unknown)() as Store;
-  const stores = {
-    sqsStore: await make('./sqs/sqsStore.js', 'SqsStore'),
-    snsStore: await make('./sns/snsStore.js', 'SnsStore'),
-    s3Store: await make('./s3/s3Store.js', 'S3Store'),
-  };
-  const persistence = new (PersistenceManager as new (dir: string) => Persistence)(dataDir);
+function openStores(dataDir: string) {
+  const stores = { sqsStore: new SqsStore() as unknown as Store, snsStore: new SnsStore() as unknown as Store, s3Store: new S3Store() };
+  const persistence = new PersistenceManager(dataDir) as unknown as Persistence;
   // Survives the end of this process at any moment, not that of the machine: without it every message waits for the disk.
   persistence.db.exec('PRAGMA synchronous = OFF');
   persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore);

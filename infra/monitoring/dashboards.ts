@@ -104,6 +104,11 @@ export const fleetDashboard: Dashboard = {
           of('SyncsConflict', 'Sum', 'conflicts'),
         ]),
         lines('Writes', 'Count', [of('WritesEndpoints', 'Sum', 'Endpoints'), of('WritesSlices', 'Sum', 'EndpointSlices')]),
+        lines('Services that opt in', 'Count', [
+          of('WritesOptIn', 'Sum', 'writes of their slices'),
+          of('HandOverDeletes', 'Sum', 'deleted at a hand-over'),
+          of('OptInHeld', 'Sum', 'annotation not followed'),
+        ]),
       ],
     },
     {

@@ -1,6 +1,7 @@
 import { relayManifest } from './manifest.ts';
 import { type Manifest, toYaml } from './manifest-yaml.ts';
 import { type PodPart, tokenVolume } from './pod.ts';
+import { builtInAlone, type WriterTasks } from './writer-policies.ts';
 
 export interface ChartFile {
   /** Relative to infra/relay/chart. */
@@ -12,7 +13,52 @@ const value = (name: string): string => `{{ .Values.${name} }}`;
 
 /** Templates of the Helm chart: the very manifest, with values where it has parameters. */
 export function chartTemplates(): readonly ChartFile[] {
-  const manifests = relayManifest({
+  const variants = choices.map(({ condition, tasks }) => ({ condition, manifests: manifestsFor(tasks) }));
+  const all = variants[0]?.manifests ?? [];
+  const file = (name: string, of: (m: Manifest) => boolean): ChartFile => {
+    const texts = all.flatMap((m, i) => (of(m) ? [byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) })))] : []));
+    return { path: `templates/${name}.yaml`, text: plainNumber(optional(listsOfValues(texts.join('---\n')))) };
+  };
+  const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
+  const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|PodDisruptionBudget)$/.test(m.kind);
+  return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m))];
+}
+
+/** What the writer may write, by the values `writes` and `cleanup`. */
+const choices: readonly { readonly condition: string; readonly tasks: WriterTasks }[] = [
+  { condition: writes('builtIn'), tasks: builtInAlone },
+  { condition: and(writes('both'), cleanup(true)), tasks: { builtIn: true, optIn: true, cleanup: true } },
+  { condition: and(writes('both'), cleanup(false)), tasks: { builtIn: true, optIn: true, cleanup: false } },
+  { condition: and(writes('optIn'), cleanup(true)), tasks: { builtIn: false, optIn: true, cleanup: true } },
+  { condition: and(writes('optIn'), cleanup(false)), tasks: { builtIn: false, optIn: true, cleanup: false } },
+];
+
+function writes(what: 'builtIn' | 'optIn' | 'both'): string {
+  return `(eq .Values.writes "${what}")`;
+}
+
+function cleanup(on: boolean): string {
+  return on ? '.Values.cleanup' : '(not .Values.cleanup)';
+}
+
+function and(...conditions: readonly string[]): string {
+  return `(and ${conditions.join(' ')})`;
+}
+
+/** An object whose text depends on the choice is there once for each text. */
+function byChoice(variants: readonly { readonly condition: string; readonly text: string }[]): string {
+  const texts = [...Map.groupBy(variants, (v) => v.text)];
+  if (texts.length === 1) return texts[0]?.[0] ?? '';
+  return texts
+    .map(([text, of]) => {
+      const conditions = of.map((v) => v.condition);
+      return `{{- if ${conditions.length === 1 ? conditions[0] : `or ${conditions.join(' ')}`} }}\n${text}{{- end }}\n`;
+    })
+    .join('');
+}
+
+function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
+  return relayManifest({
     cluster: value('cluster'),
     namespace: value('namespace'),
     eventsQueueUrl: value('eventsQueueUrl'),
@@ -29,14 +75,8 @@ export function chartTemplates(): readonly ChartFile[] {
       sidecars: [values('sidecars', 8)],
     },
     program: { image: value('image') },
+    tasks,
   });
-  const file = (name: string, of: (m: Manifest) => boolean): ChartFile => ({
-    path: `templates/${name}.yaml`,
-    text: plainNumber(optional(listsOfValues(toYaml(manifests.filter(of))))),
-  });
-  const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
-  const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|PodDisruptionBudget)$/.test(m.kind);
-  return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m))];
 }
 
 /** Stands for a list that is a value. */

@@ -56,6 +56,8 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
       // OpenShift requires this right to set addresses in endpoints; other distributions do not.
       { apiGroups: ['', 'discovery.k8s.io'], resources: ['endpoints/restricted', 'endpointslices/restricted'], verbs: ['create'] },
+      // And this one, where OwnerReferencesPermissionEnforcement is on, to own a slice by its Service.
+      { apiGroups: [''], resources: ['services/finalizers'], verbs: ['update'] },
       { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
       identity,

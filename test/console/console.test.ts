@@ -126,7 +126,8 @@ describe('the service view', () => {
     const { page, faults } = await openPage(browser, url);
     await page.goto(`${url}/#/services/demo-1`);
     await page.locator('#search').fill('led');
-    await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^ledger/)]);
+    await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^ledger[\s\S]*fleet-endpoints$/)]);
+    expect(await page.locator('.picker li .writer').getAttribute('title')).toMatch(/^the Service has a selector, and the cluster is active/);
     await page.getByRole('link', { name: /^ledger/ }).click();
     await page.waitForSelector('article h2');
     expect(await page.locator('article h2').textContent()).toBe('payments/ledger');
@@ -135,7 +136,7 @@ describe('the service view', () => {
       .poll(() => pods.textContent(), { timeout: 20_000 })
       .toMatch(/ledger-0[\s\S]*ready\s*10\.244\.\d+\.\d+\s*its Ready condition is True since/);
     const facts = await page.locator('.facts').textContent();
-    for (const label of ['Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
+    for (const label of ['Writer', 'Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
     expect(await page.locator('article').textContent()).toContain('Addresses as saved');
     expect(await page.title()).toBe('payments/ledger · Services · Fleet endpoints');
     await page.goBack();

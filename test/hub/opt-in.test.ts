@@ -215,6 +215,8 @@ describe('a service whose selector is removed', () => {
     expect(ours(small.world)).toEqual([]);
     small.world.store.apply(annotated('app=a'));
     await passWithoutGap(small, 5, four);
+    const counted = (...names: readonly string[]) => names.map((name) => small.world.metrics.get(name) ?? 0);
+    expect(counted('WritesOptIn', 'HandOverDeletes', 'WritesSlices', 'WritesEndpoints', 'OptInHeld')).toEqual([1, 2, 2, 1, 0]);
     expect(served(slices(small.world))).toEqual([...four, '192.0.2.1']);
     expect(
       slices(small.world)
@@ -330,6 +332,7 @@ describe('a service that opts in no more', () => {
       await pass(30);
       expect(versions(world)).toEqual(before);
       expect(events(world)).toHaveLength(1);
+      expect(world.metrics.get('OptInHeld')).toBeGreaterThan(0);
       expect(JSON.stringify(events(world))).toContain('cannot be followed');
       world.store.apply(annotated('app=a'));
       await pass(10);

@@ -184,6 +184,7 @@ describe('rights in the cluster', () => {
       'endpointslices: get list create update delete',
       'endpoints/restricted: create',
       'endpointslices/restricted: create',
+      'services/finalizers: update',
       'services: get list',
       'pods: get list',
       'nodes: get list',
@@ -228,6 +229,29 @@ describe('the Helm chart', () => {
   const expand = (line: string, of: Values): string =>
     line.replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
 
+  /** `and`, `or`, `not` and `eq` of values, in parentheses. */
+  function holds(condition: string, of: Values): boolean {
+    const tokens = condition.match(/[()]|"[^"]*"|[^\s()]+/g) ?? [];
+    const next = (): unknown => {
+      const token = tokens.shift();
+      if (token === '(') {
+        const value = call();
+        tokens.shift();
+        return value;
+      }
+      return token?.startsWith('"') ? token.slice(1, -1) : of[token?.replace('.Values.', '') ?? ''];
+    };
+    const call = (): unknown => {
+      const verb = ['and', 'or', 'not', 'eq'].includes(tokens[0] ?? '') ? tokens.shift() : undefined;
+      const operands: unknown[] = [];
+      while (tokens.length > 0 && tokens[0] !== ')') operands.push(next());
+      if (verb === 'eq') return operands[0] === operands[1];
+      if (verb === 'not') return !given(operands[0]);
+      return verb === 'or' ? operands.some(given) : operands.every(given);
+    };
+    return given(call());
+  }
+
   /** The little of Helm's language that the templates use: values, blocks that depend on some, and lists that are values. */
   function render(text: string, of: Values): string {
     const shown = [true];
@@ -238,7 +262,7 @@ describe('the Helm chart', () => {
       const names = [...rest.matchAll(/\.Values\.(\w+)/g)].map((m) => m[1] as string);
       if (word === 'end') shown.pop();
       else if (word === 'if' || word === 'with') {
-        shown.push(shown.at(-1) === true && names.some((name) => given(of[name])));
+        shown.push(shown.at(-1) === true && holds(rest, of));
         list = of[names[0] as string];
       } else if (shown.at(-1) && word === 'toYaml') {
         const indent = ' '.repeat(Number(/nindent (\d+)/.exec(rest)?.[1]));
@@ -253,7 +277,7 @@ describe('the Helm chart', () => {
     return lines.join('\n');
   }
   const rendered = (of: { [value: string]: unknown }): Manifest[] =>
-    committed.flatMap(({ text }) => parseAllDocuments(render(text, of)).map((d) => d.toJS() as Manifest));
+    committed.flatMap(({ text }) => parseAllDocuments(render(text, of)).flatMap((d) => (d.toJS() as Manifest | null) ?? []));
   const inOrder = (of: readonly Manifest[]) => [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
 
   it('the Helm chart is what npm run relay -- chart writes', () => {
@@ -276,6 +300,16 @@ describe('the Helm chart', () => {
     expect(inOrder(rendered(values({ ...parameters, roleArn: '', image, ...rest, ...ours })))).toEqual(
       inOrder(relayManifest({ ...others, ...more })),
     );
+  });
+
+  it.each([
+    ['builtIn', true, { builtIn: true, optIn: false, cleanup: false }],
+    ['both', true, { builtIn: true, optIn: true, cleanup: true }],
+    ['both', false, { builtIn: true, optIn: true, cleanup: false }],
+    ['optIn', true, { builtIn: false, optIn: true, cleanup: true }],
+    ['optIn', false, { builtIn: false, optIn: true, cleanup: false }],
+  ])('the Helm chart lets the writer write what its values say: writes %s, cleanup %s', (writes, cleanup, tasks) => {
+    expect(inOrder(rendered(values({ ...parameters, image, writes, cleanup })))).toEqual(inOrder(relayManifest({ ...install, tasks })));
   });
 
   it('the Helm chart has a schema that names each value', () => {

@@ -4,6 +4,7 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
+import { effective } from '#shared/opt-in/writer.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
@@ -129,12 +130,12 @@ export function monitor(
     missed(now() - 10_000);
     const work = await table.get(workKey(cluster, namespace, service));
     const holder = work?.['lease'] as string | undefined;
-    const before = shownPods(store, kind, namespace, service);
+    const before = shownPods(store, kind, namespace, service, profile.optIn);
     return () => {
       if (!holder?.startsWith(`${actor.name}/`) && !actor.paused && service !== '') {
         fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
       }
-      const after = shownPods(store, kind, namespace, service);
+      const after = shownPods(store, kind, namespace, service, profile.optIn);
       for (const uid of after.ready)
         if (!before.ready.has(uid) && (shown.get(actor) ?? []).some((pods) => pods.some((p) => p.metadata.uid === uid))) ahead.add(uid);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
@@ -172,7 +173,7 @@ export function monitor(
     clock = actor;
     const pod = podByUid(store, namespace, uid);
     const service = store.find('Service', namespace, name) as unknown as Service | undefined;
-    if (!pod || !isEndpoint(pod, service)) return;
+    if (!pod || !isEndpoint(pod, asWritten(kind, service))) return;
     if (kind !== 'Endpoints' && restless.has(pod.spec?.nodeName ?? '')) return;
     if (actor.paused) {
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
@@ -183,20 +184,26 @@ export function monitor(
     if (isUnheardOf()) return;
     const hasHeardOf = (actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? []).some((items) => items.some((i) => i.sk === pod.metadata.name));
     if (ahead.has(uid) && !hasHeardOf) return;
-    if (!knewBetter(actor, namespace, name, pod, service as Service, isLiedTo(profile))) return;
+    if (!knewBetter(actor, kind, service as Service, pod)) return;
     const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
     // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).
     if (kind === 'EndpointSlice') moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what, at: now() });
     else fail(what);
   }
 
+  /** A service that opts in has slices by its annotation, and no Endpoints. */
+  const asWritten = (kind: string, service: Service | undefined): Service | undefined =>
+    service && kind === 'EndpointSlice' ? effective(service, profile.optIn) : service;
+
   /** It had no word, however old, that the pod is no endpoint of the service. */
-  function knewBetter(actor: Actor, namespace: string, name: string, pod: Pod, service: Service, liedTo: boolean): boolean {
+  function knewBetter(actor: Actor, kind: string, service: Service, pod: Pod): boolean {
+    const liedTo = isLiedTo(profile);
+    const { namespace = '', name } = service.metadata;
     const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
     const services = actor.known.get(`${pk}|${sk}`) ?? [];
     const podReads = actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? [];
     const servicesKnown = services.map(([item]) =>
-      item && typeof item['o'] === 'string' ? decodeProjection('Service', namespace, name, item['o']) : item,
+      item && typeof item['o'] === 'string' ? asWritten(kind, decodeProjection('Service', namespace, name, item['o'])) : item,
     );
     for (const known of servicesKnown) {
       // A tombstone, or a service of that name from before.

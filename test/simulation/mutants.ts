@@ -1,37 +1,21 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
-import type { Election } from '#functions/relay/election.ts';
-import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { objectsOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { ordinaryLimits } from './draw-limits.ts';
+import { crashing, type Mutant } from './mutant.ts';
+import { optInMutants } from './opt-in/mutants.ts';
 import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
 import { Random } from './random.ts';
 import { lateSpeaker, overstated, unheld } from './relay-mutants.ts';
 import type { WorldState } from './world-state.ts';
-
-export interface Mutant {
-  readonly name: string;
-  /** Seeds that find it today, tried first: where the first ones don't, or take long. */
-  readonly seeds?: readonly number[];
-  /** What it takes for the bug to show: chance would find it too, in more seeds. */
-  readonly profile?: Partial<Profile>;
-  readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
-  readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
-  readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
-  /** A relay that takes turns, before it runs. */
-  readonly turns?: (relay: Relay, election: Election) => void;
-  readonly begin?: (world: WorldState) => void;
-  readonly redriveCopies?: boolean;
-  readonly deletesFailed?: boolean;
-}
 
 const isPod = ({ pk }: Key): boolean => pk.includes('#POD#');
 const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
@@ -39,33 +23,6 @@ const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
 const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as SyncMessage).gen === latestGeneration;
-
-/** Nothing but crashes, and little enough of everything that the next change does not hide what the last one lost. */
-const crashing: Partial<Profile> = {
-  crashes: 0.4,
-  pauses: 0,
-  refusals: 0,
-  outageMs: 0,
-  webhook: false,
-  duplicates: 0,
-  slow: 0,
-  relistMs: 1e9,
-  relayKills: 0,
-  twoRelays: false,
-  standby: false,
-  relayFaults: 0,
-  shrunkenLists: false,
-  sweepWakes: false,
-  modeSwitches: 0,
-  goesBack: 'never',
-  foreignEdits: 0,
-  outputsBefore: true,
-  syncReceives: 50,
-  namespaces: 2,
-  services: 3,
-  pods: 5,
-  changes: 25,
-};
 
 /** Batches that are slow to write the entry of their pods, while others write theirs. */
 const overtaken: Partial<Profile> = {
@@ -377,6 +334,7 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     turns: unheld,
   },
+  ...optInMutants,
 ];
 
 /** Its runs count, since it says nothing of how far it has got. */

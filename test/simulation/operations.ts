@@ -1,14 +1,16 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
 import { sweep } from '#functions/sweep/sweep.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
+import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
-import { cluster } from './profile.ts';
+import { cluster, modeOf } from './profile.ts';
 import type { Message } from './queue.ts';
+import type { Random } from './random.ts';
 import type { WorldState } from './world-state.ts';
 
 export class Operations {
@@ -24,17 +26,40 @@ export class Operations {
     const { faultsUntilMs, awayMode, awayMs } = this.#world.profile;
     const from = this.#world.random.between(0, faultsUntilMs - 2000);
     this.#world.scheduler.after(from, () => this.#switchTo(awayMode));
-    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + this.#world.random.between(500, awayMs)), () => this.#switchTo('active'));
+    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + this.#world.random.between(500, awayMs)), () =>
+      this.#switchTo(modeOf(this.#world.profile)),
+    );
+  }
+
+  /** Services that opt in stay as they are for a while. */
+  planOptInSwitch(random: Random): void {
+    const { faultsUntilMs, awayMs } = this.#world.profile;
+    const from = random.between(0, faultsUntilMs - 2000);
+    const optIn = random.pick(['off', 'shadow'] as const);
+    this.#world.scheduler.after(from, () =>
+      this.#switch(`opt-in ${optIn}`, (table) => switchOptIn(table, cluster, optIn, this.#world.scheduler.now)),
+    );
+    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () =>
+      this.#switch('opt-in active', (table) => switchOptIn(table, cluster, 'active', this.#world.scheduler.now)),
+    );
   }
 
   #switchTo(mode: 'paused' | 'shadow' | 'active'): void {
+    const isBack = mode === modeOf(this.#world.profile);
+    this.#switch(mode, async (table) => {
+      if (isBack) this.#world.awaySince = Number.POSITIVE_INFINITY;
+      await switchMode(table, cluster, mode, this.#world.scheduler.now);
+      // A shadow cluster where services opt in is written to.
+      if (!isBack && !(mode === 'shadow' && this.#world.profile.optIn === 'active')) this.#world.awaySince = this.#world.scheduler.now;
+    });
+  }
+
+  #switch(what: string, change: (table: Table) => Promise<unknown>): void {
     const actor = this.#processes.actor('operator', { lucky: true });
     const table = this.#processes.table(actor);
     const run = async (): Promise<void> => {
-      actor.trace(`switches to ${mode}`);
-      if (mode === 'active') this.#world.awaySince = Number.POSITIVE_INFINITY;
-      await switchMode(table, cluster, mode, this.#world.scheduler.now);
-      if (mode !== 'active') this.#world.awaySince = this.#world.scheduler.now;
+      actor.trace(`switches to ${what}`);
+      await change(table);
       const meta = await readCluster(table, cluster);
       if (meta?.modeSwitch.owesWaking)
         await addAll(

@@ -8,7 +8,7 @@ import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
 import { longestPauseMs, longestStallMs } from './draw-limits.ts';
 import { lyingQueue } from './lies.ts';
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
@@ -85,7 +85,13 @@ export class Processes {
   clusterApi(actor: Actor): ClusterApi {
     const serviceOf = (kind: string, ns: string, name: string): string =>
       kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
-    const port = apiPort(actor, this.world.monitor.witnessApi(actor, this.#api), this.faults, this.world.monitor.writing, serviceOf);
+    const port = apiPort(
+      actor,
+      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.#api)),
+      this.faults,
+      this.world.monitor.writing,
+      serviceOf,
+    );
     return this.mutant?.api?.(port, actor, this.world) ?? port;
   }
 

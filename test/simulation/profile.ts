@@ -1,3 +1,4 @@
+import type { Mode } from '#shared/clusters/mode.ts';
 import type { Limits } from '#shared/contract/limits.ts';
 import type { CallKind } from './actor.ts';
 import { drawLimits, ordinaryLimits } from './draw-limits.ts';
@@ -71,6 +72,11 @@ export interface Profile {
    * promised then is that the brake holds by what the cluster itself shows.
    */
   readonly lies: 'never' | 'confirmed' | 'ending';
+  /** Do Services opt in by annotation, beside the cluster's own controllers or beside the hub's; and how often they change, and the switch is thrown? */
+  readonly optIn: 'off' | 'active';
+  readonly isBeside: boolean;
+  readonly optInChanges: number;
+  readonly optInSwitches: number;
   readonly limits: Limits;
 }
 
@@ -152,6 +158,9 @@ export const manyServices = (limits: Limits, random: Random): Partial<Profile> =
 /** Does the relay, or the server it lists, say what is not so? */
 export const isLiedTo = ({ shrunkenLists, lies }: Profile): boolean => shrunkenLists || lies !== 'never';
 
+/** The mode of the cluster while nobody has switched it. */
+export const modeOf = ({ isBeside }: Profile): Mode & ('shadow' | 'active') => (isBeside ? 'shadow' : 'active');
+
 /** Where nothing else is drawn. */
 export const ordinary = {
   stalls: 0,
@@ -161,6 +170,10 @@ export const ordinary = {
   lies: 'never',
   awayMode: 'paused',
   awayMs: 15_000,
+  optIn: 'off',
+  isBeside: false,
+  optInChanges: 0,
+  optInSwitches: 0,
 } as const satisfies Partial<Profile>;
 
 export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });

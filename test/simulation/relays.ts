@@ -72,7 +72,7 @@ export class Relays {
       },
       {
         cluster,
-        outputs: 'metadata',
+        outputs: this.#world.profile.isBeside ? 'full' : 'metadata',
         resyncMs: this.#world.profile.relistMs,
         revision: String(this.#revision),
       },

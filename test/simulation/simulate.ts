@@ -4,7 +4,7 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { cluster, isLiedTo } from './profile.ts';
+import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
 
@@ -40,7 +40,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
       const still = await snapshotErrors(world);
       if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
     }
-    if (mayHaveMissedAList(world) && differences(world.store, world.profile.maxEndpointsPerSlice).length > 0) {
+    if (mayHaveMissedAList(world) && differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn).length > 0) {
       healedByList = true;
       world.relist();
       await settle(world, 'the next list');
@@ -165,7 +165,7 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
 }
 
 function checkCluster(world: World, resynced: boolean): void {
-  for (const { service, text } of differences(world.store, world.profile.maxEndpointsPerSlice)) {
+  for (const { service, text } of differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn)) {
     const [namespace = '', name = ''] = service.split('/');
     const found = world.store.find('Service', namespace, name);
     if (!resynced && found && isUpstreamsOwn(world.store, found, world.monitor.isRestless)) continue;
@@ -175,7 +175,7 @@ function checkCluster(world: World, resynced: boolean): void {
 
 async function resync(world: World): Promise<void> {
   const meta = await readCluster(world.table, cluster);
-  if (meta?.mode !== 'active') world.fail(`the cluster was left in mode ${meta?.mode}`);
+  if (meta?.mode !== modeOf(world.profile) || meta.optIn !== world.profile.optIn) world.fail(`the cluster was left in mode ${meta?.mode}`);
   if (meta?.modeSwitch.owesWaking) world.fail('the last switch of mode was not finished');
   const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
   for (const { pk } of await world.table.items()) {

@@ -3,10 +3,12 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { isLeftover } from '#shared/opt-in/hand-over.ts';
+import { effective, type OptIn, writerOf } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
@@ -29,19 +31,21 @@ export interface Plans {
 }
 
 /** What the two controllers would write if they saw the cluster as it is. */
-export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number): Plans {
+export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number, optIn: OptIn = 'off'): Plans {
   const found = store.find('Service', namespace, name) as unknown as Service | undefined;
-  const service = found && project('Service', found);
+  const raw = found && project('Service', found);
+  const service = raw && effective(raw, optIn);
+  const managedBy = managerOf(raw, optIn);
   const pods = objects<Pod>(store, 'Pod', namespace)
     .filter((p) => selectorMatches(service?.spec?.selector, p.metadata.labels))
     .map((p) => project('Pod', p));
   const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
   const current = store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
   const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
-    (s) => s.metadata.labels?.[labelServiceName] === name && s.metadata.labels?.[labelSliceManagedBy] === slicesManagedBy,
+    (s) => s.metadata.labels?.[labelServiceName] === name && s.metadata.labels?.[labelSliceManagedBy] === managedBy,
   );
   return {
-    endpoints: decideEndpoints({ namespace, name, service, pods, current, triggerTimes: undefined }),
+    endpoints: decideEndpoints({ namespace, name, service: raw, pods, current, triggerTimes: undefined }),
     slices: decideSlices({
       namespace,
       name,
@@ -53,17 +57,22 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
       triggerTimes: undefined,
       hints: undefined,
       maxEndpointsPerSlice,
+      managedBy,
     }),
   };
 }
 
 /** Every service that is, and what is left of those that are not: differences from a live recomputation, as lines. */
-export function differences(store: Store, maxEndpointsPerSlice: number): readonly { readonly service: string; readonly text: string }[] {
+export function differences(
+  store: Store,
+  maxEndpointsPerSlice: number,
+  optIn: OptIn = 'off',
+): readonly { readonly service: string; readonly text: string }[] {
   const keys = new Set([...store.list('Service'), ...store.list('Endpoints')].map((o) => `${o.metadata.namespace}/${o.metadata.name}`));
   const found: { service: string; text: string }[] = [];
   for (const key of [...keys].sort()) {
     const [namespace = '', name = ''] = key.split('/');
-    const { endpoints, slices } = recompute(store, namespace, name, maxEndpointsPerSlice);
+    const { endpoints, slices } = recompute(store, namespace, name, maxEndpointsPerSlice, optIn);
     const exists = store.find('Service', namespace, name) !== undefined;
     if (endpoints.write && (exists || store.find('Endpoints', namespace, name))) {
       found.push({
@@ -73,8 +82,33 @@ export function differences(store: Store, maxEndpointsPerSlice: number): readonl
     }
     if (slices.outcome === 'write') found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
   }
-  return found;
+  return optIn === 'off' ? found : [...found, ...formerWriters(store)];
 }
+
+/** What is left of a writer that the service has no more. */
+function formerWriters(store: Store): readonly { readonly service: string; readonly text: string }[] {
+  return (store.list('Service') as unknown as readonly Service[]).flatMap((service) => {
+    const { namespace = '', name } = service.metadata;
+    const { by } = writerOf(service);
+    if (by === 'held') return [];
+    const left = by === 'opt-in' ? slicesManagedBy : optInManagedBy;
+    const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
+      ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
+    );
+    const endpoints = by === 'opt-in' && isLeftover(store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined);
+    return [...slices.map((s) => `slice ${s.metadata.name}`), ...(endpoints ? ['Endpoints'] : [])].map((what) => ({
+      service: `${namespace}/${name}`,
+      text: `${what} of ${namespace}/${name} are left of its writer before`,
+    }));
+  });
+}
+
+/** Whose slices of the service are held against the recomputation. */
+const managerOf = (service: Service | undefined, optIn: OptIn): string =>
+  optIn !== 'off' && service && writerOf(service).by === 'opt-in' ? optInManagedBy : slicesManagedBy;
+
+/** Of the slices that Kubernetes makes of Endpoints. */
+export const mirroredBy = 'endpointslicemirroring-controller.k8s.io';
 
 /** UIDs of the pods that the service's outputs of one kind show as ready, and how many pods they show in all: each once, in however many slices it is. */
 export function shownPods(
@@ -82,6 +116,7 @@ export function shownPods(
   kind: string,
   namespace: string,
   service: string,
+  optIn: OptIn = 'off',
 ): { readonly ready: ReadonlySet<string>; readonly all: number } {
   const ready = new Set<string>();
   const all = new Set<string>();
@@ -99,7 +134,9 @@ export function shownPods(
   } else {
     for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
       const { labels = {} } = s.metadata;
-      if (labels[labelServiceName] !== service || labels[labelSliceManagedBy] !== slicesManagedBy) continue;
+      if (labels[labelServiceName] !== service) continue;
+      // Where there are several writers, what all of them show is served. Mirrored slices go when the Endpoints do.
+      if (optIn === 'off' ? labels[labelSliceManagedBy] !== slicesManagedBy : labels[labelSliceManagedBy] === mirroredBy) continue;
       for (const e of s.endpoints ?? []) add(e.targetRef?.uid, e.conditions?.ready !== false);
     }
   }
@@ -114,7 +151,7 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
  * it, of a service that passes such pods over in silence (EV-22, ES-32).
  */
 export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
-  const { selector, publishNotReadyAddresses } = (service.spec ?? {}) as Service['spec'] & object;
+  const { selector, publishNotReadyAddresses } = (effective(service as unknown as Service, 'active').spec ?? {}) as Service['spec'] & object;
   return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
     (p) =>
       selectorMatches(selector, p.metadata.labels) && (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),

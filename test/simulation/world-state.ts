@@ -1,5 +1,6 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { Monitor } from './monitor.ts';
+import type { WriterLimits } from './opt-in/writer-limits.ts';
 import type { Profile } from './profile.ts';
 import type { Queue } from './queue.ts';
 import type { Random } from './random.ts';
@@ -19,6 +20,7 @@ export interface WorldState {
   readonly queues: { readonly [Q in QueueName]: Queue };
   readonly faultsEnd: number;
   readonly monitor: Monitor;
+  readonly writerLimits: WriterLimits;
   readonly metrics: Map<string, number>;
   /** The last fault is over. */
   readonly isOver: boolean;

@@ -9,11 +9,15 @@ import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
 import { Life } from './life.ts';
 import { type Monitor, monitor } from './monitor.ts';
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 import { Operations } from './operations.ts';
+import { BuiltInControllers } from './opt-in/built-in.ts';
+import { drawOptIn } from './opt-in/draw.ts';
+import { People } from './opt-in/people.ts';
+import { WriterLimits } from './opt-in/writer-limits.ts';
 import type { Faults } from './ports.ts';
 import { Processes } from './processes.ts';
-import { cluster, drawProfile, type Profile } from './profile.ts';
+import { cluster, drawProfile, modeOf, type Profile } from './profile.ts';
 import { type Message, Queue } from './queue.ts';
 import { Random } from './random.ts';
 import { Relays } from './relays.ts';
@@ -42,6 +46,7 @@ export class World implements WorldState {
   readonly failures: string[] = [];
   readonly faultsEnd: number;
   readonly monitor: Monitor;
+  readonly writerLimits: WriterLimits;
   readonly metrics = new Map<string, number>();
   prescribedUntil = 0;
   abandoned = false;
@@ -54,6 +59,9 @@ export class World implements WorldState {
   readonly #mutant: Mutant | undefined;
   readonly #processes: Processes;
   readonly #relays: Relays;
+  /** Of all that is there only where services opt in. */
+  readonly #optInRandom: Random;
+  #builtIn: BuiltInControllers | undefined;
   #outageFrom = Number.POSITIVE_INFINITY;
   #outage: ClusterApiError | undefined;
   #refusedService: string | undefined;
@@ -64,7 +72,9 @@ export class World implements WorldState {
     this.table = table;
     this.#mutant = mutant;
     this.random = new Random(seed);
-    this.profile = { ...drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined), ...mutant?.profile };
+    const drawn = drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined);
+    this.profile = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined), ...mutant?.profile };
+    this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
     const { scheduler, random, profile } = this;
@@ -108,6 +118,12 @@ export class World implements WorldState {
       () => scheduler.now === startAt,
       () => this.wentBackAt,
     );
+    this.writerLimits = new WriterLimits(
+      this.store,
+      profile,
+      () => scheduler.now,
+      (what) => this.fail(what),
+    );
     this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
     this.#relays = new Relays(this.#processes);
   }
@@ -129,13 +145,15 @@ export class World implements WorldState {
       this.table,
       {
         id: cluster,
-        mode: 'active',
+        mode: modeOf(profile),
+        ...(profile.optIn !== 'off' && { optIn: profile.optIn }),
         settings: { batchPeriodSeconds: profile.batchPeriodSeconds, maxEndpointsPerSlice: profile.maxEndpointsPerSlice },
       },
       startAt,
     );
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
+    const people = this.#beginOptIn();
     new Lambdas(this.#processes);
     const operations = new Operations(this.#processes);
     this.#relays.start();
@@ -157,6 +175,8 @@ export class World implements WorldState {
     }
     if (profile.webhook) this.#refusedService = `a/s${random.between(0, 1)}`;
     life.live();
+    people?.live();
+    for (let i = 0; i < profile.optInSwitches; i++) operations.planOptInSwitch(this.#optInRandom);
     this.#mutant?.begin?.(this);
     await scheduler.runUntil(this.faultsEnd);
     this.isOver = true;
@@ -164,6 +184,16 @@ export class World implements WorldState {
     if (!profile.standby && this.#relays.all.length > 1) this.#relays.kill(random.pick(this.#relays.all));
     for (const q of [this.queues.events, this.queues.syncs])
       for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
+  }
+
+  #beginOptIn(): People | undefined {
+    const { store, scheduler, profile } = this;
+    if (profile.optIn === 'off') return undefined;
+    const people = new People(store, this.#optInRandom, scheduler, profile, (what) => this.tell('cluster', what));
+    people.begin();
+    if (profile.isBeside) this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile.maxEndpointsPerSlice);
+    this.#builtIn?.start();
+    return people;
   }
 
   #planBackup(how: 'restored' | 'recreated'): void {
@@ -183,6 +213,7 @@ export class World implements WorldState {
         store.restore(objects, backup.revision + (how === 'recreated' ? random.between(0, 200) : 0));
         this.#relays.lease.now = how === 'recreated' ? undefined : lease;
         this.#relays.cut();
+        this.#builtIn?.wake();
         this.wentBackAt = scheduler.now;
         for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
         // Sweep looks within a minute, and what had to wait for it comes half a minute later.

@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'modules are imported with their extension, so that Node runs the sources as they are',
-    isBroken: ({ from }) => /^(\.|#)/.test(from) && !/\.(ts|mjs|json)$/.test(from),
+    isBroken: ({ from }) => /^(\.|#)/.test(from) && !/\.(ts|mjs|json)$|\/node_modules\/.*\.js$/.test(from),
   },
 ];
 

@@ -1,0 +1,14 @@
+/** `npm pack` runs this before it packs: everything that the package has besides its documents, into dist/. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { buildBundles } from '#infra/build.ts';
+import { buildConsole, buildPrograms } from './build-programs.ts';
+import { billOfMaterials, bundledPackages, noticesOf, readLock } from './bundled-packages.ts';
+
+// Standard output is npm's.
+const metafiles = [...(await buildBundles(console.error)), await buildPrograms()];
+await buildConsole();
+const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const packages = bundledPackages(metafiles, readLock());
+await writeFile('dist/third-party-licenses.txt', noticesOf(packages));
+await writeFile('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(name, version, packages), null, 2)}\n`);

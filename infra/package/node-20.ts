@@ -1,0 +1,20 @@
+/** What Node 20 does not have and the programs of the package use; Node 22 has all of it. */
+Promise.withResolvers ??= <T>() => {
+  let [resolve, reject] = [(_: T | PromiseLike<T>): void => {}, (_?: unknown): void => {}];
+  const promise = new Promise<T>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+};
+
+Map.groupBy ??= <K, T>(items: Iterable<T>, keyOf: (item: T, index: number) => K) => {
+  const groups = new Map<K, T[]>();
+  let index = 0;
+  for (const item of items) {
+    const key = keyOf(item, index++);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+};

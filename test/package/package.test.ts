@@ -1,0 +1,104 @@
+/** What is in the package, how large it is, and what it does in an empty folder, on the machine's own Node. */
+import { execFile } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Installed, install } from './installed.ts';
+
+let installed: Installed;
+beforeAll(async () => {
+  installed = await install([]);
+  const { out } = await installed.run('node', '--version');
+  console.log(`on Node ${out.trim()}`);
+});
+afterAll(() => installed?.remove());
+
+const ours = (...path: readonly string[]): string => join(installed.folder, 'node_modules/fleet-endpoints', ...path);
+const sizeOf = async (folder: string): Promise<number> => Number((await promisify(execFile)('du', ['-sk', folder])).stdout.split('\t')[0]) * 1024;
+const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+describe('the package', () => {
+  it('the archive has what was built and what is read, and neither tests nor sources', async () => {
+    const files = (await promisify(execFile)('tar', ['-tzf', installed.tarball])).stdout.trim().split('\n');
+    const known = [
+      /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|clusters\.example\.yaml)$/,
+      /^package\/dist\/programs\/(chunks|functions|infra)\/[\w./-]+\.js$/,
+      /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
+      /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
+      /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
+      /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
+      /^package\/infra\/relay\/chart\/(Chart\.yaml|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
+    ];
+    expect(files.filter((file) => !known.some((pattern) => pattern.test(file)))).toEqual([]);
+    for (const pattern of known) expect(files.some((file) => pattern.test(file))).toBe(true);
+  });
+
+  it('the manifest is public, needs no package for itself, and one for a local run alone', async () => {
+    const manifest = JSON.parse(await readFile(ours('package.json'), 'utf8'));
+    expect(manifest).not.toHaveProperty('private');
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(Object.keys(manifest.optionalDependencies)).toEqual(['dynalite']);
+    expect(manifest.peerDependenciesMeta).toEqual(
+      Object.fromEntries(Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }])),
+    );
+    expect(['preinstall', 'install', 'postinstall'].filter((name) => name in manifest.scripts)).toEqual([]);
+  });
+
+  it('sizes stay small: the archive, the package itself, and with what a local run needs', async () => {
+    const [archive, alone, all] = [(await stat(installed.tarball)).size, await sizeOf(ours()), await sizeOf(join(installed.folder, 'node_modules'))];
+    console.log(`archive ${inMegabytes(archive)}, unpacked ${inMegabytes(alone)}, node_modules ${inMegabytes(all)}`);
+    expect(archive).toBeLessThan(3.5e6);
+    expect(alone).toBeLessThan(13e6);
+    expect(all).toBeLessThan(45e6);
+  });
+
+  it('the licence file names every package of others that is in it, with its licence', async () => {
+    const { components } = JSON.parse(await readFile(ours('dist/sbom.cdx.json'), 'utf8'));
+    const names = components.map((c: { name: string }) => c.name);
+    expect(names).toEqual(expect.arrayContaining(['@aws-sdk/client-sqs', '@kubernetes/client-node', 'commander', 'fauxqs', 'yaml']));
+    const notices = await readFile(ours('dist/third-party-licenses.txt'), 'utf8');
+    for (const { name, version, licenses } of components) {
+      expect(licenses[0].license.id).toMatch(/^(Apache-2\.0|MIT|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense)$/);
+      expect(notices).toContain(`${name} ${version} (`);
+    }
+  });
+});
+
+describe('in an empty folder', () => {
+  it('help, completion and answers to mistakes come from `npx fleet-endpoints`', async () => {
+    const [help, wrong, check] = await Promise.all([
+      installed.run('npx', 'fleet-endpoints', '--help'),
+      installed.run('npx', 'fleet-endpoints', 'clutser'),
+      installed.run('npx', 'fleet-endpoints', 'config', 'check', ours('clusters.example.yaml')),
+    ]);
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('Examples:') });
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean cluster?') });
+    expect(check).toMatchObject({ code: 0, out: expect.stringContaining('no mistakes') });
+  });
+
+  it('`npx fleet-endpoints start` runs the whole system until Ctrl-C, and the other commands find it', async () => {
+    const run = await installed.start(['start']);
+    try {
+      const [, url] = await run.line(/console at (http:\S+)/, 180_000);
+      await run.line(/^ready: demo-1 \(active\)/, 120_000);
+      const fleet = await (await fetch(`${url}/api/fleet`)).text();
+      expect(fleet).toContain('demo-1');
+      for (const file of ['', 'app.js', 'app.css', 'favicon.svg']) expect((await fetch(`${url}/${file}`)).status).toBe(200);
+      const [explained, listed, address] = await Promise.all([
+        installed.run('npx', 'fleet-endpoints', 'explain', 'demo-1', 'shop/web'),
+        installed.run('npx', 'fleet-endpoints', 'cluster', 'list', '--json'),
+        installed.run('npx', 'fleet-endpoints', 'console'),
+      ]);
+      expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^demo-1 shop\/web: /) });
+      expect(JSON.parse(listed.out)).toMatchObject([{ id: 'demo-1', mode: 'active', firstListsApplied: true }]);
+      expect(address.out.trim()).toBe(url);
+      const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
+      expect(processes.length).toBeGreaterThan(5);
+      expect(await run.interrupt()).toBe(0);
+      for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    } finally {
+      await run.interrupt();
+    }
+  });
+});

@@ -1,0 +1,52 @@
+/** The form of a deliberate bug, and the world that most of them are let loose in. */
+import type { Election } from '#functions/relay/election.ts';
+import type { Relay } from '#functions/relay/relay.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Table } from '#shared/store/table.ts';
+import type { Actor } from './actor.ts';
+import type { Profile } from './profile.ts';
+import type { WorldState } from './world-state.ts';
+
+export interface Mutant {
+  readonly name: string;
+  /** Seeds that find it today, tried first: where the first ones don't, or take long. */
+  readonly seeds?: readonly number[];
+  /** What it takes for the bug to show: chance would find it too, in more seeds. */
+  readonly profile?: Partial<Profile>;
+  readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
+  readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
+  readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
+  /** A relay that takes turns, before it runs. */
+  readonly turns?: (relay: Relay, election: Election) => void;
+  readonly begin?: (world: WorldState) => void;
+  readonly redriveCopies?: boolean;
+  readonly deletesFailed?: boolean;
+}
+
+/** Nothing but crashes, and little enough of everything that the next change does not hide what the last one lost. */
+export const crashing: Partial<Profile> = {
+  crashes: 0.4,
+  pauses: 0,
+  refusals: 0,
+  outageMs: 0,
+  webhook: false,
+  duplicates: 0,
+  slow: 0,
+  relistMs: 1e9,
+  relayKills: 0,
+  twoRelays: false,
+  standby: false,
+  relayFaults: 0,
+  shrunkenLists: false,
+  sweepWakes: false,
+  modeSwitches: 0,
+  goesBack: 'never',
+  foreignEdits: 0,
+  outputsBefore: true,
+  syncReceives: 50,
+  namespaces: 2,
+  services: 3,
+  pods: 5,
+  changes: 25,
+};

@@ -1,0 +1,112 @@
+/** The controllers of kube-controller-manager, which are on in a shadow cluster: Endpoints, slices, and the mirroring of Endpoints. */
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+import type { Random } from '../random.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { mirroredBy, recompute } from '../truth.ts';
+
+const manager = 'kube-controller-manager';
+const watched = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const;
+
+export class BuiltInControllers {
+  readonly #store: Store;
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #maxEndpointsPerSlice: number;
+  #isDue = false;
+
+  constructor(store: Store, scheduler: Scheduler, random: Random, maxEndpointsPerSlice: number) {
+    this.#store = store;
+    this.#scheduler = scheduler;
+    this.#random = random;
+    this.#maxEndpointsPerSlice = maxEndpointsPerSlice;
+  }
+
+  start(): void {
+    for (const kind of watched) this.#store.watch(kind, () => this.wake());
+    this.wake();
+  }
+
+  /** Some time after each change all services are looked at. */
+  wake(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#scheduler.after(this.#random.between(5, 1_500), () => {
+      this.#isDue = false;
+      const owners = [...this.#store.list('Service'), ...this.#store.list('Endpoints')];
+      for (const key of new Set(owners.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`))) {
+        const [namespace = '', name = ''] = key.split('/');
+        this.#writeEndpoints(namespace, name);
+        this.#writeSlices(namespace, name);
+        this.#mirror(namespace, name);
+      }
+    });
+  }
+
+  #writeEndpoints(namespace: string, name: string): void {
+    const { write } = recompute(this.#store, namespace, name, this.#maxEndpointsPerSlice).endpoints;
+    if (!write) return;
+    this.#try(() => {
+      if (write.verb === 'delete') this.#store.remove('Endpoints', namespace, name);
+      else if (write.verb === 'create') this.#store.create('Endpoints', namespace, write.object, { manager });
+      else this.#store.replace('Endpoints', namespace, name, write.object, { manager });
+    });
+  }
+
+  #writeSlices(namespace: string, name: string): void {
+    const { addressTypes, unsupported } = recompute(this.#store, namespace, name, this.#maxEndpointsPerSlice).slices;
+    const taken = new Set(this.#store.list('EndpointSlice', namespace).map((s) => s.metadata.name));
+    for (const t of addressTypes) {
+      for (const draft of t.create) {
+        const slice = assignName(draft, manager, taken);
+        taken.add(slice.metadata.name);
+        this.#try(() => this.#store.create('EndpointSlice', namespace, slice, { manager }));
+      }
+      for (const slice of t.update) this.#try(() => this.#store.replace('EndpointSlice', namespace, slice.metadata.name, slice, { manager }));
+      for (const { metadata } of t.delete) this.#store.remove('EndpointSlice', namespace, metadata.name);
+    }
+    for (const { metadata } of unsupported) this.#store.remove('EndpointSlice', namespace, metadata.name);
+  }
+
+  /** Endpoints of a Service without a selector come back as a slice (SL-5, SL-10), which goes with them. */
+  #mirror(namespace: string, name: string): void {
+    const service = this.#store.find('Service', namespace, name);
+    const endpoints = this.#store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+    const mirrorName = `${name}-mirror`;
+    const addresses = (endpoints?.subsets ?? []).flatMap((s) => s.addresses ?? []);
+    const is = this.#store.find('EndpointSlice', namespace, mirrorName) as unknown as EndpointSlice | undefined;
+    if (!service || service.spec?.['selector'] || !endpoints || addresses.length === 0) {
+      if (is) this.#store.remove('EndpointSlice', namespace, mirrorName);
+      return;
+    }
+    const shown = addresses.map(({ ip, targetRef }) => ({ addresses: [ip], conditions: { ready: true }, targetRef }));
+    if (is && JSON.stringify((is.endpoints ?? []).map((e) => e.addresses[0])) === JSON.stringify(addresses.map((a) => a.ip))) return;
+    const mirror = {
+      metadata: {
+        name: mirrorName,
+        labels: { [labelServiceName]: name, [labelSliceManagedBy]: mirroredBy },
+        ownerReferences: [
+          { apiVersion: 'v1', kind: 'Endpoints', name, uid: endpoints.metadata.uid ?? '', controller: true, blockOwnerDeletion: true },
+        ],
+      },
+      addressType: 'IPv4',
+      endpoints: shown,
+      ports: [],
+    };
+    this.#store.remove('EndpointSlice', namespace, mirrorName);
+    this.#try(() => this.#store.create('EndpointSlice', namespace, mirror as unknown as RawObject, { manager }));
+  }
+
+  /** A namespace that ends, or an object that has just changed: the next round sees it. */
+  #try(write: () => unknown): void {
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof ClusterApiError)) throw error;
+    }
+  }
+}

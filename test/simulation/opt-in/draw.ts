@@ -1,0 +1,29 @@
+/** Whether Services opt in by annotation in a world. Drawn apart, so that a world where they do not is the one that its seed has always made. */
+import { isLiedTo, type Profile } from '../profile.ts';
+import { Random } from '../random.ts';
+
+export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches'>;
+
+/** Nobody opts in. */
+export const nobody: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0 };
+
+const share = 0.25;
+
+/** `calm`: none, unless a mutant asks for it. */
+export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partial<Profile> {
+  const random = new Random(seed + 0x0b71);
+  if (calm || !random.chance(share)) return nobody;
+  const isBeside = random.chance(0.65);
+  const isLying = isLiedTo(profile);
+  return {
+    optIn: 'active',
+    isBeside,
+    optInChanges: isLying ? 0 : random.between(3, 14),
+    optInSwitches: !isLying && random.chance(0.2) ? 1 : 0,
+    // In a shadow cluster there is nothing else to switch to.
+    awayMode: isBeside ? 'paused' : profile.awayMode,
+  };
+}
+
+/** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
+export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;
