@@ -1,11 +1,12 @@
 /**
  * The hub's clock, for times that functions compare with their own and with the clusters': this machine's may be minutes off. As the table's last answer
- * has it, up to a second ahead; before the first one, as this machine has it.
+ * has it, up to a second ahead; before the first one, as this machine has it. From the first one on it never goes back: audits stand in its order.
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 export function tableClock(client: Pick<DynamoDBClient, 'middlewareStack'>, now: () => number = Date.now): () => number {
-  let aheadMs = 0;
+  let aheadMs: number | undefined;
+  let latestMs = 0;
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
@@ -17,5 +18,9 @@ export function tableClock(client: Pick<DynamoDBClient, 'middlewareStack'>, now:
     },
     { step: 'deserialize', name: 'tableClock' },
   );
-  return () => now() + aheadMs;
+  return () => {
+    if (aheadMs === undefined) return now();
+    latestMs = Math.max(latestMs, now() + aheadMs);
+    return latestMs;
+  };
 }

@@ -27,3 +27,16 @@ it('an answer without a date changes nothing', async () => {
   await table.send();
   expect(now()).toBe(5);
 });
+
+it('two answers of one second do not turn the clock back', async () => {
+  const second = Date.parse('2026-01-02T03:04:05Z');
+  let machine = second + 100;
+  const table = client(() => new Date(second).toUTCString());
+  const now = tableClock(table, () => machine);
+  await table.send();
+  machine += 300;
+  const before = now();
+  machine += 100;
+  await table.send();
+  expect(now()).toBeGreaterThanOrEqual(before);
+});

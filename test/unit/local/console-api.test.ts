@@ -91,7 +91,10 @@ describe('the console’s API', () => {
   });
 
   it('tells services and explains them', async () => {
-    expect((await get('/api/services?cluster=a')).body).toEqual([{ namespace: 'ns', name: 'foo', type: 'ClusterIP' }]);
+    const why = expect.stringContaining('the hub writes in place of the built-in controllers');
+    expect((await get('/api/services?cluster=a')).body).toEqual([
+      { namespace: 'ns', name: 'foo', type: 'ClusterIP', writer: 'fleet-endpoints', why },
+    ]);
     const explanation = (await get('/api/explain?cluster=a&namespace=ns&service=foo')).body as Explanation;
     expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
