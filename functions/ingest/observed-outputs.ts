@@ -13,6 +13,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from './batch-context.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
+import { noteIfOther } from './note-others.ts';
 import { byOurClock } from './relay-clock.ts';
 
 /** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
@@ -24,6 +25,7 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const inShadow = isShadow(context.cluster);
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
+    await noteIfOther(context, kind, seen);
     if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });

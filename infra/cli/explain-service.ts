@@ -11,6 +11,7 @@ import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
+import { readOthers } from '#shared/store/other-outputs.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -34,7 +35,7 @@ export async function explain(table: Table, key: ServiceKey, now: number, pod?: 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference] = await Promise.all([
+  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, others] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
@@ -42,6 +43,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),
+    meta.optIn === 'off' ? [] : readOthers(table, key, now),
   ]);
   // One that was deleted can still be asked about while something of it is left.
   if (!isAlive(serviceRecord) && !outputs.some((o) => o.object)) throw await unknownService(table, key);
@@ -61,7 +63,21 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     slices: outputs.flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [])),
   };
   const { namespace, name } = key;
-  return { meta, namespace, name, service: decodeObjectOf('Service', serviceRecord), pods, nodes, work, triggers, hints, saved, difference, now };
+  return {
+    meta,
+    namespace,
+    name,
+    service: decodeObjectOf('Service', serviceRecord),
+    pods,
+    nodes,
+    work,
+    triggers,
+    hints,
+    saved,
+    others,
+    difference,
+    now,
+  };
 }
 
 /** What is saved of the writers that the cluster has: in shadow mode of its own controllers, and of us where Services opt in. */

@@ -67,7 +67,7 @@ function leaseText({ lease }: WorkItem, now: number): string {
   return lease.untilMs > now ? `held until ${timeText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
 }
 
-export function savedFacts({ saved: { endpoints, slices } }: Pick<ExplainInput, 'saved'>): readonly Fact[] {
+export function savedFacts({ saved: { endpoints, slices }, others = [] }: Pick<ExplainInput, 'saved' | 'others'>): readonly Fact[] {
   const places = [...endpointsPlaces(endpoints).values()];
   const ready = places.filter((p) => p === 'addresses').length;
   const annotations = endpoints?.metadata.annotations;
@@ -79,8 +79,14 @@ export function savedFacts({ saved: { endpoints, slices } }: Pick<ExplainInput, 
     ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
+    ...fact('Of other writers', others.map(otherText).join('; ')),
   ];
 }
+
+const otherText = ({ kind, name, managedBy }: NonNullable<ExplainInput['others']>[number]): string =>
+  kind === 'Endpoints'
+    ? `Endpoints ${name}: left alone, and mirrored by Kubernetes into a slice of their own`
+    : `slice ${name} of ${managedBy ?? 'no manager'}: left alone, and served beside ours`;
 
 const managersOf = (slices: readonly EndpointSlice[]): readonly string[] => [
   ...new Set(slices.map((s) => s.metadata.labels?.[labelSliceManagedBy] ?? 'no manager')),

@@ -2,6 +2,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
+import type { OtherOutput } from '#shared/store/other-outputs.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
@@ -29,6 +30,8 @@ export interface ExplainInput {
   readonly hints: HintsRecord | undefined;
   /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
   readonly saved: SavedOutputs;
+  /** Of a Service that opts in: what others than the hub and the built-in controllers have made. */
+  readonly others?: readonly Pick<OtherOutput, 'kind' | 'name' | 'managedBy'>[];
   /** Shadow mode: what differs, and whether it was still there ten seconds later. */
   readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
   /** A pod that is explained even if it has nothing to do with the service. */

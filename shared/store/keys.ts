@@ -2,7 +2,7 @@
  * The key of every record in the one table (docs/architecture.md, "Records", says what each one holds and who writes it). Names come from
  * messages, so the characters that separate parts of a key are escaped; Kubernetes itself allows none of them in a name.
  */
-import type { ClustersetKind, InputKind, Kind } from '#shared/kube/types.ts';
+import type { ClustersetKind, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { Key, KeyRange } from './table.ts';
 
 /** A service of a cluster. */
@@ -80,6 +80,11 @@ const perService = (what: string) => (cluster: string, namespace: string, servic
   `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
+export const othersOf = perService('OTHER');
+export const otherKey = ({ cluster, namespace, name }: ServiceKey, kind: OutputKind, output: string): Key => ({
+  pk: othersOf(cluster, namespace, name),
+  sk: `${kind}#${output}`,
+});
 /** Services of the namespace that have, or had, a slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${safe(cluster)}#ODD#${safe(namespace)}`;
 export const workOf = perService('WORK');

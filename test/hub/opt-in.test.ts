@@ -1,5 +1,6 @@
 /** Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one where the hub is both writers. */
 import { describe, expect, it } from 'vitest';
+import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -350,6 +351,29 @@ describe('a service that opts in no more', () => {
     expect(await world.table.query(`${cluster}#OUT#default/svc`)).toEqual([]);
   });
 });
+
+it.each([beside, { mode: 'active', optIn: 'active' } as const])(
+  'what others make for a service that opts in is left alone and explained (%o)',
+  async (switches) => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], switches);
+    await pass(20);
+    const handMade = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
+    world.store.apply(handMade as never);
+    world.store.apply(aSlice('svc-mirrored', 'endpointslicemirroring-controller.k8s.io', ['192.0.2.1']));
+    await pass(20);
+    const told = async () =>
+      (await explain(world.table, key, world.now)).groups.flatMap((g) => g.facts).find((f) => f.label === 'Of other writers')?.text;
+    expect((await told())?.split('; ').sort()).toEqual([
+      'Endpoints svc: left alone, and mirrored by Kubernetes into a slice of their own',
+      'slice svc-by-hand of no manager: left alone, and served beside ours',
+      'slice svc-mirrored of endpointslicemirroring-controller.k8s.io: left alone, and served beside ours',
+    ]);
+    for (const name of ['svc-by-hand', 'svc-mirrored']) world.store.remove('EndpointSlice', 'default', name);
+    world.store.remove('Endpoints', 'default', 'svc');
+    await pass(20);
+    expect(await told()).toBeUndefined();
+  },
+);
 
 describe('a cluster whose services that opt in are withdrawn', () => {
   it.each(['shadow', 'active'] as const)('our slices go in a %s cluster, no others do, and none come back when the switch is off', async (mode) => {

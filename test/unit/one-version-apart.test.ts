@@ -1,7 +1,9 @@
 /** Relay, functions and table one version apart, as docs/upgrading.md promises it: end to end, with the real ingest and sync. */
 import { describe, expect, it } from 'vitest';
+import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
+import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { canRead, messageVersion } from '#shared/queue/messages.ts';
 import type { Item } from '#shared/store/table.ts';
@@ -164,5 +166,23 @@ describe('records', () => {
     expect(differences(world.store, 100)).toEqual([]);
     expect(world.queues.deadSyncs.waiting()).toEqual([]);
     expect(world.queues.quarantine.waiting()).toEqual([]);
+  });
+
+  it('of services that opt in are read where a version has fewer attributes, or more', async () => {
+    const plain = aService({ selector: undefined });
+    const service = { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } } } as typeof plain;
+    const addresses = (world: World): readonly string[] => addressesServed(world.store.list('EndpointSlice') as unknown as readonly EndpointSlice[]);
+    for (const without of [['optInSince', 'optInWithdraws', 'rights'], []]) {
+      const { world, calls, pass } = await smallCluster([service, ...pods(4)], { mode: 'shadow', optIn: 'active' });
+      await pass(30);
+      calls.length = 0;
+      const fewer = world.table.dump().filter((item) => !item.pk.includes('#OTHER#'));
+      world.table.restore(newer(fewer.map((item) => Object.fromEntries(Object.entries(item).filter(([name]) => !without.includes(name))) as Item)));
+      await pass(200);
+      expect(calls).toEqual([]);
+      world.store.remove('Pod', 'default', 'pod-0');
+      await pass(30);
+      expect(addresses(world)).toHaveLength(3);
+    }
   });
 });
