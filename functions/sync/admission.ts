@@ -9,8 +9,8 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
 
 export type Admission =
-  /** Nothing is to be done, and nothing is owed. */
-  | { readonly kind: 'skip' }
+  /** Nothing is to be done, and nothing is owed. `reason`: where an operator, or another writer, has stopped the cluster. */
+  | { readonly kind: 'skip'; readonly reason?: string }
   | { readonly kind: 'postpone'; readonly outcome: PostponedOutcome }
   /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
   | { readonly kind: 'compare' }
@@ -33,7 +33,9 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   const isHalted = isStopped(cluster);
   // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).
   if (isHalted && !isKnown) return postpone('paused', circuitSeconds(rounds, random()), longestCircuitSeconds);
-  if (isHalted || !hasRuns(cluster)) return { kind: 'skip' };
+  if (isHalted)
+    return { kind: 'skip', reason: cluster.writerConflict ? 'another client keeps writing our objects' : `the cluster is ${cluster.mode}` };
+  if (!hasRuns(cluster)) return { kind: 'skip' };
   if (!hasSynced(cluster)) return postpone('first lists not complete', firstListsSeconds(Math.min(rounds, 10)), longestFirstListsSeconds);
   return isShadow(cluster) ? { kind: 'compare' } : admitByCircuit(cluster, applicant);
 }

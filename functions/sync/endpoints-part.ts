@@ -6,7 +6,7 @@ import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from './cluster-failures.ts';
-import { noteIfForeign } from './foreign-writes.ts';
+import { lastManager, noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
 import { mayBeOutdated, type Run } from './run.ts';
@@ -74,10 +74,10 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   run.server.needsLeaseCheck = true;
   if (current) {
     noteIfForeign(run, 'Endpoints', current);
-    run.server.recordPresent('Endpoints', current);
+    run.server.recordFound('Endpoints', current, 'present', lastManager(current)?.manager);
   } else {
     const saved = endpointsIn(run.inputs.outputs);
-    if (saved) run.server.recordAbsent('Endpoints', saved);
+    if (saved) run.server.recordFound('Endpoints', saved, 'absent');
   }
   return current;
 }

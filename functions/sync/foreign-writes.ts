@@ -31,17 +31,23 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
  * switched last. (What a former writer has left behind at a take-over is older than the switch.)
  */
 export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterRecord): string | undefined {
-  const { managedFields = [], resourceVersion = '0' } = object.metadata;
+  const { resourceVersion = '0' } = object.metadata;
   if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
+  const last = lastManager(object);
+  const ours = [fieldManagerOf(meta.writer), fieldManager];
+  if (!last || ours.includes(last.manager) || last.manager.startsWith('kubectl')) return undefined;
+  return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
+}
+
+/** Who wrote the content last, and when (ms since the epoch). */
+export function lastManager({ metadata: { managedFields } }: OutputObject): { readonly manager: string; readonly atMs: number } | undefined {
   let last: { readonly manager: string; readonly atMs: number } | undefined;
-  for (const { manager = '', time, fieldsV1, subresource } of managedFields) {
+  for (const { manager = '', time, fieldsV1, subresource } of managedFields ?? []) {
     if (subresource || (fieldsV1 && !contentFields.some((f) => f in fieldsV1))) continue;
     const at = Date.parse(time ?? '') || 0;
     if (!last || at >= last.atMs) last = { manager, atMs: at };
   }
-  const ours = [fieldManagerOf(meta.writer), fieldManager];
-  if (!last || ours.includes(last.manager) || last.manager.startsWith('kubectl')) return undefined;
-  return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
+  return last;
 }
 
 /** Atomic each, so that one manager owns it: the last to change it. */

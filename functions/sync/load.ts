@@ -24,6 +24,8 @@ export interface Inputs {
   readonly writer: Writer | undefined;
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
+  /** All of the namespace, for the history: why one that it selected is selected no more. Empty for a service that selects none. */
+  readonly namespacePods: readonly Pod[];
   /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
@@ -101,19 +103,20 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
-  const [outputs, triggers, pods, nodes, rehearsedPods] = await Promise.all([
+  const [outputs, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
     ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
     saved,
-    selects ? (ahead ? selected(ahead.pods, selector) : podsOf(deps, meta, key, selector)) : [],
+    selects ? (ahead?.pods ?? podsOf(deps, meta, key)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
-    rehearsal ? podsOf(deps, meta, key, rehearsal.spec?.selector ?? {}) : [],
+    rehearsal ? podsOf(deps, meta, key) : [],
   ]);
   return {
     serviceRecord,
     service,
     writer,
-    ...(rehearsal && { rehearsal: { service: rehearsal, pods: rehearsedPods } }),
-    pods,
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods, rehearsal.spec?.selector ?? {}) } }),
+    pods: selected(namespacePods, selector),
+    namespacePods,
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
@@ -129,14 +132,10 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource):
   return (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o));
 }
 
-async function podsOf(
-  deps: SyncDeps,
-  { cacheScope }: ClusterRecord,
-  key: ServiceKey,
-  selector: { readonly [key: string]: string },
-): Promise<readonly Pod[]> {
+/** All of the namespace: the map changes with the next call. */
+async function podsOf(deps: SyncDeps, { cacheScope }: ClusterRecord, key: ServiceKey): Promise<readonly Pod[]> {
   const pods = await deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), cacheScope);
-  return selected([...pods.values()], selector);
+  return [...pods.values()];
 }
 
 const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>

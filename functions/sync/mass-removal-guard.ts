@@ -37,6 +37,7 @@ export async function verifiedPods(
   const missed = new Set(after(live).filter((uid) => !known.has(uid))).size;
   if (missed === 0) return undefined;
   run.deps.metrics.put('Drift', missed, { cluster: run.key.cluster });
+  run.notes.push(`the mass-removal guard held back: the cluster has ${missed} pods for it that the snapshot lacks`);
   return live;
 }
 

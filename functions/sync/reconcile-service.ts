@@ -53,7 +53,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
   const admission = admit(meta, applicant);
   if (admission.kind === 'skip' || admission.kind === 'postpone') {
     await Promise.allSettled([ended, triggers]);
-    return nothingDone(admission.kind === 'skip' ? ok : admission.outcome);
+    return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
   try {
     const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, triggers, items, source: 'observed' }) : undefined;
@@ -117,8 +117,9 @@ async function prepare(
     managedBy: inputs.writer?.by === 'opt-in' ? optInManagedBy : slicesManagedBy,
     counts,
     live: claim.wasTakenOver,
-    server: new ServerState(meta.incarnation, inputs.outputs),
+    server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
     foreignWrites: [],
+    notes: [],
     nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
     assertTimeToWrite: () => void left.call(),
   };
@@ -176,6 +177,6 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const carriedOver = isWhole ? { outputs: server.mergeInto(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
-  const written = { server, api: run.brief, inputs, carriedOver };
+  const written = { server, api: run.brief, inputs, carriedOver, notes: run.notes };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

@@ -15,6 +15,9 @@ export interface RunResult extends FinishedRun {
   readonly server?: ServerState;
   readonly api?: ClusterApi;
   readonly inputs?: Inputs;
+  /** For the history: what the outcomes do not say, and why the run was not admitted. */
+  readonly notes?: readonly string[];
+  readonly heldBack?: string | undefined;
   /** If all of it went well: for the next run under the same lease. */
   readonly carriedOver?: CarriedOver | undefined;
 }

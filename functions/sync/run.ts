@@ -41,6 +41,8 @@ export interface Run {
   readonly server: ServerState;
   /** Versions of our objects that somebody else wrote, as this run has found them. */
   readonly foreignWrites: ForeignWrite[];
+  /** For the history: what the run met that its outcome does not say. */
+  readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
   readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; counts: GaugeRecord | undefined };
   /** Throws Postponed when there is too little time left to begin a write. */

@@ -4,8 +4,17 @@ import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
+/** An output as the run found it on the API server before it wrote one of that kind. */
+export interface FoundOutput {
+  readonly record: OutputRecord;
+  /** Who wrote its content last, where the API server says so. */
+  readonly manager: string | undefined;
+}
+
 export class ServerState {
   readonly #records = new Map<string, OutputRecord>();
+  readonly #found = new Map<string, FoundOutput>();
+  readonly #now: () => number;
   readonly #incarnation: number;
   readonly #before: readonly OutputRecord[];
   /** Something was written or read live: nothing is saved before a look whether the lease is still held. */
@@ -14,11 +23,27 @@ export class ServerState {
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
   /** Of these, slices of Services that opt in. */
   writesOptIn = 0;
+  /** When the API server had accepted the last of them. */
+  lastWriteMs: number | undefined;
 
   /** `before`: what was saved before this run. */
-  constructor(incarnation: number, before: readonly OutputRecord[] = []) {
+  constructor(incarnation: number, before: readonly OutputRecord[] = [], now: () => number = () => 0) {
     this.#incarnation = incarnation;
     this.#before = before;
+    this.#now = now;
+  }
+
+  /** A live read has found this object there, or not there although it is saved. */
+  recordFound(kind: OutputKind, object: OutputObject, at: 'present' | 'absent', manager?: string): void {
+    if (at === 'present') this.recordPresent(kind, object);
+    else this.recordAbsent(kind, object);
+    const key = `${kind}/${object.metadata.name}`;
+    const record = this.#records.get(key);
+    if (record && this.writes[kind] === 0) this.#found.set(key, { record, manager });
+  }
+
+  get found(): readonly FoundOutput[] {
+    return [...this.#found.values()];
   }
 
   /** The server holds this object. */
@@ -40,6 +65,7 @@ export class ServerState {
     this.needsLeaseCheck = true;
     this.writes[kind]++;
     if (slice && isOptInSlice(slice)) this.writesOptIn++;
+    this.lastWriteMs = this.#now();
   }
 
   get records(): readonly OutputRecord[] {

@@ -9,7 +9,7 @@ import { decideSlices } from '#shared/slices/sync.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from './cluster-failures.ts';
-import { noteIfForeign } from './foreign-writes.ts';
+import { lastManager, noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
 import { endOfRun, verifiedPods } from './mass-removal-guard.ts';
 import { mayBeOutdated, type Run } from './run.ts';
@@ -202,10 +202,10 @@ async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   const names = new Set(items.map((s) => s.metadata.name));
   for (const slice of items) {
     noteIfForeign(run, 'EndpointSlice', slice);
-    run.server.recordPresent('EndpointSlice', slice);
+    run.server.recordFound('EndpointSlice', slice, 'present', lastManager(slice)?.manager);
   }
   for (const saved of slicesIn(run.inputs.outputs).filter(isOurs(run)))
-    if (!names.has(saved.metadata.name)) run.server.recordAbsent('EndpointSlice', saved);
+    if (!names.has(saved.metadata.name)) run.server.recordFound('EndpointSlice', saved, 'absent');
   return items;
 }
 

@@ -4,10 +4,11 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
+import { type EndedRun, keepHistory } from './keep-history.ts';
 import type { CarriedOver } from './load.ts';
 import { beginBesideClaim } from './reads.ts';
 import { reconcileService } from './reconcile-service.ts';
-import { report, reportGivenUp } from './report.ts';
+import { type RunResult, report, reportGivenUp } from './report.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadlineMs`: when this worker is stopped. */
 export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {
@@ -35,10 +36,18 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
     const mayContinue = runs < maxRuns && endedMs - startedMs < maxHoldMs && deadlineMs - endedMs > 2 * reserveMs;
     // When the relay saw the change that a later run is for is not known.
     report(deps, service, run, { dueMs: runs === 1 ? message.observedAtMs : undefined, beganMs, endedMs });
-    const { next, gaveUp } = await finishWork(deps, claim, run, mayContinue);
+    const history = await keepHistory(deps, { claim, result: run, ...timesOf(message, run, runs === 1), beganMs, endedMs });
+    const { next, gaveUp } = await finishWork(deps, claim, { ...run, history }, mayContinue);
     await reportGivenUp(deps, service, run, gaveUp);
     if (next.kind !== 'continue') return next.kind === 'done';
     claim = next.claim;
     carriedOver = run.carriedOver;
   }
+}
+
+/** When the relay saw the change, without the batch period, and when the wake-up was due. */
+function timesOf(message: WakeUpMessage, { meta }: RunResult, isFirst: boolean): Pick<EndedRun, 'seenMs' | 'dueMs'> {
+  const batchMs = message.delayedByBatch ? (meta?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
+  const { observedAtMs, dueMs } = message;
+  return isFirst ? { seenMs: observedAtMs === undefined ? undefined : observedAtMs - batchMs, dueMs } : { seenMs: undefined, dueMs: undefined };
 }

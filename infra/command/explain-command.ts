@@ -2,6 +2,11 @@ import { Command } from 'commander';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
+interface Chosen extends HubChoice {
+  readonly at?: string;
+  readonly json?: boolean;
+}
+
 export const explainCommand = (): Command =>
   withHub(new Command('explain'))
     .summary('why a service has the endpoints that it has')
@@ -9,25 +14,37 @@ export const explainCommand = (): Command =>
     .argument('[cluster]', 'its id; without one the clusters are listed')
     .argument('[service]', 'NAMESPACE/SERVICE')
     .argument('[pod]', 'this pod alone')
+    .option('--at <time>', 'as it was then: 2026-03-01T14:03:00Z, 14:03 (UTC), 20m (ago)')
     .option('--json', 'the whole explanation as JSON')
     .addHelpText(
       'after',
       `
 Examples:
   $ fleet-endpoints explain demo-1 shop/web
+  $ fleet-endpoints explain demo-1 shop/web --at 14:03
   $ fleet-endpoints explain demo-1 shop/web web-7d4b9c-x2x8k --json`,
     )
-    .action(async (chosen: string | undefined, service: string | undefined, pod: string | undefined, options: HubChoice & { json?: boolean }) => {
-      const [{ chosenClusters }, { explain }, { explanationLines }, { say }] = await Promise.all([
+    .action(async (chosen: string | undefined, service: string | undefined, pod: string | undefined, options: Chosen) => {
+      const [{ chosenClusters }, { explain }, { explanationLines }, { say }, { explainThen }, { ofPod, thenLines }, { timeMs }] = await Promise.all([
         import('#infra/cli/connect-hub.ts'),
         import('#infra/cli/explain-service.ts'),
         import('#infra/cli/explain-text.ts'),
         import('#infra/cli/printable.ts'),
+        import('#infra/cli/history-service.ts'),
+        import('#infra/cli/history-text.ts'),
+        import('#infra/cli/when.ts'),
       ]);
       const { table } = await hubOf(options);
       const [cluster = ''] = await chosenClusters(table, chosen, false);
       const [, namespace, name] = service?.match(/^([^/]+)\/([^/]+)$/) ?? [];
       if (!namespace || !name) throw new UsageError(`which service? NAMESPACE/SERVICE is needed, ${JSON.stringify(service ?? '')} was given`);
-      const explanation = await explain(table, { cluster, namespace, name }, Date.now(), pod);
+      const key = { cluster, namespace, name };
+      const nowMs = Date.now();
+      if (options.at !== undefined) {
+        const all = await explainThen(table, key, timeMs('--at', options.at, nowMs), nowMs);
+        const then = pod === undefined ? all : ofPod(all, pod);
+        return say(...(options.json ? JSON.stringify(then, null, 2).split('\n') : thenLines(then, `${cluster} ${service}`)));
+      }
+      const explanation = await explain(table, key, nowMs, pod);
       say(...(options.json ? JSON.stringify(explanation, null, 2).split('\n') : explanationLines(explanation)));
     });

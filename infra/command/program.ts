@@ -8,6 +8,7 @@ import { clusterCommand } from './cluster-command.ts';
 import { configCommand } from './config-command.ts';
 import { consoleCommand } from './console-command.ts';
 import { explainCommand } from './explain-command.ts';
+import { historyCommand } from './history-command.ts';
 import { redriveCommand } from './redrive-command.ts';
 import { relayCommand } from './relay-command.ts';
 import { startCommand } from './start-command.ts';
@@ -29,7 +30,16 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     );
-  for (const command of [startCommand(), consoleCommand(), explainCommand(), clusterCommand(), redriveCommand(), relayCommand(), configCommand()])
+  for (const command of [
+    startCommand(),
+    consoleCommand(),
+    explainCommand(),
+    historyCommand(),
+    clusterCommand(),
+    redriveCommand(),
+    relayCommand(),
+    configCommand(),
+  ])
     all.addCommand(command);
   // Adds the commands `completion` and, hidden, `complete`, which the shells call.
   tab(all, { completionCommandName: 'completion' });

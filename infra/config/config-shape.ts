@@ -94,6 +94,7 @@ const cluster: Shape<ClusterConfig> = checked(
         maxEndpointsPerSlice: withDefault(integer(1, 1000), defaultSettings.maxEndpointsPerSlice),
         endpoints: withDefault(flag, defaultSettings.endpoints),
         slices: withDefault(flag, defaultSettings.slices),
+        historyDays: withDefault(integer(0, 90), defaultSettings.historyDays),
         optIn: optional(
           fields({
             cleanup: withDefault(flag, defaultOptInSettings.cleanup),

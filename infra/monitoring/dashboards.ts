@@ -117,7 +117,11 @@ export const fleetDashboard: Dashboard = {
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
         lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects'), of('IncarnationBumped', 'Sum', 'clusters made anew')]),
         lines('Touched by others', 'Count', [of('ForeignWrites', 'Sum', 'foreign writes'), of('Braked', 'Sum', 'brake')]),
-        lines('Given up', 'Count', [of('Parked', 'Sum', 'parked'), of('Quarantined', 'Sum', 'quarantined')]),
+        lines('Given up', 'Count', [
+          of('Parked', 'Sum', 'parked'),
+          of('Quarantined', 'Sum', 'quarantined'),
+          of('HistoryLost', 'Sum', 'records of the history'),
+        ]),
       ],
     },
     {

@@ -33,6 +33,9 @@ export class PurgeInProgress extends Error {
   override readonly name = 'PurgeInProgress';
 }
 
+/** Of the text of settings: for how long the history is kept changes nothing that a run does. */
+const whatRunsGoBy = (settings: string): string => JSON.stringify({ ...(JSON.parse(settings) as Partial<ClusterSettings>), historyDays: undefined });
+
 /**
  * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
  * is known already, its mode stay: a deploy must not undo a switch by hand. One that was taken out comes back as if it were new, in the mode given.
@@ -47,10 +50,10 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   // In the record itself for the version before, which may still run, or run again.
   const set: { readonly [attribute: string]: Value } = { settings, ...access };
   const before = await table.get(metaKey(cluster.id));
-  const former = before?.['settings'];
+  const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
-  const changes = former !== undefined && (former !== settings || optsIn);
+  const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn);
   const known = await table.update(
     metaKey(cluster.id),
     {

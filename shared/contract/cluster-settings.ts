@@ -5,6 +5,8 @@ export interface ClusterSettings {
   readonly maxEndpointsPerSlice: number;
   readonly endpoints: boolean;
   readonly slices: boolean;
+  /** Days for which what runs changed, and why, is kept; 0 for not at all. */
+  readonly historyDays: number;
   /** Of Services that opt in; defaults apply to what is left out. */
   readonly optIn?: Partial<OptInSettings>;
 }
@@ -18,4 +20,10 @@ export interface OptInSettings {
 
 export const defaultOptInSettings: OptInSettings = { cleanup: true, handoverSeconds: 30 };
 
-export const defaultSettings: ClusterSettings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true };
+export const defaultSettings: ClusterSettings = {
+  batchPeriodSeconds: 0,
+  maxEndpointsPerSlice: 100,
+  endpoints: true,
+  slices: true,
+  historyDays: 7,
+};

@@ -40,6 +40,10 @@ export interface SyncLimits {
   /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
   readonly triggersInline: number;
   readonly triggersPerBucket: number;
+  /** Pods that a record of the history names; the others are counted. */
+  readonly historyNamed: number;
+  /** The work item is filled with history up to the next multiple of this, bytes: what one unit of writing is for. */
+  readonly historyFills: number;
 }
 
 export interface SweepLimits {
@@ -168,6 +172,8 @@ export const defaultLimits: Limits = {
     mostLeaseEnds: 10_000,
     triggersInline: 1200,
     triggersPerBucket: 48,
+    historyNamed: 100,
+    historyFills: 1024,
   },
   sweep: {
     overdueMs: 90_000,

@@ -48,6 +48,7 @@ export const metrics = {
   WritesOptIn: { unit: 'Count', help: 'of WritesSlices those of slices for Services that opt in' },
   HandOverDeletes: { unit: 'Count', help: 'slices and Endpoints deleted that another writer of a Service had left' },
   OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service cannot be followed' },
+  HistoryLost: { unit: 'Count', help: 'runs whose record of the history could not be made or written: nothing else is affected' },
   ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },
   ShadowDifferences: { unit: 'Count', help: 'services whose endpoints in the cluster differ from ours, confirmed, as things are now' },
   Drift: { unit: 'Count', help: 'objects that a list, or the cluster when asked, told so differently that the snapshot was doubted' },

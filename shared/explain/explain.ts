@@ -62,6 +62,15 @@ export function explainPods(given: PodsInput): readonly PodExplanation[] {
   return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
 }
 
+/** One pod by itself, whatever is saved of it: is it to be an address, and why? What Endpoints have no room for depends on the others. */
+export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, known: KnownPod): Pick<PodExplanation, 'endpoints' | 'slices'> {
+  const selector = selectorOf(input.service);
+  const relation = relationOf(known, selector, new Set()) === 'selected' ? 'selected' : 'left';
+  const saved = { endpoints: undefined, slices: [] };
+  const world: World = { ...input, pods: [known], saved, optsIn: false, inEndpoints: new Map(), inSlices: new Map() };
+  return explainPod(world, known, relation, selector, undefined);
+}
+
 /** With the pods' places in the written outputs. */
 interface World extends PodsInput {
   readonly optsIn: boolean;

@@ -89,6 +89,7 @@ export const otherKey = ({ cluster, namespace, name }: ServiceKey, kind: OutputK
 export const oddServicesOf = (cluster: string, namespace: string): string => `${safe(cluster)}#ODD#${safe(namespace)}`;
 export const workOf = perService('WORK');
 export const triggersOf = perService('TRIGGER');
+export const historyOf = perService('HISTORY');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 

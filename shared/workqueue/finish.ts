@@ -22,6 +22,8 @@ export interface FinishedRun {
   readonly queues: QueueUrls | undefined;
   /** New text of trigger times; null: none on the item; undefined: as it is. */
   readonly triggers?: string | null | undefined;
+  /** The newest records of the service's history, packed; null: none on the item; undefined: as they are. */
+  readonly history?: Uint8Array | null | undefined;
   /** A generation was added during the run. */
   readonly isBehind?: boolean;
 }
@@ -45,7 +47,15 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
   const { after, retries, gaveUp } = decide(claim, run.outcomes, nowMs);
   await send(queues, claim, { retries, gaveUp, nowMs });
   const { leaseId, item } = claim;
-  const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers: run.triggers, nowMs };
+  const record: RunRecord = {
+    leaseId,
+    generation: item.generation,
+    before: item.controllers,
+    after,
+    triggers: run.triggers,
+    history: run.history,
+    nowMs,
+  };
   const next = await save(deps, claim, record, { isBehind: run.isBehind === true, mayContinue, queues });
   return { next, gaveUp };
 }

@@ -3,6 +3,7 @@
  * here: a conditional write that only one worker can win until the lease has run out. No other file knows the names of the attributes.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { itemSize } from '#shared/store/item-size.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
@@ -101,6 +102,8 @@ export interface RunRecord {
   readonly after: { readonly [C in Controller]?: ControllerState };
   /** New text of trigger times; null: none on this item; undefined: as it is. */
   readonly triggers: string | null | undefined;
+  /** The newest records of its history; null: none on this item; undefined: as they are. */
+  readonly history?: Uint8Array | null | undefined;
   readonly nowMs: number;
 }
 
@@ -141,7 +144,7 @@ export async function renew(table: Table, service: ServiceKey, record: RunRecord
   return item && decodeWork(item);
 }
 
-function changeOf({ before, after, triggers, nowMs }: RunRecord): {
+function changeOf({ before, after, triggers, history, nowMs }: RunRecord): {
   readonly set: { [attribute: string]: Value };
   readonly remove: readonly string[];
 } {
@@ -152,7 +155,22 @@ function changeOf({ before, after, triggers, nowMs }: RunRecord): {
     for (const field of fields) if (state[field] !== before[c][field]) set[attribute(c, field)] = state[field];
   }
   if (typeof triggers === 'string') set['tt'] = triggers;
-  return { set, remove: triggers === null ? ['tt'] : [] };
+  if (history) set['h'] = history;
+  return { set, remove: [...(triggers === null ? ['tt'] : []), ...(history === null ? ['h'] : [])] };
+}
+
+/**
+ * Bytes that the history may take of the item until it is larger than a multiple of `fills`: each of a run's three writes of the item would then be
+ * billed as one unit more. As the item is while its lease is held.
+ */
+export function roomForHistory(service: ServiceKey, { generation, triggers, lease, ...item }: WorkItem, fills: number): number {
+  const { liveReadGeneration: live, ranAtMs: ranAt } = item;
+  const { id = '', untilMs: until = ranAt } = lease ?? {};
+  const whole: { [attribute: string]: Value } = { gen: generation, live, lease: id, until, ranAt: until, ...dirtySince(service, until) };
+  for (const c of controllers) for (const field of fields) whole[attribute(c, field)] = item.controllers[c][field] || generation;
+  if (triggers !== undefined) whole['tt'] = triggers;
+  const size = itemSize({ ...key(service), ...whole, h: '' });
+  return (fills - (size % fills)) % fills;
 }
 
 export function decodeWork(item: Item | undefined): WorkItem {
@@ -169,5 +187,6 @@ export function decodeWork(item: Item | undefined): WorkItem {
     ranAtMs: number('ranAt'),
     controllers: { endpoints: state('endpoints'), slices: state('slices') },
     triggers: item['tt'] as string | undefined,
+    history: item['h'] instanceof Uint8Array ? item['h'] : undefined,
   };
 }

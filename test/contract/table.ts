@@ -1,5 +1,7 @@
 /** What every driver of the table must do. `make` gives a table that nobody else uses. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pack, readChunks, saveChunk, unpack } from '#shared/store/history-chunks.ts';
+import { historyOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {
@@ -49,6 +51,29 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       bytes[0] = 9;
       numbers.add(9);
       expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', bytes: Uint8Array.of(1), numbers: new Set([1]) });
+    });
+
+    it('an update sets bytes, and removes them', async () => {
+      await table.put({ pk: fresh(), sk: 's', a: 1 });
+      expect(await table.update({ pk, sk: 's' }, { set: { h: Uint8Array.of(1, 0, 255) } })).toEqual({
+        pk,
+        sk: 's',
+        a: 1,
+        h: Uint8Array.of(1, 0, 255),
+      });
+      expect(await table.update({ pk, sk: 's' }, { set: { a: 2 } })).toEqual({ pk, sk: 's', a: 2, h: Uint8Array.of(1, 0, 255) });
+      expect(await table.update({ pk, sk: 's' }, { remove: ['h'] })).toEqual({ pk, sk: 's', a: 2 });
+    });
+
+    it('gives the chunks of a history from a time on, with the records that were packed into them', async () => {
+      const service = { cluster: fresh(), namespace: 'ns', name: 'svc' };
+      const texts = ['[{"t":1,"e":0}]', JSON.stringify(Array.from({ length: 500 }, (_, i) => `pod-${i}`)), '[]'];
+      for (const [i, text] of texts.entries()) await saveChunk(table, service, { newestMs: 1000 * (i + 9), generation: i, packed: pack(text) }, 7);
+      const read = async (sinceMs: number) => (await readChunks(table, service, sinceMs)).map(unpack);
+      expect(await read(0)).toEqual(texts);
+      expect(await read(9_001)).toEqual(texts.slice(1));
+      expect(await read(11_001)).toEqual([]);
+      expect(await table.query(historyOf(service.cluster, 'ns', 'svc'), { atMost: 1 })).toMatchObject([{ ttl: 9 + 7 * 86_400 }]);
     });
 
     it('takes attributes with reserved and odd names', async () => {

@@ -28,7 +28,7 @@ describe('the clusters file', () => {
 
   it('fills in the settings that a cluster leaves out', () => {
     const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${relay} }`).clusters;
-    expect(cluster!.settings).toEqual({ batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true });
+    expect(cluster!.settings).toEqual({ batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true, historyDays: 7 });
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 

@@ -39,7 +39,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
   const mostUnderWay = between(podLog.mostUnderWay, 1, 4);
   const messageBytes = between(relay.messageBytes, 200, 4_000);
-  return {
+  const drawn: Limits = {
     election,
     podLog: {
       maxAgeMs,
@@ -114,4 +114,12 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       batchSize: between(runs.batchSize, 1, 3),
     },
   };
+  return { ...drawn, sync: withHistory(drawn.sync) };
 }
+
+/** Without a draw of its own, so that a seed's world is what it was otherwise. */
+const withHistory = (sync: Limits['sync']): Limits['sync'] => ({
+  ...sync,
+  historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
+  historyFills: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 2 * sync.triggersInline : sync.historyFills,
+});

@@ -309,6 +309,17 @@ export const mutants: readonly Mutant[] = [
     },
     table: keepsCircuit,
   },
+  {
+    name: 'records that leave the work item are written nowhere',
+    table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#HISTORY#') ? Promise.resolve(true) : table.put(item, condition)) }),
+  },
+  {
+    name: 'a run leaves no record',
+    table: (table, actor) =>
+      is('sync', actor)
+        ? { ...table, update: (key, { set: { h: _, ...set } = {}, ...more }, condition) => table.update(key, { ...more, set: set }, condition) }
+        : table,
+  },
   { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {
     name: 'parked work is re-driven with its old generation',

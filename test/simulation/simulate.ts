@@ -4,6 +4,7 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { historyErrors } from './history.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -159,6 +160,9 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
     }
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
+  // A worker that stood still past its lease may have saved outputs that are gone, until the resync looks.
+  if (resynced || world.profile.pauses === 0)
+    for (const wrong of await historyErrors(world.table, await world.table.items())) world.fail(`history: ${wrong}`);
   const { events, syncs, quarantine, parked } = world.queues;
   for (const q of [events, syncs]) for (const m of q.dead) world.fail(`dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
   for (const q of [quarantine, parked]) for (const m of q.messages.values()) world.fail(`in ${q.options.name}: ${m.body.slice(0, 300)}`);

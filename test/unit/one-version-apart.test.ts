@@ -1,5 +1,6 @@
 /** Relay, functions and table one version apart, as docs/upgrading.md promises it: end to end, with the real ingest and sync. */
 import { describe, expect, it } from 'vitest';
+import { readHistory } from '#infra/cli/history-service.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
@@ -134,9 +135,9 @@ describe('records', () => {
   /** What is optional in each record: an older version may not have written it yet. */
   const optional: readonly (readonly [records: RegExp, attributes: readonly string[]])[] = [
     [/^CLUSTER#c META$/, ['modeSince', 'recoveredAt', 'differenceAt', 'heartbeatAt', 'wakeAll', 'nodes']],
-    [/^c#WORK#/, ['live', 'ranAt', 'tt', 'ep_at', 'sl_at', 'ep_rg', 'sl_rg', 'ep_tries', 'sl_tries', 'ep_seq', 'sl_seq']],
+    [/^c#WORK#/, ['live', 'ranAt', 'tt', 'h', 'ep_at', 'sl_at', 'ep_rg', 'sl_rg', 'ep_tries', 'sl_tries', 'ep_seq', 'sl_seq']],
     [/^c#OUT#/, ['g']],
-    [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER|RESYNC)/, ['*']],
+    [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER|RESYNC|HISTORY)/, ['*']],
   ];
   const older = (items: readonly Item[]): readonly Item[] =>
     items.flatMap((item) => {
@@ -184,5 +185,24 @@ describe('records', () => {
       await pass(30);
       expect(addresses(world)).toHaveLength(3);
     }
+  });
+
+  it('records of the history stay as they are where a worker of the former version ends a run, and are read after it', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    const key = { cluster, namespace: 'default', name: 'svc' };
+    const { update } = world.table;
+    // It sets what it knows, and leaves every other attribute alone.
+    world.table.update = (at, { set: { h: _, ...set } = {}, ...more }, condition) => update(at, { set, ...more }, condition);
+    change(world);
+    await pass(8);
+    world.table.update = update;
+    expect((await readHistory(world.table, key, 0, world.now)).records.map((r) => r.generation)).toEqual([1]);
+    world.store.remove('Pod', 'default', 'pod-1');
+    await pass(8);
+    expect((await readHistory(world.table, key, 0, world.now)).records.at(-1)?.changes.map((c) => [c.pod, c.why])).toEqual([
+      ['pod-1', 'the pod is gone'],
+    ]);
+    expect(differences(world.store, 100)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { type ClusterSize, generator, withReadiness } from './cluster-objects.ts';
 import { dollarsOf, MeteredWorld, total, type Usage } from './metered-world.ts';
 
@@ -44,6 +45,12 @@ export async function costOfChanges(): Promise<readonly ChangeCost[]> {
   return costs;
 }
 
+/** US dollars a change, for the first scenario, that the history of its services makes of it. */
+export async function costOfHistory(): Promise<number> {
+  const [usual] = scenarios as readonly [Scenario];
+  return (total(await usageOf(usual)) - total(await usageOf(usual, { historyDays: 0 }))) / usual.changes;
+}
+
 export function printChanges(costs: readonly ChangeCost[]): void {
   console.log('A change of a pod’s readiness: what the relay forwards of it, what is written to the cluster, and the echoes of that\n');
   console.log('| | events a change | write units | read units | queue requests | log bytes | US dollars a million changes |');
@@ -60,8 +67,8 @@ export function printChanges(costs: readonly ChangeCost[]): void {
   console.log(`\nThe first row in parts: ${parts.join(', ')}.\n`);
 }
 
-async function usageOf(s: Scenario): Promise<Usage> {
-  const metered = await MeteredWorld.start(s);
+async function usageOf(s: Scenario, settings: Partial<ClusterSettings> = {}): Promise<Usage> {
+  const metered = await MeteredWorld.start(s, settings);
   const pods = metered.world.store.list('Pod');
   const ready = pods.map(() => true);
   const random = generator(7);

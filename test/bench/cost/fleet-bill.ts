@@ -33,7 +33,7 @@ interface Line {
 }
 
 /** The bill of a month, line by line, from counted units. `change`: what a change of a pod uses. */
-export async function printFleetBill({ usage, changes }: { readonly usage: Usage; readonly changes: number }): Promise<void> {
+export async function printFleetBill({ usage, changes }: { readonly usage: Usage; readonly changes: number }, historyEach: number): Promise<void> {
   const ofChanges = scaled(usage, changesAMonth / changes);
   const lines: readonly Line[] = [
     { what: 'changes of pods', each: total(ofChanges), idle: false, units: ofChanges },
@@ -45,6 +45,10 @@ export async function printFleetBill({ usage, changes }: { readonly usage: Usage
   ];
   printUnits(lines);
   printBill(lines);
+  const history = historyEach * changesAMonth;
+  console.log(
+    `The history (settings.historyDays) is ${history.toFixed(3)} of that a cluster, ${(history * goals.clusters).toFixed(2)} for ${goals.clusters}.`,
+  );
 }
 
 function printUnits(lines: readonly Line[]): void {

@@ -1,3 +1,4 @@
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { HubWorld } from '#test/support/hub-world.ts';
@@ -29,7 +30,7 @@ export class MeteredWorld {
   }
 
   /** A cluster whose first lists are applied and whose endpoints are written. */
-  static async start(size: ClusterSize): Promise<MeteredWorld> {
+  static async start(size: ClusterSize, settings: Partial<ClusterSettings> = {}): Promise<MeteredWorld> {
     const counts = new Counts();
     const write = (line: string): void => {
       counts.logBytes += Buffer.byteLength(line) + logLineBytes;
@@ -38,7 +39,7 @@ export class MeteredWorld {
     const world = await HubWorld.start({
       given: clusterObjects(size),
       startAt,
-      settings: {},
+      settings,
       metrics,
       flush: metrics.flush,
       clusterMetrics: 'few',

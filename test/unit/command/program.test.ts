@@ -36,7 +36,7 @@ function helpOf(command: Command): string {
 describe('help', () => {
   it('the command has what the documents name', () => {
     const names = program().commands.map((c) => c.name());
-    expect(names).toEqual(expect.arrayContaining(['start', 'console', 'explain', 'cluster', 'redrive', 'relay', 'config', 'completion']));
+    expect(names).toEqual(expect.arrayContaining(['start', 'console', 'explain', 'history', 'cluster', 'redrive', 'relay', 'config', 'completion']));
   });
 
   it.each(visible(program()).map((c) => [c.name(), c] as const))('the help of %s fits a screen of 80 columns and 24 lines', (_, command) => {
@@ -63,6 +63,7 @@ describe('mistakes', () => {
     [['start', '--kubconfig', 'f'], /unknown option '--kubconfig'\n\(Did you mean --kubeconfig\?\)/],
     [['start', '--clusters', '0'], /^error: --clusters 0: a whole number from 1 to 50\n$/],
     [['explain', 'demo-1', 'web'], /no hub: no local run has process id 1/],
+    [['history', 'demo-1', 'shop/web', '--since', '2w'], /--since 2w: a number with s, m, h or d is needed, as 30m or 2h/],
     [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
     [['relay', 'manifest'], /missing required argument 'cluster'/],
     [[], /Usage: fleet-endpoints/],

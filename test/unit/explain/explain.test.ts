@@ -69,7 +69,7 @@ describe('what is saved', () => {
   });
 
   it('what is saved is not compared for a controller that is switched off', () => {
-    const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true } });
+    const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true, historyDays: 7 } });
     const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, generation: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');

@@ -1,0 +1,38 @@
+/** History as lines for a terminal. */
+import type { Told } from '#shared/history/sentences.ts';
+import { spanText, timeText } from '#shared/history/sentences.ts';
+import type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
+import type { ToldHistory } from './history-service.ts';
+
+export function historyLines({ told, remarks }: ToldHistory, what: string): readonly string[] {
+  const lines = told.flatMap(({ headline, lines }) => [headline, ...lines.map((line) => `  ${line}`)]);
+  return [...(told.length === 0 ? [`nothing on record of ${what}`] : lines), ...remarks];
+}
+
+export const historyJson = ({ told }: ToldHistory): readonly string[] => told.map((record: Told) => JSON.stringify(record));
+
+export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, what: string): readonly string[] {
+  const listed = addresses.map((a) => `${placeText(a)}, ${a.state}${sinceText(a, atMs)}`);
+  const left = gone.map((a) => `${placeText(a)} was not listed any more${sinceText(a, atMs)}`);
+  return [
+    `${what} at ${timeText(atMs)}: ${summary}`,
+    ...(listed.length > 0 ? ['', 'Addresses', ...listed.map((line) => `  ${line}`)] : []),
+    ...(left.length > 0 ? ['', 'Gone', ...left.map((line) => `  ${line}`)] : []),
+    ...(caveats.length > 0 ? ['', 'Not certain', ...caveats.map((line) => `  ${line}`)] : []),
+  ];
+}
+
+/** The summary stays the service's. */
+export const ofPod = (then: Then, pod: string): Then => ({
+  ...then,
+  addresses: then.addresses.filter((a) => a.pod === pod),
+  gone: then.gone.filter((a) => a.pod === pod),
+});
+
+const placeText = ({ where, address, pod }: Pick<AddressThen, 'where' | 'address' | 'pod'>): string =>
+  `${where === 'Endpoints' ? where : `${where} slices`}: ${address}${pod ? ` (pod ${pod})` : ''}`;
+
+function sinceText({ sinceMs, why }: Pick<AddressThen, 'sinceMs' | 'why'> | GoneThen, atMs: number): string {
+  if (sinceMs === undefined) return ', as before the first record';
+  return ` since ${timeText(sinceMs)} (${spanText(atMs - sinceMs)} before)${why ? `: ${why}` : ''}`;
+}

@@ -1,0 +1,72 @@
+/** What one run of sync leaves behind: when it was due and done, how it ended, and for each pod what came, went or changed, and why. */
+import type { Controller } from '#shared/kube/controllers.ts';
+import type { Where } from './addresses.ts';
+
+/** One address in Endpoints or in the slices of one family. */
+export interface Move {
+  readonly where: Where;
+  readonly address: string;
+  /** Its state before and after the run, as `ready` or `not ready, terminating`; undefined: it was, or is, not listed. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  /** What changed beside the state: ports, node, zone, hints. */
+  readonly detail?: string | undefined;
+}
+
+export interface PodChange {
+  /** Empty for an address without a pod. */
+  readonly pod: string;
+  /** The reason that `explain` gave at that moment; empty where the moves say all there is. */
+  readonly why: string;
+  readonly moves: readonly Move[];
+  /** Another client had written `from`, and the run has written back what was there before. */
+  readonly isRepair?: boolean;
+}
+
+export interface Ending {
+  readonly kind: 'failed' | 'postponed';
+  readonly text: string;
+}
+
+export interface HistoryRecord {
+  /** When the run began; this and all other times in ms since the epoch. */
+  readonly atMs: number;
+  /** What the run covered; of several alike what the first of them did. */
+  readonly generation: number;
+  /** When the relay saw the change, with the batch period after it; undefined for a retry, and for a run under the lease of another one. */
+  readonly seenMs?: number | undefined;
+  /** When the wake-up was due. */
+  readonly dueMs?: number | undefined;
+  /** When the API server had accepted the last write. */
+  readonly acceptedMs?: number | undefined;
+  readonly endedMs: number;
+  readonly writes: { readonly endpoints: number; readonly slices: number };
+  /** How a controller ended that did not end well. */
+  readonly endings: { readonly [C in Controller]?: Ending };
+  /** Why the run did nothing, where that is not a controller's ending: the mode, a writer conflict. */
+  readonly heldBack?: string | undefined;
+  /** What a reader has to know beside: the mass-removal guard, a lease that was taken over. */
+  readonly notes: readonly string[];
+  /** Why what was there before the run is not known from the records before this one. */
+  readonly gap?: string | undefined;
+  readonly changes: readonly PodChange[];
+  /** Changed pods that are not named. */
+  readonly more: number;
+  /** So many runs in a row, this one included, ended like this; the first of them at `atMs`, the last at `untilMs`. */
+  readonly times: number;
+  readonly untilMs: number;
+}
+
+/** By what a reader knows a record again that it has met before. */
+export const identityOf = ({ atMs, generation }: HistoryRecord): string => `${atMs} ${generation}`;
+
+/** From when on the API server had what the record says. */
+export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
+
+/** Is there anything in it that a reader would miss? */
+export const isWorthKeeping = (r: HistoryRecord): boolean =>
+  r.writes.endpoints + r.writes.slices > 0 ||
+  Object.keys(r.endings).length > 0 ||
+  r.heldBack !== undefined ||
+  r.gap !== undefined ||
+  r.changes.length + r.more > 0;

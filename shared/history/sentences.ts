@@ -1,0 +1,107 @@
+/** A record as sentences. */
+import type { Controller } from '#shared/kube/controllers.ts';
+import { inEndpoints } from './addresses.ts';
+import { effectiveMs, type HistoryRecord, type Move, type PodChange } from './history-record.ts';
+
+export interface Told {
+  readonly atMs: number;
+  /** `wrote`, `failed`, `held` back, or only `found` what was there. */
+  readonly kind: 'wrote' | 'failed' | 'held' | 'found';
+  /** The run in one line: when, what it did and how fast. */
+  readonly headline: string;
+  /** One for each pod and reason, then what else is to be known. */
+  readonly lines: readonly string[];
+}
+
+/** Only changes of that address or pod are told. */
+export interface Filter {
+  readonly address?: string | undefined;
+  readonly pod?: string | undefined;
+}
+
+/** Undefined: the record says nothing of the filter's pod or address. A record that does not name all its pods may, and says that. */
+export function tell(record: HistoryRecord, filter: Filter = {}): Told | undefined {
+  const changes = filtered(record.changes, filter);
+  const isFiltered = filter.address !== undefined || filter.pod !== undefined;
+  if (isFiltered && changes.length === 0 && record.more === 0 && kindOf(record) === 'wrote') return undefined;
+  return { atMs: effectiveMs(record), kind: kindOf(record), headline: headline(record), lines: [...changes.map(changeText), ...remarks(record)] };
+}
+
+export function filtered(changes: readonly PodChange[], { address, pod }: Filter): readonly PodChange[] {
+  return changes.flatMap((change) => {
+    if (pod !== undefined && change.pod !== pod) return [];
+    const moves = address === undefined ? change.moves : change.moves.filter((m) => m.address === address);
+    return moves.length > 0 ? [{ ...change, moves }] : [];
+  });
+}
+
+export function kindOf({ endings, heldBack, writes }: HistoryRecord): Told['kind'] {
+  const all = Object.values(endings);
+  if (all.some((e) => e.kind === 'failed')) return 'failed';
+  if (heldBack !== undefined || all.length > 0) return 'held';
+  return writes.endpoints + writes.slices > 0 ? 'wrote' : 'found';
+}
+
+const headline = (r: HistoryRecord): string => `${timeText(effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
+
+function deedOf(r: HistoryRecord): string {
+  const { endpoints, slices } = r.writes;
+  const written = [
+    ...(endpoints > 0 ? ['Endpoints'] : []),
+    ...(slices > 0 ? [slices === 1 ? '1 slice' : `${slices.toLocaleString('en')} slices`] : []),
+  ];
+  const repeated = r.times > 1 ? `, ${r.times} times until ${timeText(r.untilMs)}` : '';
+  if (r.heldBack !== undefined) return `held back: ${r.heldBack}${repeated}`;
+  const endings = (Object.entries(r.endings) as [Controller, NonNullable<HistoryRecord['endings'][Controller]>][]).map(
+    ([controller, { kind, text }]) => {
+      const what = kind === 'failed' ? 'failed' : 'held back';
+      return { both: `${what}: ${text}`, one: `${controllerNames[controller]} ${what}: ${text}` };
+    },
+  );
+  const [first, second] = endings;
+  const ended = second && first?.both === second.both ? [second.both] : endings.map((e) => e.one);
+  const wrote = written.length > 0 ? [`wrote ${written.join(' and ')}`] : [];
+  return `${[...wrote, ...ended].join('; ') || 'wrote nothing'}${repeated}`;
+}
+
+const controllerNames = { endpoints: 'Endpoints', slices: 'EndpointSlices' } as const satisfies { readonly [C in Controller]: string };
+
+/** From the change to the accepted write, in the parts that a reader can do something about. */
+function speedOf({ seenMs, dueMs, atMs, acceptedMs }: HistoryRecord): readonly string[] {
+  if (acceptedMs === undefined) return [];
+  if (seenMs !== undefined) {
+    const parts = [...(dueMs === undefined ? [] : [`due ${spanText(dueMs - seenMs)}`]), `run ${spanText(atMs - seenMs)}`];
+    return [`accepted ${spanText(acceptedMs - seenMs)} after the relay saw the change (${parts.join(', ')} after it)`];
+  }
+  return dueMs === undefined ? [] : [`accepted ${spanText(acceptedMs - dueMs)} after it was due`];
+}
+
+function changeText({ pod, why, moves, isRepair }: PodChange): string {
+  const byAddress = Map.groupBy(moves, (m) => JSON.stringify([m.address, m.from, m.to, m.detail]));
+  const texts = [...byAddress.values()].map((of) => moveText(of, isRepair === true));
+  return `${pod ? `pod ${pod}: ` : ''}${texts.join('; ')}${why && `: ${why}`}`;
+}
+
+/** Moves that differ in their places only. */
+function moveText(moves: readonly Move[], isRepair: boolean): string {
+  const [{ address, from, to, detail }] = moves as readonly [Move];
+  const places = moves.map((m) => placeText(m.where)).join(' and ');
+  const back = isRepair ? ' was put back:' : '';
+  if (from === undefined) return `${address}${back} came to ${places}, ${to}`;
+  if (to === undefined) return `${address}${back} went from ${places}, where it was ${from}`;
+  const changed = [...(from === to ? [] : [`from ${from} to ${to}`]), ...(detail ? [detail] : [])];
+  return `${address}${back} changed in ${places}: ${changed.join('; ')}`;
+}
+
+const placeText = (where: string): string => (where === inEndpoints ? where : `${where} slices`);
+
+const remarks = ({ more, notes, gap }: HistoryRecord): readonly string[] => [
+  ...(more > 0 ? [`and ${more.toLocaleString('en')} more ${more === 1 ? 'pod' : 'pods'}, which this record does not name`] : []),
+  ...notes,
+  ...(gap === undefined ? [] : [gap]),
+];
+
+/** "2026-03-01T10:00:00.123Z". */
+export const timeText = (ms: number): string => new Date(ms).toISOString();
+
+export const spanText = (ms: number): string => (ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000).toLocaleString('en')} s`);

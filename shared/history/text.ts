@@ -1,0 +1,103 @@
+/** Records as text for the table: lists and short names, as each byte is billed. Text of the former version is read by the next; what is not known is left out. */
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import type { Ending, HistoryRecord, Move, PodChange } from './history-record.ts';
+
+const controllerCodes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
+const endingCodes = { failed: 'f', postponed: 'p' } as const satisfies { readonly [K in Ending['kind']]: string };
+
+type MoveText = readonly [where: string, address: string, from: string | 0, to: string | 0, detail?: string];
+type ChangeText = readonly [pod: string, why: string, moves: readonly MoveText[], repair?: 1];
+
+/** Times are distances from `t`: back to the past for `s` and `d`, on for the others. */
+interface RecordText {
+  readonly t: number;
+  readonly g: number;
+  readonly s?: number;
+  readonly d?: number;
+  readonly a?: number;
+  readonly e: number;
+  readonly w?: readonly [endpoints: number, slices: number];
+  readonly o?: { readonly [code: string]: readonly [kind: string, text: string] };
+  readonly h?: string;
+  readonly k?: readonly string[];
+  readonly y?: string;
+  readonly c?: readonly ChangeText[];
+  readonly m?: number;
+  readonly n?: number;
+  readonly u?: number;
+}
+
+export const encodeRecords = (records: readonly HistoryRecord[]): string => JSON.stringify(records.map(encode));
+
+/** Undefined: it is not a list of records, or of another version that this one cannot read. */
+export function decodeRecords(text: string): readonly HistoryRecord[] | undefined {
+  try {
+    const list = JSON.parse(text) as readonly RecordText[];
+    return Array.isArray(list) && list.every((r) => Number.isFinite(r?.t)) ? list.map(decode) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function encode(r: HistoryRecord): RecordText {
+  const endings = controllers.flatMap((c) => {
+    const ending = r.endings[c];
+    return ending ? [[controllerCodes[c], [endingCodes[ending.kind], ending.text]] as const] : [];
+  });
+  return {
+    t: r.atMs,
+    g: r.generation,
+    ...(r.seenMs !== undefined && { s: r.atMs - r.seenMs }),
+    ...(r.dueMs !== undefined && { d: r.atMs - r.dueMs }),
+    ...(r.acceptedMs !== undefined && { a: r.acceptedMs - r.atMs }),
+    e: r.endedMs - r.atMs,
+    ...(r.writes.endpoints + r.writes.slices > 0 && { w: [r.writes.endpoints, r.writes.slices] as const }),
+    ...(endings.length > 0 && { o: Object.fromEntries(endings) }),
+    ...(r.heldBack !== undefined && { h: r.heldBack }),
+    ...(r.notes.length > 0 && { k: r.notes }),
+    ...(r.gap !== undefined && { y: r.gap }),
+    ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
+    ...(r.more > 0 && { m: r.more }),
+    ...(r.times > 1 && { n: r.times, u: r.untilMs - r.atMs }),
+  };
+}
+
+const encodeChange = ({ pod, why, moves, isRepair }: PodChange): ChangeText => {
+  const list = moves.map(
+    ({ where, address, from, to, detail }): MoveText => [where, address, from ?? 0, to ?? 0, ...(detail ? [detail] : [])] as never,
+  );
+  return isRepair ? [pod, why, list, 1] : [pod, why, list];
+};
+
+function decode(r: RecordText): HistoryRecord {
+  const kindOf = (code: string): Ending['kind'] => (code === endingCodes.failed ? 'failed' : 'postponed');
+  const endings = controllers.flatMap((c) => {
+    const ending = r.o?.[controllerCodes[c]];
+    return ending ? [[c, { kind: kindOf(ending[0]), text: ending[1] }] as const] : [];
+  });
+  const [endpoints = 0, slices = 0] = r.w ?? [];
+  return {
+    atMs: r.t,
+    generation: r.g,
+    ...(r.s !== undefined && { seenMs: r.t - r.s }),
+    ...(r.d !== undefined && { dueMs: r.t - r.d }),
+    ...(r.a !== undefined && { acceptedMs: r.t + r.a }),
+    endedMs: r.t + r.e,
+    writes: { endpoints, slices },
+    endings: Object.fromEntries(endings),
+    ...(r.h !== undefined && { heldBack: r.h }),
+    notes: r.k ?? [],
+    ...(r.y !== undefined && { gap: r.y }),
+    changes: (r.c ?? []).map(decodeChange),
+    more: r.m ?? 0,
+    times: r.n ?? 1,
+    untilMs: r.t + (r.u ?? 0),
+  };
+}
+
+function decodeChange([pod, why, moves, repair]: ChangeText): PodChange {
+  const list = moves.map(([where, address, from, to, detail]): Move => {
+    return { where, address, from: from || undefined, to: to || undefined, ...(detail !== undefined && { detail }) };
+  });
+  return { pod, why, moves: list, ...(repair && { isRepair: true }) };
+}

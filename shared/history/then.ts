@@ -1,0 +1,104 @@
+/** How the addresses were at a time: those of now, with what the records since have changed taken back. */
+import { type Addresses, keyOf, type Listed } from './addresses.ts';
+import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
+import { kindOf, spanText, timeText } from './sentences.ts';
+
+export interface AddressThen extends Pick<Listed, 'where' | 'address' | 'pod' | 'state'> {
+  /** Since when it was so, and why; undefined where it has been so for longer than the records go back. */
+  readonly sinceMs?: number | undefined;
+  readonly why?: string | undefined;
+}
+
+/** An address that had gone by then. */
+export interface GoneThen extends Pick<Listed, 'where' | 'address' | 'pod'> {
+  readonly sinceMs: number;
+  readonly why: string;
+}
+
+export interface Then {
+  readonly atMs: number;
+  readonly summary: string;
+  readonly addresses: readonly AddressThen[];
+  readonly gone: readonly GoneThen[];
+  /** What makes the answer uncertain. */
+  readonly caveats: readonly string[];
+}
+
+/** `records`: all that are kept, oldest first. `now`: the addresses as they are saved. */
+export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
+  const later = records.filter((r) => effectiveMs(r) > atMs);
+  const earlier = records.filter((r) => effectiveMs(r) <= atMs);
+  const states = new Map<string, Pick<Listed, 'where' | 'address' | 'pod' | 'state'>>(now);
+  for (const { changes } of [...later].reverse()) for (const change of changes) takeBack(states, change);
+  const newest = newestChanges(earlier);
+  const addresses = [...states].map(([key, { where, address, pod, state }]): AddressThen => {
+    const change = newest.get(key);
+    return { where, address, pod, state, ...(change?.to === state && { sinceMs: change.atMs, why: change.why }) };
+  });
+  const gone = [...newest.values()].flatMap(({ to, where, address, pod, atMs: sinceMs, why }) =>
+    to === undefined && !states.has(keyOf({ where, address, pod })) ? [{ where, address, pod, sinceMs, why }] : [],
+  );
+  return { atMs, summary: summaryOf(addresses, earlier, later, atMs), addresses: sorted(addresses), gone: sorted(gone), caveats: caveatsOf(later) };
+}
+
+function takeBack(states: Map<string, Pick<Listed, 'where' | 'address' | 'pod' | 'state'>>, { pod, moves, isRepair }: PodChange): void {
+  if (isRepair) return;
+  for (const { where, address, from } of moves) {
+    const key = keyOf({ where, address, pod });
+    if (from === undefined) states.delete(key);
+    else states.set(key, { where, address, pod, state: from });
+  }
+}
+
+interface Newest extends Pick<Listed, 'where' | 'address' | 'pod'> {
+  readonly to: string | undefined;
+  readonly atMs: number;
+  readonly why: string;
+}
+
+/** By address, the newest change that the records name. */
+export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<string, Newest> {
+  const newest = new Map<string, Newest>();
+  for (const record of records) {
+    for (const { pod, why, moves, isRepair } of record.changes) {
+      if (isRepair) continue;
+      for (const { where, address, to } of moves)
+        newest.set(keyOf({ where, address, pod }), { where, address, pod, to, why, atMs: effectiveMs(record) });
+    }
+  }
+  return newest;
+}
+
+const sorted = <A extends Pick<Listed, 'where' | 'address' | 'pod'>>(list: readonly A[]): readonly A[] =>
+  [...list].sort((a, b) => (a.pod === b.pod ? (keyOf(a) < keyOf(b) ? -1 : 1) : a.pod < b.pod ? -1 : 1));
+
+function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryRecord[], later: readonly HistoryRecord[], atMs: number): string {
+  const pods = Map.groupBy(addresses, (a) => a.pod || a.address);
+  const ready = [...pods.values()].filter((of) => of.some((a) => a.state.startsWith('ready'))).length;
+  const count =
+    pods.size === 0 ? 'No address was listed' : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;
+  const last = earlier.at(-1);
+  const next = later.find((r) => r.changes.length + r.more > 0 && (r.seenMs ?? r.dueMs ?? r.atMs) <= atMs);
+  const before = last
+    ? `; the last run on record before that ${kindWords[kindOf(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
+    : '; no run before that is on record';
+  const owed = next ? `; a change that the hub knew of already was accepted at ${timeText(effectiveMs(next))}` : '';
+  return `${count}${before}${owed}.`;
+}
+
+const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', found: 'found what was there' } as const;
+
+function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
+  return later.flatMap((r) => {
+    const unnamed =
+      r.more > 0 ? [`${timeText(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
+    const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; before that it may have been otherwise`];
+    const repairs = r.changes.filter((c) => c.isRepair);
+    const repaired = repairs[0]
+      ? [
+          `${timeText(effectiveMs(r))} put back ${repairs.length === 1 ? 'a pod' : `${repairs.length} pods`}: ${repairs[0].why}, since when is not known`,
+        ]
+      : [];
+    return [...unnamed, ...gap, ...repaired];
+  });
+}

@@ -1,0 +1,203 @@
+/** Records of the history: what is made of outputs before and after, as text, and as a time line that can be gone back. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressesOf, keyOf, type Output } from '#shared/history/addresses.ts';
+import { changesBetween } from '#shared/history/changes.ts';
+import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
+import { append } from '#shared/history/journal.ts';
+import { tell } from '#shared/history/sentences.ts';
+import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
+import { addressesThen, newestChanges } from '#shared/history/then.ts';
+import { pack, unpack } from '#shared/store/history-chunks.ts';
+
+const conditions = fc.constantFrom(
+  { ready: true, serving: true, terminating: false },
+  { ready: false, serving: false, terminating: false },
+  { ready: false, serving: true, terminating: true },
+  { ready: false, serving: false, terminating: true },
+);
+const podNames = fc.integer({ min: 0, max: 7 });
+const ports = fc.constantFrom([{ name: 'http', port: 80, protocol: 'TCP' }], [{ name: 'http', port: 8080, protocol: 'TCP' }], []);
+const targetRef = (i: number) => ({ kind: 'Pod', name: `pod-${i}` });
+
+const slice = fc
+  .record({
+    addressType: fc.constantFrom('IPv4', 'IPv6'),
+    ports,
+    endpoints: fc.uniqueArray(fc.record({ i: podNames, conditions, zone: fc.constantFrom('a', 'b', undefined) }), { selector: (e) => e.i }),
+  })
+  .map(({ endpoints, ...rest }) => ({
+    ...rest,
+    metadata: { name: 's' },
+    endpoints: endpoints.map(({ i, zone, ...e }) => ({ ...e, addresses: [`10.0.0.${i}`], targetRef: targetRef(i), ...(zone && { zone }) })),
+  }));
+const endpoints = fc.record({ ready: fc.uniqueArray(podNames), notReady: fc.uniqueArray(podNames), ports }).map(({ ready, notReady, ports }) => {
+  const list = (of: readonly number[]) => of.map((i) => ({ ip: `10.0.0.${i}`, targetRef: targetRef(i) }));
+  const others = notReady.filter((i) => !ready.includes(i));
+  return { metadata: { name: 'e' }, subsets: [{ addresses: list(ready), notReadyAddresses: list(others), ports }] };
+});
+const outputs = fc
+  .tuple(fc.array(slice, { maxLength: 3 }), fc.option(endpoints))
+  .map(([s, e]) => [...s, ...(e ? [e] : [])] as unknown as readonly Output[]);
+
+const record = (atMs: number, more: Partial<HistoryRecord> = {}): HistoryRecord => ({
+  atMs,
+  generation: atMs,
+  acceptedMs: atMs + 1,
+  endedMs: atMs + 2,
+  writes: { endpoints: 1, slices: 1 },
+  endings: {},
+  notes: [],
+  changes: [],
+  more: 0,
+  times: 1,
+  untilMs: atMs,
+  ...more,
+});
+
+const recordsOf = (states: readonly (readonly Output[])[], mostNamed = 100): readonly HistoryRecord[] =>
+  states.slice(1).map((state, i) => {
+    const saved = addressesOf(states[i] as readonly Output[]);
+    return record(
+      1000 * (i + 1),
+      changesBetween({ saved, found: saved }, addressesOf(state), (pod, where) => `${pod} in ${where}`, 'x', mostNamed),
+    );
+  });
+
+const statesOf = (then: ReturnType<typeof addressesThen>) => new Map(then.addresses.map((a) => [keyOf(a), a.state]));
+const listed = (state: readonly Output[]) => new Map([...addressesOf(state)].map(([key, { state }]) => [key, state]));
+
+describe('records of runs', () => {
+  it('records take the addresses of now back to what they were after each run', () => {
+    fc.assert(
+      fc.property(fc.array(outputs, { minLength: 2, maxLength: 6 }), (states) => {
+        const now = addressesOf(states.at(-1) as readonly Output[]);
+        const records = recordsOf(states);
+        for (const [i, state] of states.entries()) expect(statesOf(addressesThen(records, now, 1000 * i + 1))).toEqual(listed(state));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('records say of each address that they name the state that it has now', () => {
+    fc.assert(
+      fc.property(fc.array(outputs, { minLength: 2, maxLength: 6 }), (states) => {
+        const now = listed(states.at(-1) as readonly Output[]);
+        for (const [key, { to }] of newestChanges(recordsOf(states))) expect(now.get(key)).toBe(to);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('a record names as many pods as it may, and counts the others', () => {
+    fc.assert(
+      fc.property(outputs, outputs, fc.nat(4), (before, after, most) => {
+        const whole = recordsOf([before, after])[0] as HistoryRecord;
+        const cut = recordsOf([before, after], most)[0] as HistoryRecord;
+        const pods = (r: HistoryRecord) => new Set(r.changes.map((c) => c.pod)).size;
+        expect(pods(cut) + cut.more).toBe(pods(whole));
+        expect(pods(cut)).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  it('records are the same after they were packed', () => {
+    fc.assert(
+      fc.property(fc.array(outputs, { minLength: 2, maxLength: 5 }), fc.string(), (states, text) => {
+        const records = [
+          ...recordsOf(states),
+          record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'postponed', text } }, gap: text }),
+          record(6, { heldBack: text, notes: [text], more: 3, times: 4, untilMs: 99 }),
+          record(7, { changes: [{ pod: text, why: text, moves: [{ where: 'IPv4', address: text, from: 'a', to: undefined }], isRepair: true }] }),
+        ];
+        expect(decodeRecords(unpack(pack(encodeRecords(records))) ?? '')).toEqual(records);
+      }),
+    );
+  });
+
+  it('records of another version, and broken ones, are not read, whatever bytes they are', () => {
+    expect([unpack(Uint8Array.of(2, 1, 2)), unpack(new Uint8Array()), unpack(Uint8Array.of(1, 255, 255))]).toEqual([undefined, undefined, undefined]);
+    expect(['', '{}', '[1]', '[{"t":"x"}]', 'null'].map(decodeRecords)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    expect(decodeRecords('[{"t":5,"g":1,"e":2,"future":{"a":1}}]')).toMatchObject([{ atMs: 5, endedMs: 7, changes: [] }]);
+  });
+
+  it('a change of one pod packs into less than 120 bytes, and with others into less than 60', () => {
+    const changed = (i: number): HistoryRecord => {
+      const moves = ['Endpoints', 'IPv4'].map((where) => ({ where, address: `10.244.${i}.17`, from: 'not ready', to: 'ready' }));
+      const change = { pod: `checkout-5d8f9c${i}b7-x2k9${i}`, why: `its Ready condition is True since 2026-11-22T18:0${i}:12Z`, moves };
+      return record(1_795_370_000_000 + i * 61_234, { seenMs: 1_795_370_000_000 + i * 61_234 - 92, changes: [change] });
+    };
+    const size = (count: number) => pack(encodeRecords(Array.from({ length: count }, (_, i) => changed(i)))).byteLength;
+    expect(size(1)).toBeLessThan(120);
+    expect(size(8) / 8).toBeLessThan(60);
+  });
+});
+
+describe('a new record', () => {
+  const byText = (text: string) => new TextEncoder().encode(text);
+  const appendAll = (records: readonly HistoryRecord[], room: number) => {
+    const chunks: HistoryRecord[] = [];
+    let kept: readonly HistoryRecord[] = [];
+    for (const r of records) {
+      const appended = append({ kept, room, pack: byText }, r);
+      expect(appended.packed?.byteLength ?? 0).toBeLessThanOrEqual(room);
+      expect(decodeRecords(new TextDecoder().decode(appended.packed ?? byText('[]')))).toEqual(appended.kept);
+      kept = appended.kept;
+      chunks.push(...(appended.chunk ?? []));
+    }
+    return { kept, chunks };
+  };
+
+  it('a new record is kept with those before it, or moves them to a chunk, and none is lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(300), { maxLength: 20 }), fc.nat(600), (sizes, room) => {
+        const records = sizes.map((size, i) => record(i, { notes: ['x'.repeat(size)] }));
+        const { kept, chunks } = appendAll(records, room);
+        expect([...chunks, ...kept]).toEqual(records);
+      }),
+    );
+  });
+
+  it('a run that was held back like the one before it is counted there', () => {
+    const held = (atMs: number, heldBack: string) => record(atMs, { writes: { endpoints: 0, slices: 0 }, heldBack });
+    const { kept } = appendAll([held(1, 'a'), held(2, 'a'), held(3, 'a'), held(4, 'b'), record(5), record(6)], 2000);
+    expect(kept.map((r) => [r.atMs, r.times, r.untilMs])).toEqual([
+      [1, 3, 3],
+      [4, 1, 4],
+      [5, 1, 5],
+      [6, 1, 6],
+    ]);
+  });
+
+  it('a record is worth keeping if its run wrote, failed, was held back or found something, and not otherwise', () => {
+    const quiet = record(1, { writes: { endpoints: 0, slices: 0 } });
+    expect(isWorthKeeping(quiet)).toBe(false);
+    expect([record(1), { ...quiet, heldBack: 'x' }, { ...quiet, gap: 'x' }, { ...quiet, more: 1 }].every(isWorthKeeping)).toBe(true);
+    expect(isWorthKeeping({ ...quiet, endings: { slices: { kind: 'failed', text: 'x' } } })).toBe(true);
+  });
+});
+
+describe('sentences', () => {
+  it('a sentence says how an address changed in each place', () => {
+    const moves = [
+      { where: 'Endpoints', address: '10.0.0.1', from: 'ready', to: undefined },
+      { where: 'IPv4', address: '10.0.0.1', from: 'ready', to: 'not ready, terminating and serving' },
+    ];
+    expect(tell(record(0, { seenMs: -90, dueMs: -60, changes: [{ pod: 'p', why: 'terminating since x', moves }] }))).toEqual({
+      atMs: 1,
+      kind: 'wrote',
+      headline: '1970-01-01T00:00:00.001Z wrote Endpoints and 1 slice, accepted 91 ms after the relay saw the change (due 30 ms, run 90 ms after it)',
+      lines: [
+        'pod p: 10.0.0.1 went from Endpoints, where it was ready; 10.0.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since x',
+      ],
+    });
+  });
+
+  it('a sentence says one reason of both controllers once, and two apart', () => {
+    const quiet = { writes: { endpoints: 0, slices: 0 }, acceptedMs: undefined };
+    const ending = (text: string) => ({ kind: 'postponed', text }) as const;
+    const headline = (a: string, b: string) => tell(record(0, { ...quiet, endings: { endpoints: ending(a), slices: ending(b) } }))?.headline;
+    expect(headline('circuit: unreachable', 'circuit: unreachable')).toBe('1970-01-01T00:00:00.002Z held back: circuit: unreachable');
+    expect(headline('a', 'b')).toBe('1970-01-01T00:00:00.002Z Endpoints held back: a; EndpointSlices held back: b');
+  });
+});
