@@ -24,6 +24,7 @@ import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { MarkApplied } from './applied-part.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
+import { concernedByBatch } from './clusterset-wakes.ts';
 import { wakeConcerned, wakeKnown } from './concerned-services.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
@@ -136,6 +137,7 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
   const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
   deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
+  await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, [...early, ...missing]));
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }

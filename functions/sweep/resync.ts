@@ -10,6 +10,7 @@ import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type Place, walkServices } from '#shared/store/service-walk.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
@@ -41,7 +42,8 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const step = { services: due, entries: Math.min(mostResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step, deps.now());
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
+  const ofSet = walked.place ? [] : await clustersetWakeUps(deps.table, meta);
+  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
 }

@@ -133,16 +133,16 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource):
 }
 
 /** All of the namespace: the map changes with the next call. */
-async function podsOf(deps: SyncDeps, { cacheScope }: ClusterRecord, key: ServiceKey): Promise<readonly Pod[]> {
+export async function podsOf(deps: SyncDeps, { cacheScope }: ClusterRecord, key: ServiceKey): Promise<readonly Pod[]> {
   const pods = await deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), cacheScope);
   return [...pods.values()];
 }
 
-const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
+export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
 
 /** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
-async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
   deps.nodes.delete(meta.id);
   if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheScope) {

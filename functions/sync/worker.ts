@@ -3,6 +3,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
+import { reconcileClusterset } from './clusterset-run.ts';
 import type { SyncDeps } from './deps.ts';
 import { type EndedRun, keepHistory } from './keep-history.ts';
 import type { CarriedOver } from './load.ts';
@@ -27,7 +28,8 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
   for (let runs = 1; ; runs++) {
     const beganMs = deps.now();
     const besideClaim = runs === 1 ? reads : undefined;
-    const run = await reconcileService(deps, { claim, carriedOver, besideClaim, deadlineMs });
+    const run =
+      (await reconcileClusterset(deps, claim, deadlineMs)) ?? (await reconcileService(deps, { claim, carriedOver, besideClaim, deadlineMs }));
     if (run === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;

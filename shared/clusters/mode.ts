@@ -68,6 +68,8 @@ export const decodeWithdraws = (item: Item): boolean => item[optInAttributes.wit
 export interface Switches {
   readonly mode: Mode;
   readonly optIn: OptIn;
+  /** Left out: the cluster exports nothing. */
+  readonly clusterset?: { readonly exports: { readonly namespaces: readonly string[] | 'all' } };
 }
 
 /** Does the hub write the endpoints of Services that opt in? A pause stops these too. */
@@ -81,9 +83,10 @@ export const isWrittenTo: Condition = {
 
 /**
  * Does the snapshot decide about traffic? Then the word of one relay is not enough for a list that takes much away, nor for another cluster or history.
- * In shadow mode without opt-in nothing depends on the snapshot, and it follows the relay without delay.
+ * In shadow mode without opt-in and without exports nothing depends on the snapshot, and it follows the relay without delay.
  */
-export const isStrict = ({ mode, optIn }: Switches): boolean => mode !== 'shadow' || optIn === 'active';
+export const isStrict = ({ mode, optIn, clusterset }: Switches): boolean =>
+  mode !== 'shadow' || optIn === 'active' || (clusterset !== undefined && clusterset.exports.namespaces.length > 0);
 
 interface InMode {
   readonly mode: Mode;

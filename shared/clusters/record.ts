@@ -6,6 +6,7 @@ import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
+import { type ClustersetMembership, decodeMembership } from './clusterset-membership.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
 import { decodeMode, decodeModeSwitch, decodeOptIn, decodeWithdraws, isRegistered, type Mode, type ModeSwitch, optInAttributes } from './mode.ts';
 import { decodeReadiness, type Readiness } from './readiness.ts';
@@ -40,6 +41,7 @@ export interface ClusterRecord extends CircuitState {
   readonly optInSince: number;
   /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
   readonly withdrawsOptIn: boolean;
+  readonly clusterset: ClustersetMembership;
   readonly settings: ClusterSettings;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
@@ -92,6 +94,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     optIn,
     optInSince: number(optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
+    clusterset: decodeMembership(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),

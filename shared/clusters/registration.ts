@@ -66,7 +66,8 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   );
   const left = known ? undefined : await reregister(table, cluster, set, now);
   await ownQueues(table, cluster, access);
-  await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
+  // Not a put: the index also says whether the cluster imports (clusterset-membership.ts).
+  await table.update(clusterIndexKey(cluster.id), { set: { cluster: cluster.id } });
   return left;
 }
 

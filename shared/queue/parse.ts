@@ -54,7 +54,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
 }
 
 function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
-  text(e, 'ns', longestName, kind === 'Node');
+  text(e, 'ns', longestName, kind === 'Node' || kind === 'Namespace');
   text(e, 'name', longestName);
   version(e, 'rv');
   if (kind === 'Endpoints' || kind === 'EndpointSlice') {

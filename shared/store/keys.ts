@@ -76,6 +76,10 @@ export const shadowKey = (cluster: string, namespace: string, service: string): 
   sk: `${safe(namespace)}/${safe(service)}`,
 });
 
+/** What the clusters of a set export in a namespace. Of no cluster: it stays when one is removed. */
+export const setOf = (set: string, namespace: string): string => `SET#${safe(set)}#${safe(namespace)}`;
+export const setKey = (set: string, namespace: string, sk: string): Key => ({ pk: setOf(set, namespace), sk });
+
 const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
   `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
 export const outputsOf = perService('OUT');
@@ -96,7 +100,7 @@ export const workKey = (cluster: string, namespace: string, service: string): Ke
 /** The cluster whose snapshot the key belongs to; undefined for records about clusters: their own, access, audits, queues, and the index of them. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
-  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE'].includes(cluster) ? undefined : cluster;
+  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET'].includes(cluster) ? undefined : cluster;
 }
 
 /** Cluster, namespace and service of a work item's partition key. */

@@ -7,6 +7,7 @@ import { type Place, type Step, walkServices } from '#shared/store/service-walk.
 import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
+import { clustersetWakeUps } from './clusterset-wake-ups.ts';
 import { wakeNow } from './rules/message.ts';
 
 export interface AddAllDeps {
@@ -29,7 +30,8 @@ export interface Added {
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
-  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
+  const ofSet = place ? [] : await clustersetWakeUps(deps.table, meta);
+  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);
   return { services: wakeUps.length, place: isRecorded ? place : undefined };
 }

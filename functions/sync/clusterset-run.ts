@@ -1,0 +1,81 @@
+/** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
+import { ClusterApiError, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasRuns } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { controllers } from '#shared/kube/controllers.ts';
+import { type ClustersetWork, clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import { admitByCircuit } from './admission.ts';
+import { beginProbe, closedCircuit, openedCircuit, withoutCredentials } from './cluster-failures.ts';
+import type { ClustersetRun } from './clusterset-work.ts';
+import type { SyncDeps } from './deps.ts';
+import { runExport } from './export-run.ts';
+import { runImport } from './import-run.ts';
+import type { RunResult } from './report.ts';
+import { timeLeft } from './time-left.ts';
+
+/** Undefined: the claim is a service's. */
+export async function reconcileClusterset(deps: SyncDeps, claim: Claim, deadlineMs: number): Promise<RunResult | undefined> {
+  const work = clustersetWorkOf(claim.service.name);
+  if (!work) return undefined;
+  const meta = await readCluster(deps.table, claim.service.cluster);
+  const outcome = meta ? await outcomeOf(deps, meta, { claim, work, deadlineMs }) : ok;
+  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) };
+}
+
+interface ToRun {
+  readonly claim: Claim;
+  readonly work: ClustersetWork;
+  readonly deadlineMs: number;
+}
+
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, deadlineMs }: ToRun): Promise<Outcome> {
+  // The switch back wakes all of it again.
+  if (!hasRuns(meta)) return ok;
+  const listed = work.kind === 'export' ? 'ServiceExport' : 'Namespace';
+  if (!hasSynced(meta) || meta.lists.firstListOf[listed] !== meta.incarnation)
+    return { kind: 'postponed', reason: 'first lists not complete', waitSeconds: 2, coveredForSeconds: 30 };
+  const left = timeLeft(deps, deadlineMs);
+  const run: ClustersetRun = {
+    deps,
+    meta,
+    namespace: claim.service.namespace,
+    name: work.name,
+    rounds: claim.message.postponements ?? 0,
+    api: () => ownApi(deps, meta, claim, left.call),
+    apiOf: (other) => deps.cluster(other, left.call),
+    assertTimeToWrite: () => void left.call(),
+  };
+  try {
+    return await (work.kind === 'export' ? runExport(run) : runImport(run));
+  } catch (error) {
+    if (error instanceof Postponed) return error.outcome;
+    if (error instanceof ClusterApiError) {
+      if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
+      return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+    }
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    deps.log.error('run failed unexpectedly', { ...claim.service, error: text });
+    return { kind: 'failed', error: String(error) };
+  }
+}
+
+async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
+  const applicant = { isKnown: true, rounds: claim.message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
+  const admission = admitByCircuit(meta, applicant);
+  if (admission.kind === 'postpone') {
+    const { reason, waitSeconds, coveredForSeconds } = admission.outcome;
+    throw new Postponed(reason, waitSeconds, coveredForSeconds);
+  }
+  if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
+  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
+  const api = await deps.cluster({ ...meta, writer }, timeoutMs);
+  if (meta.circuit) {
+    await api.identity();
+    await closedCircuit(deps, meta);
+  }
+  return api;
+}

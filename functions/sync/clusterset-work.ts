@@ -1,0 +1,19 @@
+/** What the runs of exports and imports share. */
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { SyncDeps } from './deps.ts';
+
+export interface ClustersetRun {
+  readonly deps: SyncDeps;
+  readonly meta: ClusterRecord;
+  readonly namespace: string;
+  /** Of the export or import. */
+  readonly name: string;
+  /** How often in a row the run was postponed before. */
+  readonly rounds: number;
+  /** The API of the run's own cluster. Throws Postponed while its circuit is open: what needs no API comes first. */
+  readonly api: () => Promise<ClusterApi>;
+  /** The API of another cluster, to be read from. */
+  readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
+  readonly assertTimeToWrite: () => void;
+}

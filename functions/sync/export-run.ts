@@ -1,0 +1,102 @@
+/**
+ * The run of an export in its own cluster (MC-54, MC-55): what the cluster exports is written down for the set, the importers are woken, and the export
+ * says how it stands. In this order: each step can be repeated, and what needs the cluster's API comes last, so that a cluster which cannot be asked holds
+ * up no importer.
+ */
+import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { changedConditions, exportConditions } from '#shared/clusterset/conditions.ts';
+import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import { mergeExports } from '#shared/clusterset/merge.ts';
+import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { readSetEntries, type SetEntries, type SetKey, saveFace } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import type { ClustersetRun } from './clusterset-work.ts';
+
+export async function runExport(run: ClustersetRun): Promise<Outcome> {
+  const { deps, meta, namespace, name } = run;
+  const store = { table: deps.table, cluster: meta.id };
+  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  const [exportRecord, serviceRecord, entries] = await Promise.all([
+    readObject(store, 'ServiceExport', namespace, name),
+    readObject(store, 'Service', namespace, name),
+    readSetEntries(deps.table, key),
+  ]);
+  const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
+  const validity = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
+  const isNew = entries.faces.get(meta.id) !== face;
+  if (isNew) await saveFace(deps.table, key, meta.id, face);
+  await wakeImporters(run);
+  // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
+  const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
+  if (isNew) await wakeOthers(run, others, exportWork(name), 0);
+  if (serviceExport && validity) await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
+  return ok;
+}
+
+function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceExport, service: Service | undefined): ExportValidity {
+  const { namespace = '', name } = metadata;
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
+}
+
+/** What the merge reads of an export, and no more: a change of anything else wakes no other export. */
+function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Service): ExportedService {
+  const { clusterIP, ports, ipFamilies, sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = service.spec ?? {};
+  return {
+    cluster,
+    uid: metadata.uid ?? '',
+    createdAt: metadata.creationTimestamp as string | undefined,
+    labels: spec?.exportedLabels ?? {},
+    annotations: spec?.exportedAnnotations ?? {},
+    spec: {
+      ...(clusterIP === 'None' && { clusterIP }),
+      ...(ports && { ports: ports.map(({ targetPort: _, nodePort: __, ...port }) => port) }),
+      ...(ipFamilies && { ipFamilies }),
+      ...(sessionAffinity && { sessionAffinity }),
+      ...(sessionAffinityConfig && { sessionAffinityConfig }),
+      ...(internalTrafficPolicy && { internalTrafficPolicy }),
+      ...(trafficDistribution && { trafficDistribution }),
+    },
+  };
+}
+
+async function wakeImporters(run: ClustersetRun): Promise<void> {
+  const seconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
+  await wakeOthers(run, await listImporters(run.deps.table), importWork(run.name), seconds);
+}
+
+/** One cluster after the other has failed: the run is repeated, and the others are woken once more than they need. */
+async function wakeOthers({ deps, namespace }: ClustersetRun, clusters: readonly string[], service: string, delaySeconds: number): Promise<void> {
+  await concurrently(16, clusters, async (id) => {
+    const meta = await readCluster(deps.table, id);
+    if (!meta || meta.mode === 'draining' || meta.mode === 'removed') return;
+    const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs: undefined };
+    await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
+  });
+}
+
+async function sayConditions(run: ClustersetRun, validity: ExportValidity, { faces, winner }: SetEntries): Promise<void> {
+  const { deps, meta, namespace, name } = run;
+  // A cluster that the hub only watches is told nothing.
+  if (!meta.api) return;
+  const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
+  const merged = mergeExports(exports, { winner: winner === undefined ? undefined : JSON.parse(winner) });
+  const api = await run.api();
+  const current = await api.get('ServiceExport', namespace, name);
+  if (!current) return;
+  const said = exportConditions({ validity, conflicts: merged?.conflicts ?? [] });
+  const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
+  if (!conditions) return;
+  run.assertTimeToWrite();
+  await api.patchStatus('ServiceExport', namespace, name, { conditions });
+}

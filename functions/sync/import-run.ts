@@ -1,0 +1,151 @@
+/**
+ * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. What is
+ * there is read from the cluster in each run, and every write has preconditions: a run that is repeated finds nothing to write.
+ */
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { changedConditions } from '#shared/clusterset/conditions.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { planDerivedService } from '#shared/clusterset/derived-service.ts';
+import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import type { MergedExports } from '#shared/clusterset/merge.ts';
+import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import { annotationClusterset } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import type { ClustersetRun } from './clusterset-work.ts';
+import { readSources } from './import-sources.ts';
+import { writeImportedSlices } from './imported-slices-writes.ts';
+
+export async function runImport(run: ClustersetRun): Promise<Outcome> {
+  // What was imported before a switch to off stays as it is, as what else the hub has written does.
+  if (run.meta.clusterset.imports === 'off') return ok;
+  try {
+    return await writeImport(run);
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    if (isNamespaceTerminating(error)) return ok;
+    // Another client has just written it, or it is on its way out: the next run sees it as it is then.
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
+      return { kind: 'postponed', reason: 'what is to be written has changed', waitSeconds: 1 };
+    throw error;
+  }
+}
+
+async function writeImport(run: ClustersetRun): Promise<Outcome> {
+  const { deps, meta, namespace, name } = run;
+  const [takesImports, { merged, sources, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  if (takesImports === undefined) return ok;
+  const api = await run.api();
+  const current = await api.get('ServiceImport', namespace, name);
+  const { set } = meta.clusterset;
+  const wanted = takesImports ? merged : undefined;
+  const before = await api.get('Service', namespace, derivedName(namespace, name));
+  const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
+  if (plan.kind === 'not-ours') {
+    deps.log.warn('a ServiceImport of another implementation stands in the way', { cluster: meta.id, namespace, service: name });
+    return ok;
+  }
+  if (plan.kind !== 'unchanged') run.assertTimeToWrite();
+  if (plan.kind === 'delete') {
+    const { uid = '', resourceVersion = '' } = plan.object.metadata;
+    await api.delete('ServiceImport', namespace, name, { uid, resourceVersion });
+  }
+  if (!wanted || plan.kind === 'delete') return ok;
+  const serviceImport =
+    plan.kind === 'create'
+      ? await api.create('ServiceImport', body(plan.draft))
+      : plan.kind === 'update'
+        ? await api.replace('ServiceImport', plan.object)
+        : current;
+  if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
+  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before });
+  if (!derived) return ok;
+  const withAddresses = await writeAddresses(run, api, { merged: wanted, serviceImport, derived });
+  const written = await writeImportedSlices(run, api, { merged: wanted, sources, metaOf, derived });
+  await writeStatus(run, api, wanted, withAddresses);
+  return written.kind === 'ok' ? afterSilence(run, sources) : written;
+}
+
+/**
+ * What a silent source has changed meanwhile is owed until its word counts again: its own wake-ups have found it silent. Asked less and less often, for
+ * it may be gone for good.
+ */
+function afterSilence({ rounds }: ClustersetRun, sources: readonly ImportSource[]): Outcome {
+  const silent = sources.filter((source) => source.state === 'silent').map((source) => source.cluster);
+  if (silent.length === 0) return ok;
+  const waitSeconds = Math.min(firstLookSeconds * 2 ** Math.min(rounds, 5), longestLookSeconds);
+  return { kind: 'postponed', reason: `source is silent: ${silent.join(', ')}`, waitSeconds };
+}
+
+const firstLookSeconds = 10;
+const longestLookSeconds = 300;
+
+/** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
+async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): Promise<boolean | undefined> {
+  const record = await readObject({ table: deps.table, cluster: meta.id }, 'Namespace', '', namespace);
+  const found = decodeObjectOf('Namespace', record);
+  if (!found || found.metadata.deletionTimestamp) return undefined;
+  if (excludedNamespaces.includes(namespace)) return false;
+  return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
+}
+
+interface Derived {
+  readonly merged: MergedExports;
+  readonly serviceImport: ServiceImport;
+  readonly current: Service | undefined;
+}
+
+/** Undefined: there is none to write slices for now. */
+async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | undefined> {
+  const plan = planDerivedService(to);
+  if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;
+  if (plan.kind === 'not-ours') {
+    run.deps.log.warn('a Service that the hub did not make has the name of a derived Service', {
+      cluster: run.meta.id,
+      service: to.current?.metadata.name,
+    });
+    return undefined;
+  }
+  run.assertTimeToWrite();
+  if (plan.kind === 'update') return api.replace('Service', plan.object);
+  if (plan.kind === 'recreate') {
+    const { uid = '', resourceVersion = '', name } = plan.object.metadata;
+    await api.delete('Service', run.namespace, name, { uid, resourceVersion });
+  }
+  return api.create('Service', plan.draft);
+}
+
+interface Addressed {
+  readonly merged: MergedExports;
+  readonly serviceImport: ServiceImport;
+  readonly derived: Service;
+}
+
+/** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
+async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived }: Addressed): Promise<ServiceImport> {
+  const { namespace, name, meta } = run;
+  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived });
+  if (plan.kind !== 'update') return serviceImport;
+  run.assertTimeToWrite();
+  return api.replace('ServiceImport', plan.object);
+}
+
+async function writeStatus(run: ClustersetRun, api: ClusterApi, merged: MergedExports, { metadata, status }: ServiceImport): Promise<void> {
+  const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const ready = [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }] as const;
+  const conditions = changedConditions(ready, { generation: metadata.generation, conditions: status?.conditions }, now);
+  const { clusters, endpointSliceObjects } = importStatus(merged);
+  const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
+  if (!conditions && isSaid) return;
+  run.assertTimeToWrite();
+  const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
+  await api.patchStatus('ServiceImport', run.namespace, run.name, next);
+}
+
+const body = <D extends { readonly spec: object }>(draft: D) => ({ apiVersion: mcsApiVersion, kind: 'ServiceImport' as const, ...draft });

@@ -1,0 +1,54 @@
+/** What the clusters of a set export, by namespace and name: what every importer's merge is made of. */
+import { setKey, setOf } from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+export interface SetKey {
+  readonly set: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface SetEntries {
+  /** By cluster, what its export run has found last, as text (shared/clusterset's ExportedService). A cluster that exports no more is not there. */
+  readonly faces: ReadonlyMap<string, string>;
+  /** Text of the sticky winner. */
+  readonly winner: string | undefined;
+}
+
+/** Of one name. One strong read, so that a merge sees every export that was written before it was woken. */
+export async function readSetEntries(table: Table, { set, namespace, name }: SetKey): Promise<SetEntries> {
+  // "$" is the byte behind "#".
+  const items = await table.query(setOf(set, namespace), { from: `${name}#`, to: `${name}$` });
+  const faces = items.flatMap((item) => {
+    const { cluster } = partsOf(item);
+    return cluster === undefined ? [] : [[cluster, item[face] as string] as const];
+  });
+  return { faces: new Map(faces), winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined };
+}
+
+/** The names that are exported in a namespace, or were. */
+export async function namesInSet(table: Table, set: string, namespace: string): Promise<readonly string[]> {
+  return [...new Set((await table.query(setOf(set, namespace))).map((item) => partsOf(item).name))];
+}
+
+/** By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. */
+export async function saveFace(table: Table, key: SetKey, cluster: string, text: string | undefined): Promise<void> {
+  const at = setKey(key.set, key.namespace, faceOf(key.name, cluster));
+  if (text === undefined) await table.delete(at);
+  else await table.put({ ...at, [face]: text });
+}
+
+/** False: another run has named a winner since `before` was read. */
+export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
+  const at = setKey(key.set, key.namespace, winnerOf(key.name));
+  return table.put({ ...at, [face]: text }, before === undefined ? { absent: face } : { attribute: face, is: '=', value: before });
+}
+
+const face = 'f';
+const faceOf = (name: string, cluster: string): string => `${name}#E#${cluster}`;
+const winnerOf = (name: string): string => `${name}#W`;
+
+function partsOf({ sk }: Item): { readonly name: string; readonly cluster: string | undefined } {
+  const [name = '', what, cluster] = sk.split('#');
+  return { name, cluster: what === 'E' ? cluster : undefined };
+}

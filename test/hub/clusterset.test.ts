@@ -1,0 +1,346 @@
+/** Services across clusters: the real ingest and sync over several clusters, each with an API server of its own. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
+
+const derived = derivedName('shop', 'web');
+const object = (kind: string, metadata: object, more: object = {}): RawObject =>
+  ({ apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'web', ...metadata }, ...more }) as unknown as RawObject;
+
+const namespace = object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns' });
+const service = (spec: object = {}): RawObject =>
+  object(
+    'Service',
+    { uid: 'web' },
+    {
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: '10.96.0.9',
+        ipFamilies: ['IPv4'],
+        selector: { app: 'web' },
+        ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
+        ...spec,
+      },
+    },
+  );
+const pod = (name: string, ip: string, ready = true): RawObject =>
+  object(
+    'Pod',
+    { name, uid: name, labels: { app: 'web' } },
+    {
+      spec: { nodeName: 'node-1', containers: [] },
+      status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+    },
+  );
+const anExport = (createdAt = '2026-01-01T00:00:00Z', uid = 'export'): RawObject =>
+  ({
+    ...object('ServiceExport', { uid, creationTimestamp: createdAt, generation: 1 }, { spec: {} }),
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  }) as RawObject;
+
+const open = { sameness: 'all' } as const;
+const exporter = (ip: string, more: Partial<MemberOptions> = {}): MemberOptions => ({
+  ...open,
+  exports: { namespaces: ['shop'] },
+  ...more,
+  given: [namespace, service(), pod('web-1', `${ip}.1`), pod('web-2', `${ip}.2`), anExport(), ...(more.given ?? [])],
+});
+const importer: MemberOptions = { ...open, imports: 'active', given: [namespace] };
+
+const importIn = (world: SetWorld, id: string) => world.of(id).store.find('ServiceImport', 'shop', 'web') as unknown as ServiceImport | undefined;
+const derivedIn = (world: SetWorld, id: string) => world.of(id).store.find('Service', 'shop', derived) as unknown as Service | undefined;
+const slicesIn = (world: SetWorld, id: string) =>
+  (world.of(id).store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[]).filter(
+    (s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy,
+  );
+const seen = (world: SetWorld, id: string): readonly string[] =>
+  slicesIn(world, id)
+    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .sort();
+const conditions = (world: SetWorld, id: string) =>
+  Object.fromEntries(
+    ((world.of(id).store.find('ServiceExport', 'shop', 'web') as unknown as ServiceExport | undefined)?.status?.conditions ?? []).map((c) => [
+      c.type,
+      `${c.status} ${c.reason}`,
+    ]),
+  );
+const both = ['b 10.2.0.1 true', 'b 10.2.0.2 true', 'c 10.3.0.1 true', 'c 10.3.0.2 true'];
+
+describe('a service that two clusters export', () => {
+  const three = () => SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0', { imports: 'active' }) });
+
+  it('a service that two clusters export is an import, a derived Service and slices of each source in every importer', async () => {
+    const world = await three();
+    await world.pass(10);
+    for (const id of ['a', 'c']) {
+      expect(seen(world, id)).toEqual(both);
+      const { spec, status, metadata } = importIn(world, id) as ServiceImport;
+      expect(spec).toMatchObject({
+        type: 'ClusterSetIP',
+        ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+        ips: derivedIn(world, id)?.spec?.clusterIPs,
+      });
+      expect(status).toMatchObject({
+        clusters: [{ cluster: 'b' }, { cluster: 'c' }],
+        endpointSliceObjects: 'Present',
+        conditions: [{ type: 'Ready', status: 'True' }],
+      });
+      expect(metadata.annotations?.['multicluster.kubernetes.io/derived-service']).toBe(derived);
+      expect(derivedIn(world, id)?.spec?.selector).toBeUndefined();
+    }
+    expect(importIn(world, 'b')).toBeUndefined();
+    for (const id of ['b', 'c'])
+      expect(conditions(world, id)).toEqual({ Valid: 'True Valid', Ready: 'True Exported', Conflict: 'False NoConflicts' });
+    expect(world.warnings).toEqual([]);
+  });
+
+  it('a service that two clusters export is written once, and then only where a pod changes', async () => {
+    const world = await three();
+    await world.pass(10);
+    for (const { writes } of world.members.values()) writes.length = 0;
+    await world.pass(600);
+    for (const { writes } of world.members.values()) expect(writes).toEqual([]);
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(4);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.1 false', ...both.slice(1)]);
+    expect(world.of('a').writes).toEqual(['replace EndpointSlice']);
+  });
+
+  it('a service that one cluster exports no more loses that cluster’s slices alone, and the import goes with the last export', async () => {
+    const world = await three();
+    await world.pass(10);
+    const ofC = () => slicesIn(world, 'a').filter((s) => s.metadata.labels?.[labelSourceCluster] === 'c');
+    const before = ofC();
+    world.of('b').store.remove('ServiceExport', 'shop', 'web');
+    await world.pass(6);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    expect(ofC()).toEqual(before);
+    expect(importIn(world, 'a')?.status?.clusters).toEqual([{ cluster: 'c' }]);
+    world.of('c').store.remove('ServiceExport', 'shop', 'web');
+    await world.pass(6);
+    for (const id of ['a', 'c']) {
+      expect(importIn(world, id)).toBeUndefined();
+      expect(derivedIn(world, id)).toBeUndefined();
+      expect(slicesIn(world, id)).toEqual([]);
+    }
+  });
+
+  it('exports that differ say so on each of them, and no more once they agree', async () => {
+    const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0'),
+      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+    });
+    await world.pass(10);
+    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+    expect(importIn(world, 'a')?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    world.of('c').store.apply(service());
+    await world.pass(10);
+    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'False NoConflicts' });
+    expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'c 10.3.0.1 true']);
+  });
+});
+
+describe('a source cluster', () => {
+  it('a source whose relay is silent keeps its slices as they are, and catches up when it is heard again (MC-70)', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(10);
+    world.of('b').isHeard = false;
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(600);
+    world.of('c').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 true', 'c 10.3.0.2 true']);
+    world.of('b').isHeard = true;
+    await world.of('b').sendHeartbeat(world.nowMs);
+    await world.of('b').sendList('Pod', 'again');
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.2 true', 'c 10.3.0.2 true']);
+  });
+
+  it('a source whose API cannot be asked is imported all the same: the importer asks its own', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    world.of('b').apiAnswers = false;
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a source of which most pods vanish is asked first, and its slices stay while it cannot be (MC-74)', async () => {
+    const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(22);
+    world.of('b').apiAnswers = false;
+    for (const { metadata } of pods) world.of('b').store.remove('Pod', 'shop', metadata.name);
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(22);
+    world.of('b').apiAnswers = true;
+    await world.pass(120);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a source says nothing beyond its own ranges of addresses and its own namespaces', async () => {
+    const forged = pod('forged', '10.99.0.1');
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0', { exports: { namespaces: ['shop'], podCidrs: ['10.2.0.0/16'] }, given: [forged] }),
+      c: exporter('10.3.0', { exports: { namespaces: ['other'] } }),
+    });
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    expect(conditions(world, 'c')).toEqual({ Valid: 'False NotAllowed', Ready: 'False Failed', Conflict: 'False NoConflicts' });
+  });
+});
+
+describe('a switch', () => {
+  it('a switch takes exports away without a deploy, and gives them back', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(10);
+    await saveMembership(world.table, 'b', { ...noMembership, ...open });
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    expect(conditions(world, 'b')).toMatchObject({ Valid: 'False NotAllowed' });
+    await saveMembership(world.table, 'b', { ...noMembership, ...open, exports: { namespaces: 'all' } });
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both);
+  });
+
+  it('a switch makes a cluster an importer of what is exported already; switched off, it leaves its imports as they are', async () => {
+    const world = await SetWorld.start({ a: { ...importer, imports: 'off' }, b: exporter('10.2.0') });
+    await world.pass(70);
+    expect(importIn(world, 'a')).toBeUndefined();
+    await saveMembership(world.table, 'a', { ...noMembership, ...open, imports: 'active' });
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    await saveMembership(world.table, 'a', { ...noMembership, ...open });
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a cluster that is taken out leaves no endpoint of its own in the others, and no entry in the set (MC-82)', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(10);
+    world.of('b').isHeard = false;
+    await drainCluster(world.table, 'b', world.nowMs);
+    await world.pass(400);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    expect(importIn(world, 'a')?.status?.clusters).toEqual([{ cluster: 'c' }]);
+    const keys = world.table.dump().filter(({ pk, sk }) => pk.startsWith('SET#') && sk.endsWith('#b'));
+    expect(keys).toEqual([]);
+  });
+
+  it('a resync finds what no wake-up has told: an import whose slices another client has deleted', async () => {
+    const limits = { ...defaultLimits, sweep: { ...defaultLimits.sweep, resyncMinutes: 10 } };
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') }, limits);
+    await world.pass(10);
+    for (const { metadata } of slicesIn(world, 'a')) world.of('a').store.remove('EndpointSlice', 'shop', metadata.name);
+    await world.pass(1_800);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+});
+
+describe('an importing cluster', () => {
+  const labelled = object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns', labels: { 'fleet-endpoints/clusterset': 'default' } });
+
+  it('an importer takes imports into namespaces with the label of the set, and withdraws them when it goes (MC-60)', async () => {
+    const world = await SetWorld.start({ a: { imports: 'active', given: [namespace] }, b: exporter('10.2.0') });
+    await world.pass(10);
+    expect(importIn(world, 'a')).toBeUndefined();
+    world.of('a').store.apply(labelled);
+    await world.pass(6);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    world.of('a').store.apply(namespace);
+    await world.pass(6);
+    expect(importIn(world, 'a')).toBeUndefined();
+    expect(slicesIn(world, 'a')).toEqual([]);
+  });
+
+  it('an importer without the namespace gets nothing, until it is made', async () => {
+    const world = await SetWorld.start({ a: { ...importer, given: [] }, b: exporter('10.2.0') });
+    await world.pass(10);
+    expect(importIn(world, 'a')).toBeUndefined();
+    world.of('a').store.create('Namespace', '', { metadata: { name: 'shop' } });
+    await world.pass(6);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it.each<[string, (store: Store) => void]>([
+    [
+      'edits the import',
+      (store) => {
+        const current = store.get('ServiceImport', 'shop', 'web');
+        store.replace('ServiceImport', 'shop', 'web', { ...current, spec: { ...current.spec, ports: [] } });
+      },
+    ],
+    ['deletes the derived Service', (store) => void store.remove('Service', 'shop', derived)],
+    ['deletes the import', (store) => void store.remove('ServiceImport', 'shop', 'web')],
+  ])('an importer puts it right when a user %s', async (_, act) => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    act(world.of('a').store);
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    expect(importIn(world, 'a')?.spec.ports).toHaveLength(1);
+    expect(importIn(world, 'a')?.spec.ips).toEqual(derivedIn(world, 'a')?.spec?.clusterIPs);
+  });
+
+  it('an importer leaves the import of another implementation, and a Service under the derived name, as they are (MC-80)', async () => {
+    const foreign = {
+      ...object('ServiceImport', { uid: 'theirs' }, { spec: { type: 'ClusterSetIP', ports: [] } }),
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+    };
+    const users = { ...service(), metadata: { namespace: 'shop', name: derived, uid: 'theirs' } } as RawObject;
+    const world = await SetWorld.start({
+      a: { ...importer, given: [namespace, foreign as RawObject] },
+      b: exporter('10.2.0'),
+      d: { ...importer, given: [namespace, users] },
+    });
+    const before = [world.of('a').store.get('ServiceImport', 'shop', 'web'), world.of('d').store.get('Service', 'shop', derived)];
+    await world.pass(60);
+    expect([world.of('a').store.get('ServiceImport', 'shop', 'web'), world.of('d').store.get('Service', 'shop', derived)]).toEqual(before);
+    expect(seen(world, 'd')).toEqual([]);
+  });
+
+  it('an importer whose API is down holds up no other, and catches up by itself', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), d: importer });
+    world.of('a').apiAnswers = false;
+    await world.pass(10);
+    expect(seen(world, 'd')).toEqual(both.slice(0, 2));
+    world.of('a').apiAnswers = true;
+    await world.pass(300);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('an importer makes the derived Service again where the import becomes headless', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    world.of('b').store.apply(service({ clusterIP: 'None' }));
+    await world.pass(20);
+    expect(derivedIn(world, 'a')?.spec?.clusterIP).toBe('None');
+    expect(importIn(world, 'a')?.spec).toMatchObject({ type: 'Headless' });
+    expect(importIn(world, 'a')?.spec.ips).toBeUndefined();
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a derived Service that is exported in its turn is refused: what is imported is not exported again (MC-63)', async () => {
+    const again = { ...anExport(), metadata: { ...anExport().metadata, name: derived } } as RawObject;
+    const world = await SetWorld.start({ a: { ...importer, exports: { namespaces: 'all' } }, b: exporter('10.2.0') });
+    await world.pass(10);
+    world.of('a').store.apply(again);
+    await world.pass(10);
+    const status = (world.of('a').store.get('ServiceExport', 'shop', derived) as unknown as ServiceExport).status;
+    expect(status?.conditions?.[0]).toMatchObject({ type: 'Valid', status: 'False', reason: 'DerivedService' });
+    expect(world.of('a').store.list('ServiceImport')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,210 @@
+/**
+ * Several clusters and one hub in memory and in virtual time, as hub-world.ts has one: each cluster with its own store, queues, API and relay without a
+ * network.
+ */
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { freshCaches } from '#functions/ingest/warm-caches.ts';
+import { encodeParts } from '#functions/relay/list-parts.ts';
+import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
+import { sweep } from '#functions/sweep/sweep.ts';
+import { syncBatch } from '#functions/sync/batch.ts';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { collectGarbage } from '#infra/local/apiserver/gc.ts';
+import { Store } from '#infra/local/apiserver/store.ts';
+import { ClusterApiError } from '#shared/cluster/errors.ts';
+import type { ClusterApi } from '#shared/cluster/port.ts';
+import { type ClustersetMembership, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { Mode } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
+import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { memoryClusterApi } from './cluster-memory.ts';
+import { memoryClusterQueues } from './queue-memory.ts';
+import { startAt } from './small-cluster.ts';
+import { memoryTable } from './table-memory.ts';
+
+export interface MemberOptions extends Partial<ClustersetMembership> {
+  readonly mode?: Mode;
+  readonly given?: readonly RawObject[];
+}
+
+const heartbeatMs = 15_000;
+
+class Member {
+  readonly id: string;
+  readonly store: Store;
+  readonly queues;
+  readonly writes: string[] = [];
+  /** The relay says nothing while it is not. */
+  isHeard = true;
+  apiAnswers = true;
+  readonly #header: EventsHeader;
+
+  constructor(world: SetWorld, id: string, given: readonly RawObject[]) {
+    let uids = 0;
+    this.id = id;
+    this.store = new Store({ now: () => world.nowMs, uid: () => `${id}-${++uids}`, suffix: () => `${++uids}` });
+    for (const object of given) this.store.apply(object);
+    this.queues = memoryClusterQueues(() => world.nowMs, id);
+    const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
+    this.#header = { v: messageVersion, cluster: id, session: 's1', uid, base: String(this.store.resourceVersion) };
+  }
+
+  /** Its API, which notes what is written. */
+  get api(): ClusterApi {
+    const inner = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
+    const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
+      (async (...args: A): Promise<R> => {
+        if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
+        if (verb !== '') this.writes.push(`${verb} ${String(args[0])}`);
+        return call(...args);
+      }) as never;
+    const read = ['get', 'list', 'identity', 'allows', 'dryRunCreate'];
+    const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
+    return Object.fromEntries(verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : verb, call)])) as unknown as ClusterApi;
+  }
+
+  async startRelay(): Promise<void> {
+    for (const kind of allKinds) {
+      await this.#sendList(kind);
+      this.store.watch(kind, ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous));
+    }
+  }
+
+  async sendList(kind: Kind, listId: string): Promise<void> {
+    await this.#sendList(kind, listId);
+  }
+
+  async sendHeartbeat(atMs: number): Promise<void> {
+    const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: atMs, waiting: 0 } as EventsMessage);
+  }
+
+  async #sendList(kind: Kind, listId = 'first'): Promise<void> {
+    const asOf = String(this.store.resourceVersion);
+    const page = this.store.list(kind).map((object) => {
+      const rv = object.metadata.resourceVersion ?? '0';
+      const entry = isInput(kind) ? inputEntry(kind, object as never, rv) : outputEntry(kind, object as never, rv);
+      return { key: keyOf(object as never), entry };
+    });
+    const list = { header: this.#header, kind, asOf, listId: `${kind}-${listId}` };
+    const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: defaultLimits.relay.partBytes });
+    if (this.isHeard) await this.queues.events.send(bodies.map((body) => ({ body })));
+  }
+
+  async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
+    const asOf = String(this.store.resourceVersion);
+    const wasOf = previous?.metadata.labels?.['kubernetes.io/service-name'];
+    const moved = wasOf !== undefined && wasOf !== object.metadata.labels?.['kubernetes.io/service-name'];
+    const entry = isInput(kind)
+      ? deleted
+        ? deletedInput(object as never, asOf, 0)
+        : inputEntry(kind, object as never, asOf)
+      : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
+    await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
+  }
+
+  async #send(message: EventsMessage): Promise<void> {
+    if (this.isHeard) await this.queues.events.send([{ body: encodeMessage(message) }]);
+  }
+}
+
+export class SetWorld {
+  nowMs = startAt;
+  readonly table = memoryTable();
+  readonly members = new Map<string, Member>();
+  readonly metrics = new Map<string, number>();
+  readonly warnings: string[] = [];
+  #nextBeatMs = startAt;
+  #nextSweepMs = startAt + 60_000;
+  readonly #deps;
+
+  private constructor(limits: Limits) {
+    const log: Log = {
+      info() {},
+      warn: (text) => void this.warnings.push(text),
+      error: (text, fields) => void this.warnings.push(`${text} ${JSON.stringify(fields)}`),
+      with: () => log,
+    };
+    const metrics: Metrics = { put: (name, value) => void this.metrics.set(name, (this.metrics.get(name) ?? 0) + value) };
+    let ids = 0;
+    this.#deps = {
+      table: this.table,
+      limits,
+      queues: (cluster: string) => this.of(cluster).queues,
+      cluster: async (meta: ClusterRecord) => this.of(meta.id).api,
+      metrics,
+      log,
+      now: () => this.nowMs,
+      random: () => 0.5,
+      newLeaseId: () => `lease-${++ids}`,
+      newId: () => `id-${++ids}`,
+      flush: () => {},
+      events: eventRecorder({ now: () => this.nowMs, log }),
+      leaseEndWakeUps: new LeaseEndWakeUps(),
+      pods: new PodCache(),
+      nodes: new Map(),
+      caches: freshCaches(),
+    };
+  }
+
+  static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
+    const world = new SetWorld(limits);
+    for (const [id, { mode = 'shadow', given = [], ...membership }] of Object.entries(members)) {
+      const member = new Member(world, id, given);
+      world.members.set(id, member);
+      const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
+      await registerCluster(world.table, { id, mode, api }, startAt);
+      await saveMembership(world.table, id, { ...noMembership, ...membership });
+      await member.startRelay();
+    }
+    return world;
+  }
+
+  of(id: string): Member {
+    const member = this.members.get(id);
+    if (!member) throw new Error(`no cluster ${id}`);
+    return member;
+  }
+
+  async pass(seconds: number): Promise<void> {
+    const endMs = this.nowMs + seconds * 1000;
+    for (;;) {
+      const times = [...this.members.values()].flatMap(({ queues }) => [queues.events.nextAt(), queues.syncs.nextAt()]);
+      const nextMs = Math.min(this.#nextBeatMs, this.#nextSweepMs, ...times.map((at) => at ?? Number.POSITIVE_INFINITY));
+      if (nextMs >= endMs) break;
+      this.nowMs = Math.max(this.nowMs, nextMs);
+      if (this.nowMs >= this.#nextBeatMs) {
+        this.#nextBeatMs += heartbeatMs;
+        for (const member of this.members.values()) await member.sendHeartbeat(this.nowMs);
+      }
+      if (this.nowMs >= this.#nextSweepMs) {
+        this.#nextSweepMs += 60_000;
+        await sweep(this.#deps);
+      }
+      for (const { id, queues, store } of this.members.values()) {
+        await this.#deliver(queues.events, (records) => ingestBatch(this.#deps, id, records));
+        await this.#deliver(queues.syncs, (records) => syncBatch(this.#deps, id, records, this.nowMs + 30_000));
+        collectGarbage(store);
+      }
+    }
+    this.nowMs = endMs;
+  }
+
+  async #deliver(
+    queue: Member['queues']['events'],
+    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[]) => Promise<readonly string[]>,
+  ): Promise<void> {
+    const records = queue.receive(10);
+    if (records.length === 0) return;
+    const failed = await handle(records);
+    for (const r of records) if (!failed.includes(r.messageId)) queue.delete(r.receiptHandle);
+  }
+}
