@@ -26,9 +26,16 @@ export function emfMetrics(write: (line: string) => void, now: () => number, nam
       else group.values.set(name, [value]);
     },
     flush() {
+      const lines: Section[][] = [];
       for (const { dimensions, values } of groups.values()) {
-        for (const part of documents(values)) write(JSON.stringify(document({ namespace, clusterMetrics }, dimensions, part, now())));
+        for (const part of parts(values)) {
+          const section = { dimensions, values: part };
+          const line = lines.find((sections) => sections.every((other) => mayShareALine(section, other)));
+          if (line) line.push(section);
+          else lines.push([section]);
+        }
       }
+      for (const line of lines) write(JSON.stringify(document({ namespace, clusterMetrics }, line, now())));
       groups.clear();
     },
   };
@@ -44,17 +51,17 @@ type Part = ReadonlyMap<Name, readonly number[]>;
 /** Upstream's all count something. */
 const unitOf = (name: Name): Unit => (name in declared ? declared[name as MetricName].unit : 'Count');
 
-function documents(values: Part): Part[] {
-  const parts: Part[] = [];
+function parts(values: Part): Part[] {
+  const found: Part[] = [];
   for (
     let left = [...values];
     left.length > 0;
     left = left.filter(([, list]) => list.length > maxValues).map(([n, list]) => [n, list.slice(maxValues)])
   ) {
     for (let i = 0; i < left.length; i += maxMetrics)
-      parts.push(new Map(left.slice(i, i + maxMetrics).map(([n, list]) => [n, list.slice(0, maxValues)])));
+      found.push(new Map(left.slice(i, i + maxMetrics).map(([n, list]) => [n, list.slice(0, maxValues)])));
   }
-  return parts;
+  return found;
 }
 
 interface Kept {
@@ -62,30 +69,51 @@ interface Kept {
   readonly clusterMetrics: ClusterMetrics;
 }
 
-function document({ namespace, clusterMetrics }: Kept, dimensions: Dimensions, values: Part, nowMs: number): object {
+/** Observations with the same dimensions. */
+interface Section {
+  readonly dimensions: Dimensions;
+  readonly values: Part;
+}
+
+/**
+ * A line costs a hundred bytes beside its metrics. Each label and each metric has one value in it, so observations that differ in a label's value, and a
+ * metric with two sets of labels, are on lines of their own.
+ */
+function mayShareALine(a: Section, b: Section): boolean {
+  const isEqual = (name: string): boolean => !(name in b.dimensions) || a.dimensions[name] === b.dimensions[name];
+  return (
+    a.dimensions['cluster'] === b.dimensions['cluster'] &&
+    Object.keys(a.dimensions).every(isEqual) &&
+    ![...a.values.keys()].some((n) => b.values.has(n))
+  );
+}
+
+function document(kept: Kept, line: readonly Section[], nowMs: number): object {
+  return {
+    _aws: { Timestamp: nowMs, CloudWatchMetrics: line.flatMap((section) => directives(kept, section)) },
+    ...Object.assign({}, ...line.map(({ dimensions }) => dimensions)),
+    ...Object.fromEntries(line.flatMap(({ values }) => [...values]).map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
+  };
+}
+
+function directives({ namespace, clusterMetrics }: Kept, { dimensions, values }: Section): readonly object[] {
   const labels = Object.keys(dimensions).filter((name) => name !== 'cluster');
   const names = [...values.keys()];
   const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
     Namespace: namespace,
     Dimensions,
-    Metrics: metrics.map((name) => ({ Name: name, Unit: unitOf(name) })),
+    // Without a unit a value is a number: a count needs no word of its own on each line.
+    Metrics: metrics.map((name) => ({ Name: name, ...(unitOf(name) !== 'Count' && { Unit: unitOf(name) }) })),
   });
   const ofCluster =
     'cluster' in dimensions
       ? names.filter((name) => isGauge(name) || isKeptOfCluster(clusterMetrics, name as MetricName, values.get(name) ?? []))
       : [];
   const ofFleet = names.filter((name) => !ofCluster.includes(name));
-  return {
-    _aws: {
-      Timestamp: nowMs,
-      CloudWatchMetrics: [
-        ...(ofCluster.length > 0 ? [directive([labels, [...labels, 'cluster']], ofCluster)] : []),
-        ...(ofFleet.length > 0 ? [directive([labels], ofFleet)] : []),
-      ],
-    },
-    ...dimensions,
-    ...Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
-  };
+  return [
+    ...(ofCluster.length > 0 ? [directive([labels, [...labels, 'cluster']], ofCluster)] : []),
+    ...(ofFleet.length > 0 ? [directive([labels], ofFleet)] : []),
+  ];
 }
 
 /** A gauge of upstream's means nothing without its cluster: sweep publishes it only where it is kept for each. */

@@ -6,6 +6,9 @@
 import { ingestBatch } from '#functions/ingest/batch.ts';
 import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { encodeParts } from '#functions/relay/list-parts.ts';
+import { Meter } from '#functions/relay/meter.ts';
+import { Outbox } from '#functions/relay/outbox.ts';
+import { isEcho } from '#functions/relay/own-write.ts';
 import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry } from '#functions/relay/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
@@ -24,6 +27,7 @@ import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
+import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { memoryClusterApi } from './cluster-memory.ts';
@@ -51,8 +55,11 @@ export interface HubWorldOptions {
   readonly flush?: () => void;
   /** Of sweep; all by default. */
   readonly clusterMetrics?: ClusterMetrics;
-  /** Told of each batch that a function takes off a queue, for counting. */
-  readonly onBatch?: (stage: 'ingest' | 'sync', messages: number) => void;
+  /** Changes go through the relay's own outbox, which gathers them. Otherwise each is sent at once, by itself. */
+  readonly gathers?: boolean;
+  /** Told of each request that sends messages, ten at the most, and of each batch that a function takes off a queue, for counting. */
+  readonly onSend?: () => void;
+  readonly onBatch?: (stage: 'ingest' | 'sync', bodies: readonly string[]) => void;
 }
 
 export class HubWorld {
@@ -68,6 +75,8 @@ export class HubWorld {
   #header: EventsHeader;
   #uids = 0;
   #onBatch: NonNullable<HubWorldOptions['onBatch']>;
+  readonly #outbox: Outbox | undefined;
+  readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
 
   private constructor(options: HubWorldOptions) {
     this.now = options.startAt;
@@ -76,8 +85,10 @@ export class HubWorld {
     this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#uids}`, suffix: () => (++this.#uids).toString(36).padStart(5, 'x') });
     this.store.load(options.given);
     this.queues = memoryClusterQueues(() => this.now, cluster);
+    for (const queue of [this.queues.events, this.queues.syncs]) countSends(queue, options.onSend);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     this.#header = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
+    this.#outbox = options.gathers ? this.#newOutbox() : undefined;
     const memory = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
     const log = options.log ?? silent;
     const metrics: Metrics = {
@@ -143,20 +154,38 @@ export class HubWorld {
   async runUntil(end: number): Promise<void> {
     for (;;) {
       const { events, syncs } = this.queues;
-      const next = Math.min(events.nextAt() ?? Number.POSITIVE_INFINITY, syncs.nextAt() ?? Number.POSITIVE_INFINITY, this.#nextSweep);
+      const timer = Math.min(Number.POSITIVE_INFINITY, ...this.#timers.map(({ atMs }) => atMs));
+      const next = Math.min(events.nextAt() ?? Number.POSITIVE_INFINITY, syncs.nextAt() ?? Number.POSITIVE_INFINITY, this.#nextSweep, timer);
       if (next >= end) break;
       this.now = Math.max(this.now, next);
+      if (timer <= this.now) {
+        this.#timers
+          .splice(
+            this.#timers.findIndex(({ atMs }) => atMs === timer),
+            1,
+          )[0]
+          ?.run();
+        // What the outbox sends is in the queue when its promises have settled.
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
       if (this.now >= this.#nextSweep) {
         this.#nextSweep = this.now + sweepEveryMs;
         await sweep(this.#deps);
         continue;
       }
       await this.#deliver(events, (records) => {
-        this.#onBatch('ingest', records.length);
+        this.#onBatch(
+          'ingest',
+          records.map((r) => r.body),
+        );
         return ingestBatch(this.#deps, cluster, records);
       });
       await this.#deliver(syncs, (records) => {
-        this.#onBatch('sync', records.length);
+        this.#onBatch(
+          'sync',
+          records.map((r) => r.body),
+        );
         return syncBatch(this.#deps, cluster, records, this.now + 30_000);
       });
     }
@@ -210,7 +239,21 @@ export class HubWorld {
           outputs: this.outputs,
           more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) },
         });
-    await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
+    if (this.#outbox)
+      this.#outbox.put(kind, keyOf(object as never), entry, isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object as never }, entry));
+    else await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
+  }
+
+  #newOutbox(): Outbox {
+    const after = (ms: number, run: () => void): (() => void) => {
+      const timer = { atMs: this.now + ms, run };
+      this.#timers.push(timer);
+      return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
+    };
+    const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
+    const outbox = new Outbox({ queue: this.queues.events, clock, log: silent, meter: new Meter() }, this.#header);
+    for (const kind of kinds) outbox.markRead(kind, this.#header.base);
+    return outbox;
   }
 
   async #send(message: EventsMessage): Promise<void> {
@@ -219,3 +262,15 @@ export class HubWorld {
 }
 
 const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
+
+function countSends(queue: MessageQueue, onSend: HubWorldOptions['onSend']): void {
+  if (!onSend) return;
+  const send = queue.send.bind(queue);
+  Object.assign(queue, {
+    send(messages: readonly OutgoingMessage[]) {
+      for (let i = 0; i < messages.length; i += mostMessagesASend) onSend();
+      return send(messages);
+    },
+  });
+}
+const mostMessagesASend = 10;

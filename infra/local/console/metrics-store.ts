@@ -48,7 +48,7 @@ interface Series {
 interface Directive {
   readonly Namespace: string;
   readonly Dimensions: readonly (readonly string[])[];
-  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+  readonly Metrics: readonly { readonly Name: string; readonly Unit?: string }[];
 }
 
 /** Counts that are states, not events. All of AWS/SQS is. */
@@ -123,7 +123,7 @@ export function metricsStore(): MetricsStore {
 
 type Line = { readonly [field: string]: unknown };
 
-function newSeries(namespace: string, { Name: name, Unit: unit }: Directive['Metrics'][number], dimensions: Dimensions): Series {
+function newSeries(namespace: string, { Name: name, Unit: unit = 'Count' }: Directive['Metrics'][number], dimensions: Dimensions): Series {
   return { namespace, name, unit, dimensions, count: 0, sum: 0, last: 0, recent: [], buckets: [], history: timeSeries(unit === 'Milliseconds') };
 }
 

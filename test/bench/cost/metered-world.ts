@@ -2,6 +2,7 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { HubWorld } from '#test/support/hub-world.ts';
+import { type BatchKind, batchKind } from '../batch-kind.ts';
 import { type ClusterSize, clusterObjects } from './cluster-objects.ts';
 import { lambda, logLineBytes, price } from './prices.ts';
 
@@ -17,7 +18,6 @@ export interface Usage {
 }
 
 const startAt = Date.parse('2026-01-02T00:00:00Z');
-type Stage = keyof typeof lambda;
 
 /** One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills. */
 export class MeteredWorld {
@@ -43,12 +43,15 @@ export class MeteredWorld {
       metrics,
       flush: metrics.flush,
       clusterMetrics: 'few',
+      gathers: true,
       log: jsonLog(write, () => startAt, { stage: 'ingest' }),
-      onBatch(stage, messages) {
+      onSend: () => counts.sends++,
+      onBatch(stage, bodies) {
         // The metrics of the batch before this one: a function flushes at the end of each invocation.
         metrics.flush();
-        counts.batches[stage].batches++;
-        counts.batches[stage].messages += messages;
+        const counted = counts.batches[batchKind(stage, bodies)];
+        counted.batches++;
+        counted.messages += bodies.length;
       },
     });
     const metered = new MeteredWorld(world, counts);
@@ -64,16 +67,16 @@ export class MeteredWorld {
     this.#counts.reset();
     await run(world);
     const { read, write } = world.table.units;
-    const { batches, logBytes } = this.#counts;
-    const stages = Object.entries(batches) as [Stage, { batches: number; messages: number }][];
+    const { batches, sends, logBytes } = this.#counts;
+    const stages = Object.entries(batches) as [BatchKind, { batches: number; messages: number }][];
     return {
       writeUnits: write,
       readUnits: read,
-      // Sends are batched by ten at the most; each message is received in a batch and deleted with it.
-      queueRequests: stages.reduce((sum, [, q]) => sum + q.messages + 2 * q.batches, 0),
+      // What is received together is deleted together.
+      queueRequests: sends + stages.reduce((sum, [, q]) => sum + 2 * q.batches, 0),
       lambdaDollars: stages.reduce((sum, [stage, { batches: count, messages }]) => {
-        const { batchMs, messageMs, gb } = lambda[stage];
-        return sum + ((count * batchMs + messages * messageMs) / 1000) * gb * price.lambdaGbSecond + count * price.lambdaRequest;
+        const { batchMs, moreMs, gb } = lambda[stage];
+        return sum + ((count * batchMs + (messages - count) * moreMs) / 1000) * gb * price.lambdaGbSecond + count * price.lambdaRequest;
       }, 0),
       logBytes,
       events: (world.metrics.get('EventsIn') ?? 0) - events,
@@ -82,14 +85,18 @@ export class MeteredWorld {
 }
 
 class Counts {
-  readonly batches: { [stage in Stage]: { batches: number; messages: number } } = {
+  readonly batches: { [K in BatchKind]: { batches: number; messages: number } } = {
     ingest: { batches: 0, messages: 0 },
+    beside: { batches: 0, messages: 0 },
     sync: { batches: 0, messages: 0 },
   };
+  /** Requests, each of which takes ten messages. */
+  sends = 0;
   logBytes = 0;
 
   reset(): void {
     for (const stage of Object.values(this.batches)) Object.assign(stage, { batches: 0, messages: 0 });
+    this.sends = 0;
     this.logBytes = 0;
   }
 }

@@ -6,6 +6,7 @@ import { ingestBatch } from '#functions/ingest/batch.ts';
 import { freshCaches } from '#functions/ingest/warm-caches.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Outbox } from '#functions/relay/outbox.ts';
+import { isEcho } from '#functions/relay/own-write.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/kube-events.ts';
@@ -39,9 +40,11 @@ export interface AwsOptions {
   /** No function has a container that is warm. */
   readonly isCold?: boolean;
   readonly onCall?: (call: Call) => void;
+  /** Told of each batch of a warm container that has ended: how long it took, ms. */
+  readonly onBatch?: (stage: Stage, ms: number, bodies: readonly string[]) => void;
 }
 
-type Stage = 'ingest' | 'sync';
+export type Stage = 'ingest' | 'sync';
 /** An event source mapping's share of each queue, by default (clusters.yaml `concurrency`). */
 const containersOf = { ingest: 10, sync: 20 } as const;
 
@@ -156,7 +159,7 @@ export class AwsWorld {
               ? deletedInput(object as never, resourceVersion, seenAtMs)
               : inputEntry(kind, object as never, resourceVersion, { seen: seenAtMs })
             : outputEntry(kind, object as never, resourceVersion, { more: isGone ? { gone: true as const } : {} });
-          if (entry) outbox.put(kind, keyOf(object), entry);
+          if (entry) outbox.put(kind, keyOf(object), entry, isEcho(kind, { type, object: object as never }, entry));
         });
       });
     }
@@ -200,10 +203,16 @@ export class AwsWorld {
     if (!container || waiting.length === 0) return;
     const records = waiting.splice(0, 10);
     container.isBusy = true;
+    const wasWarm = container.isWarm;
     const coldMs = container.isWarm ? 0 : this.#draw('coldStart') + this.#draw('handshake');
     container.isWarm = true;
     this.scheduler.after(coldMs, () => {
+      const beganMs = this.now;
       void this.#run(stage, container, records).then((failed) => {
+        if (wasWarm && this.#isTimed) {
+          const bodies = records.map((r) => r.body);
+          this.#options.onBatch?.(stage, this.now - beganMs, bodies);
+        }
         waiting.push(...records.filter((r) => failed.includes(r.messageId)));
         container.isBusy = false;
         this.#invoke(stage);

@@ -30,10 +30,7 @@ it('writes one line a cluster, for the fleet and for the cluster, with every val
           {
             Namespace: 'FleetEndpoints/Canary',
             Dimensions: [[], ['cluster']],
-            Metrics: [
-              { Name: 'SyncLatency', Unit: 'Milliseconds' },
-              { Name: 'EventsIn', Unit: 'Count' },
-            ],
+            Metrics: [{ Name: 'SyncLatency', Unit: 'Milliseconds' }, { Name: 'EventsIn' }],
           },
         ],
       },
@@ -105,4 +102,28 @@ it('with few metrics of clusters, a state of trouble is kept for the cluster onl
   expect(dimensionsOf('CircuitOpen', 'a')).toEqual([[]]);
   expect(dimensionsOf('CircuitOpen', 'b')).toEqual([[], ['cluster']]);
   expect(dimensionsOf('OldestDirtyAge', 'b')).toEqual([[], ['cluster']]);
+});
+
+it('observations with labels share the line of their cluster, unless a label or a metric has two values there', () => {
+  const { lines, metrics } = recorded();
+  metrics.put('SyncsWritten', 1, { cluster: 'a' });
+  metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'a', result: 'success' });
+  metrics.put('endpoint_slice_controller_changes', 2, { cluster: 'a', operation: 'update' });
+  metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'delete' });
+  metrics.put('SyncsWritten', 1, { cluster: 'b' });
+  metrics.flush();
+  expect(lines.map(({ _aws, ...values }) => values)).toEqual([
+    {
+      ...{ cluster: 'a', SyncsWritten: 1, result: 'success', endpoint_slice_controller_syncs: 1 },
+      ...{ operation: 'update', endpoint_slice_controller_changes: 2 },
+    },
+    { cluster: 'a', operation: 'delete', endpoint_slice_controller_changes: 1 },
+    { cluster: 'b', SyncsWritten: 1 },
+  ]);
+  const directives = (lines[0] as { _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } })._aws.CloudWatchMetrics;
+  expect(directives.map((d) => [d.Dimensions, d.Metrics.map((m) => m.Name)])).toEqual([
+    [[[], ['cluster']], ['SyncsWritten']],
+    [[['result']], ['endpoint_slice_controller_syncs']],
+    [[['operation']], ['endpoint_slice_controller_changes']],
+  ]);
 });

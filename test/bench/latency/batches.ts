@@ -1,0 +1,23 @@
+import { type BatchKind, batchKind } from '../batch-kind.ts';
+import { clusterObjects } from '../cost/cluster-objects.ts';
+import { AwsWorld, type Stage } from './aws-world.ts';
+import { MeasuredChanges } from './measured-changes.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** What a warm batch is for, and how long it takes of a function in the mean, ms. */
+export interface BatchTime {
+  readonly what: BatchKind;
+  readonly batches: number;
+  readonly meanMs: number;
+}
+
+export async function batchTimes({ size, options, run }: Scenario): Promise<readonly BatchTime[]> {
+  const times = new Map<BatchKind, number[]>();
+  const onBatch = (stage: Stage, ms: number, bodies: readonly string[]): void => {
+    const what = batchKind(stage, bodies);
+    times.set(what, [...(times.get(what) ?? []), ms]);
+  };
+  const world = await AwsWorld.start({ given: clusterObjects(size), ...options, onBatch });
+  await run(world, new MeasuredChanges(world));
+  return [...times].map(([what, all]) => ({ what, batches: all.length, meanMs: all.reduce((a, b) => a + b, 0) / all.length }));
+}

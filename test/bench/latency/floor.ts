@@ -1,0 +1,27 @@
+import { Random } from '#test/simulation/random.ts';
+import { draw, sdkMs } from './distributions.ts';
+import { percentile } from './percentile.ts';
+
+const draws = 200_000;
+
+/** Ways that no order of calls to the table can shorten. */
+const ways = {
+  'the watch, two ways over SQS, the write itself: no call to the table at all': { writes: 0 },
+  'the same, and one write before each of the two: the change is stored, the lease is taken': { writes: 2 },
+  'the same with the four writes in a row whose order is a guarantee: object, log entry, generation, lease': { writes: 4 },
+} as const;
+
+/** By the same distributions. Two ways over SQS are drawn, and of the two writes to the API server the later one counts. */
+export function floors(): readonly { readonly what: string; readonly ms: string }[] {
+  return Object.entries(ways).map(([what, { writes }]) => {
+    const random = new Random(1);
+    const one = (name: Parameters<typeof draw>[0]): number => draw(name, random.next());
+    const total = (): number => {
+      let ms = one('watch') + one('queueToHandler') + one('queueToHandler') + Math.max(one('apiWrite'), one('apiWrite'));
+      for (let i = 0; i < writes; i++) ms += one('tableWrite') + sdkMs;
+      return ms;
+    };
+    const sorted = Array.from({ length: draws }, total).sort((a, b) => a - b);
+    return { what, ms: [0.5, 0.99, 0.999].map((share) => Math.round(percentile(sorted, share))).join(' / ') };
+  });
+}
