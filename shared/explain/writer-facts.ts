@@ -20,6 +20,10 @@ const builtIn = 'the built-in controllers';
 const none = 'no writer';
 
 export function writerFacts(service: Service, cluster: WriterSwitches): WriterFacts {
+  const { namespace, name } = service.metadata;
+  if (namespace === 'default' && name === 'kubernetes' && !service.spec?.selector) {
+    return { name: 'the API server', why: 'it is the Service of the API server, which writes its endpoints itself' };
+  }
   const writer = writerOf(service);
   switch (writer.by) {
     case 'built-in':

@@ -236,6 +236,11 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect((await api.patch('Event', namespace, 'happened', { count: 2 })).count).toBe(2);
     });
 
+    it('a dry run stores nothing', async () => {
+      await api.dryRunCreate('EndpointSlice', slice({ name: 'dry' }, '10.1.0.1'));
+      expect(await api.get('EndpointSlice', namespace, 'dry')).toBeUndefined();
+    });
+
     it('the cluster is known by the uid of kube-system', async () => {
       expect(await api.identity()).toMatch(/^[0-9a-f-]{36}$/);
       expect(await api.allows({ verb: 'update', group: 'discovery.k8s.io', resource: 'endpointslices' })).toBe(true);

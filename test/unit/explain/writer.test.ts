@@ -43,6 +43,12 @@ describe('who writes the endpoints of a service', () => {
   });
 });
 
+it('the endpoints of default/kubernetes are told to be the API server’s own', () => {
+  const plain = service({ selector: undefined });
+  const own = { ...plain, metadata: { ...plain.metadata, namespace: 'default', name: 'kubernetes' } };
+  expect(writer(own, { mode: 'shadow', optIn: 'active' })).toMatch(/^the API server \| /);
+});
+
 describe('a service that opts in', () => {
   const beside = meta({ mode: 'shadow', optIn: 'active' });
   const done = { ...noWork.controllers.slices, doneGeneration: 1 };
