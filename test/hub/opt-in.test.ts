@@ -84,6 +84,22 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(twin.world.store.list('Endpoints')).toHaveLength(1);
   });
 
+  it('a service that opts in with a family that no pod has gets no error for it, and no address', async () => {
+    const families = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack', clusterIP: 'None' };
+    const onIPv4 = [0, 1].map((i) => {
+      const pod = aPod(i) as unknown as { readonly status: { readonly podIP: string } };
+      return { ...pod, status: { ...pod.status, podIPs: [{ ip: pod.status.podIP }] } } as unknown as RawObject;
+    });
+    const { world, pass } = await smallCluster([annotated('app=a', families), ...onIPv4], beside);
+    await pass(60);
+    const addressesIn = (type: string) =>
+      ours(world)
+        .filter((s) => s.addressType === type)
+        .flatMap((s) => addressesServed([s]));
+    expect([addressesIn('IPv4'), addressesIn('IPv6')]).toEqual([four.slice(0, 2), []]);
+    expect([events(world), world.metrics.get('SyncsFailed') ?? 0]).toEqual([[], 0]);
+  });
+
   it('a service that opts in follows its pods, and nothing is written where nothing changes', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
@@ -225,6 +241,22 @@ describe('a service whose selector is removed', () => {
         .sort(),
     ).toEqual([optInManagedBy, undefined]);
     expect(small.world.store.list('Endpoints')).toEqual([]);
+  });
+
+  it('what the built-in controllers have made is not deleted while the cluster has the selector, whatever the snapshot says', async () => {
+    const { world, calls, pass } = await smallCluster(
+      [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, leftoverEndpoints],
+      beside,
+    );
+    await pass(20);
+    const item = await world.table.get(objectKey(cluster, 'Service', 'default', 'svc'));
+    if (!item) throw new Error('the Service is not in the table');
+    await world.table.put({ ...item, o: encodeProjection('Service', annotated('app=a') as unknown as Service) });
+    await switchOptIn(world.table, cluster, 'active', world.now);
+    await pass(120);
+    expect(by(world, slicesManagedBy)).toHaveLength(1);
+    expect(world.store.list('Endpoints')).toHaveLength(1);
+    expect(calls.filter((c) => c.call.startsWith('delete'))).toEqual([]);
   });
 
   it('leftovers stay where cleanup is off', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { readObject } from '#shared/store/objects.ts';
+import { isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -107,6 +107,23 @@ describe('a list part of an input kind', () => {
     await hub.ingest(await hub.confirmed({ ...shrunken, listId: 'ours' }));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeUndefined();
   });
+
+  it.each([
+    ['off', 0],
+    ['shadow', 0],
+    ['active', 40],
+  ] as const)(
+    'a list part takes away much at once in a shadow cluster with opt-in %s, but where Services that opt in are written',
+    async (optIn, left) => {
+      const hub = await ingestHub();
+      await hub.ingest(hub.live('Pod', 5, ...Array.from({ length: 40 }, (_, i) => entry('Pod', 5, pod(`p-${i}`)))));
+      await switchMode(hub.table, 'c', 'shadow');
+      await switchOptIn(hub.table, 'c', optIn);
+      await hub.ingest(hub.list('Pod', 10));
+      expect((await readObjects(hub.store, 'Pod', 'ns')).filter(isAlive)).toHaveLength(left);
+      expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(left > 0 ? ['Pod'] : []);
+    },
+  );
 
   it.each(['s', 'sweep-of-mine'])('a list part of an input kind is not confirmed by its own word, in session %s', async (session) => {
     const hub = await ingestHub();
