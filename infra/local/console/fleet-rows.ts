@@ -29,7 +29,7 @@ async function recordedRow(table: Table, cluster: string, nowMs: number): Promis
   if (!meta) return undefined;
   return {
     cluster,
-    mode: meta.mode,
+    mode: meta.optIn === 'off' ? meta.mode : `${meta.mode}, opt-in ${meta.withdrawsOptIn ? 'withdrawing' : meta.optIn}`,
     heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - meta.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
     circuit: circuitText(meta),

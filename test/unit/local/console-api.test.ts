@@ -5,6 +5,7 @@ import { localMetrics } from '#infra/local/console/local-metrics.ts';
 import { metricsStore } from '#infra/local/console/metrics-store.ts';
 import { pageRoutes } from '#infra/local/console/page.ts';
 import { type Console, startConsole } from '#infra/local/console/server.ts';
+import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
@@ -88,6 +89,12 @@ describe('the console’s API', () => {
         differences: 0,
       },
     ]);
+  });
+
+  it('tells of each cluster the switch for services that opt in, where it is not off', async () => {
+    await switchOptIn(table as Table, 'a', 'shadow');
+    expect((await get('/api/fleet')).body).toMatchObject([{ cluster: 'a', mode: 'active, opt-in shadow' }]);
+    await switchOptIn(table as Table, 'a', 'off');
   });
 
   it('tells services and explains them', async () => {
