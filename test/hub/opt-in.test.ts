@@ -124,6 +124,20 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(served(ours(world))).toEqual(four);
   });
 
+  it('a slice of ours that another client deletes while the run is under way that has just repaired it is made again', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+    await pass(8);
+    const slice = ours(world)[0] as unknown as RawObject;
+    world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] } as never);
+    const stop = world.store.watch('EndpointSlice', () => {
+      if (served(ours(world)).length === 0) return;
+      stop();
+      queueMicrotask(() => world.store.remove('EndpointSlice', 'default', slice.metadata.name));
+    });
+    await pass(6);
+    expect(served(ours(world))).toEqual(four);
+  });
+
   it.each([
     ['its switch is off', { mode: 'shadow', optIn: 'off' }],
     ['its cluster only tries', { mode: 'shadow', optIn: 'shadow' }],
