@@ -153,8 +153,9 @@ async function synced(hub: LocalHub, connections: Connections, signal: AbortSign
   }
 }
 
-function describe(source: ClusterSource, { kubeconfig, mode }: Options): string {
-  if (kubeconfig) return `cluster ${source.ids[0]} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? ' (nothing is written to it)' : ''}`;
+function describe(source: ClusterSource, { kubeconfig, mode, optIn }: Options): string {
+  const written = optIn === 'active' ? ' (written to for Services that opt in alone)' : ' (nothing is written to it)';
+  if (kubeconfig) return `cluster ${source.ids[0]} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? written : ''}`;
   return source.ids.length === 1 ? 'an embedded cluster' : `${source.ids.length} embedded clusters`;
 }
 

@@ -59,7 +59,8 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
       // And this one, where OwnerReferencesPermissionEnforcement is on, to own a slice by its Service.
       { apiGroups: [''], resources: ['services/finalizers'], verbs: ['update'] },
       { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },
-      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      // Of one that is there already the count is raised.
+      { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
       identity,
     ],
   },

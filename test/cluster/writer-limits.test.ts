@@ -4,10 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventRecorder } from '#functions/sync/kube-events.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { httpsClusterApi } from '#shared/cluster/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster/transport.ts';
+import type { Log } from '#shared/telemetry/port.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
@@ -426,6 +428,20 @@ describe('the writer does what the two controllers do', () => {
     await api().patch('Event', 'shop', name, { count: 2, lastTimestamp: '2026-01-01T00:00:00Z' });
     expect((await call(root, 'GET', eventsOf('shop', name))).body).toMatchObject({ count: 2 });
     await api().create('Event', event('default', 'endpoint-controller', { kind: 'Endpoints', name: 'web' }));
+  });
+
+  it('records an Event again by raising its count', async () => {
+    const [log, warnings] = [
+      { info() {}, warn: (...said: unknown[]) => void warnings.push(said), error() {}, with: () => log } as Log,
+      [] as unknown[],
+    ];
+    const recorder = eventRecorder({ now: Date.now, log });
+    const regarding = { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web', uid: uids.get('shop/web') ?? '' };
+    const sketch = { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message: 'twice', regarding, component: 'endpoint-slice-controller' };
+    for (const _ of [1, 2]) await recorder.record(api(), sketch as never);
+    expect(warnings).toEqual([]);
+    const { items } = (await call(root, 'GET', eventsOf('shop'))).body;
+    expect(items.filter((e: Body) => e.message === 'twice')).toMatchObject([{ count: 2 }]);
   });
 
   it('takes over Endpoints and slices from kube-controller-manager, also from one that does not label its Endpoints', async () => {

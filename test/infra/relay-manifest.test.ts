@@ -188,7 +188,7 @@ describe('rights in the cluster', () => {
       'services: get list',
       'pods: get list',
       'nodes: get list',
-      'events: create patch',
+      'events: get create patch',
       'namespaces/kube-system: get',
     ]);
   });
