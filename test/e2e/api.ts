@@ -1,4 +1,4 @@
-import type { V1Namespace } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Namespace } from '@kubernetes/client-node';
 import type { Connection } from '#shared/cluster/connection.ts';
 import { statusError } from '#shared/cluster/status.ts';
 import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/cluster/transport.ts';
@@ -11,6 +11,7 @@ export interface Objects {
   readonly Pod: Pod;
   readonly Endpoints: Endpoints;
   readonly EndpointSlice: EndpointSlice;
+  readonly Event: Wire<CoreV1Event> & { readonly metadata: { readonly name: string } };
 }
 export type ObjectKind = keyof Objects;
 type Loose<T> = { readonly [K in keyof T]?: T[K] extends object | undefined ? Loose<T[K]> : T[K] };
@@ -43,6 +44,7 @@ const resources: { readonly [K in ObjectKind]: readonly [groupVersion: string, p
   Pod: ['v1', 'pods'],
   Endpoints: ['v1', 'endpoints'],
   EndpointSlice: ['discovery.k8s.io/v1', 'endpointslices'],
+  Event: ['v1', 'events'],
 };
 
 export function connectApi(connection: Connection): Api {

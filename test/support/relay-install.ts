@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
+import type { WriterTasks } from '#infra/relay/writer-policies.ts';
 import type { Connection } from '#shared/cluster/connection.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 export const relayNamespace = 'fleet-endpoints';
 
-/** Everything of the relay's manifest but its Deployment, as a user applies it. */
-export async function applyAccess(controlPlane: ControlPlane): Promise<void> {
+/** Everything of the relay's manifest but its Deployment, as a user applies it. `tasks`: what the cluster's switches let the hub write. */
+export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTasks): Promise<void> {
   const manifests = relayManifest({
     cluster: 'test',
     namespace: relayNamespace,
@@ -18,6 +19,7 @@ export async function applyAccess(controlPlane: ControlPlane): Promise<void> {
     replicas: 2,
     resyncSeconds: '1800',
     program: { image: 'any' },
+    ...(tasks && { tasks }),
   });
   await applyManifests(
     controlPlane,

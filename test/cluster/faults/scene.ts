@@ -129,7 +129,8 @@ export async function startScene(): Promise<Scene> {
   };
 }
 
-async function findRun(consoleUrl: string): Promise<{ readonly pid: number; readonly addresses: LocalAddresses }> {
+/** A local run by its console's address: its process, and where its hub is. */
+export async function findRun(consoleUrl: string): Promise<{ readonly pid: number; readonly addresses: LocalAddresses }> {
   const folder = dirname(localHubFile(0));
   for (const file of await readdir(folder)) {
     const addresses = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as LocalAddresses;
