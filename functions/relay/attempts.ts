@@ -6,7 +6,8 @@ import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Meter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
-import { ClusterReplaced, isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';
+import type { ReflectorOptions } from './reflector-deps.ts';
+import { ClusterReplaced, isMissingKind, isRefused, NotAuthorised, retryDelayMs } from './relay-errors.ts';
 import { UnorderedVersions } from './resource-version.ts';
 
 /** A reflector's activity. `waiting` (for the queue, or to become the leader) does not count as being stuck. */
@@ -24,6 +25,8 @@ export interface Attempt {
   readonly term: EventsHeader | undefined;
 }
 
+type AttemptsOptions = Pick<ReflectorOptions, 'failFast' | 'onMissing'>;
+
 interface AttemptsDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -35,14 +38,13 @@ interface AttemptsDeps {
 export class Attempts {
   readonly #kind: Kind;
   readonly #deps: AttemptsDeps;
-  /** Reject instead of waiting when the API server refuses the first list or watch. */
-  readonly #failFast: boolean;
+  readonly #options: AttemptsOptions;
   #activity: { readonly what: Activity; readonly sinceMs: number };
 
-  constructor(kind: Kind, deps: AttemptsDeps, failFast: boolean) {
+  constructor(kind: Kind, deps: AttemptsDeps, options: AttemptsOptions) {
     this.#kind = kind;
     this.#deps = deps;
-    this.#failFast = failFast;
+    this.#options = options;
     this.#activity = { what: 'sleeping', sinceMs: deps.clock.now() };
   }
 
@@ -63,6 +65,7 @@ export class Attempts {
     meter.add('relay_watch_errors_total', this.#kind);
     const reason = isRefused(e) ? `not authorised: ${verb} ${plural}` : String(e);
     log.warn('list or watch failed', { kind: this.#kind, verb, resource: plural, attempt, reason, error: e });
+    if (isMissingKind(e)) this.#options.onMissing?.();
     await this.pause(e, failed, signal);
   }
 
@@ -70,7 +73,7 @@ export class Attempts {
   rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
     signal.throwIfAborted();
     if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;
-    if (this.#failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.#kind].plural, e);
+    if (this.#options.failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.#kind].plural, e);
   }
 
   async pause(e: unknown, { attempt, purpose, term }: Omit<Attempt, 'verb'>, signal: AbortSignal): Promise<void> {

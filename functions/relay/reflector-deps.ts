@@ -32,4 +32,6 @@ export interface ReflectorOptions {
   readonly pageSize: number;
   /** Reject instead of waiting when the API server refuses the first list or watch. */
   readonly failFast: boolean;
+  /** Of a kind that a cluster may be without: called when the API server knows it no more. */
+  readonly onMissing?: () => void;
 }

@@ -22,7 +22,7 @@ export class Reflector {
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions) {
     this.kind = kind;
     this.#deps = deps;
-    this.#attempts = new Attempts(kind, deps, options.failFast);
+    this.#attempts = new Attempts(kind, deps, options);
     this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 

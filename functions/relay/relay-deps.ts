@@ -32,6 +32,8 @@ export interface RelayOptions {
   /** How long the outbox may still drain after the relay was stopped. */
   readonly drainMs?: number;
   readonly failFast?: boolean;
+  /** Watch what exports and imports across clusters need as well. */
+  readonly clusterset?: boolean;
   readonly outbox?: OutboxOptions;
   /** Relays of one revision send the same messages, so that one can go on where the other ended. */
   readonly revision?: string;

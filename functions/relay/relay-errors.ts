@@ -40,6 +40,9 @@ export class NotAuthorised extends Error {
 
 export const isRefused = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
 
+/** The API server knows no such kind: a collection that there is is never "not found". */
+export const isMissingKind = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 404;
+
 /** The delay before the next attempt; `attempt` counts failures in a row from 0, `random` is below 1. */
 export function retryDelayMs(e: unknown, attempt: number, random: number): number {
   if (e instanceof ClusterApiError) {

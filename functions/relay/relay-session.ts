@@ -1,6 +1,6 @@
 /** One view of the cluster, with its outbox, its reflectors and its heartbeats. It ends when the cluster or the queue is another one (relay.ts). */
 import { limitsOf } from '#shared/contract/limits.ts';
-import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
 import { sleep, unlessAborted } from './clock.ts';
@@ -9,6 +9,7 @@ import { type Identity, identify } from './identify.ts';
 import { IdentityCheck } from './identity-check.ts';
 import type { Accepted } from './lease.ts';
 import { Mutex } from './mutex.ts';
+import { OptionalReflector } from './optional-reflector.ts';
 import { Outbox } from './outbox.ts';
 import type { Published } from './published.ts';
 import { Reflector } from './reflector.ts';
@@ -32,6 +33,8 @@ export class Session {
   readonly identity: Identity;
   readonly outbox: Outbox;
   readonly reflectors: readonly Reflector[];
+  /** A relay is ready without these. */
+  readonly #optional: readonly OptionalReflector[];
   readonly #deps: RelayDeps;
   readonly #options: Required<RelayOptions>;
   readonly #wentBackAt: number | undefined;
@@ -43,7 +46,7 @@ export class Session {
     this.identity = identity;
     this.#wentBackAt = wentBackAt;
     this.outbox = new Outbox({ ...deps, ...(election && { maySend: () => election.isLeading }) }, undefined, options.outbox);
-    const { outputs, resyncMs, pageSize, failFast } = options;
+    const { outputs, resyncMs, pageSize, failFast, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps, identity.uid) };
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
@@ -52,11 +55,13 @@ export class Session {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
       return new Reflector(kind, reflectorDeps, { base: identity.base, resyncMs: ofKind, pageSize, failFast });
     });
+    const optional = clusterset ? clustersetKinds : [];
+    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { base: identity.base, resyncMs, pageSize }));
   }
 
   /** Runs until the signal is aborted or the cluster turns out to be another one. `turns` is notified when this relay may have become the leader. */
   async run(turns: Condition, signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.reflectors.map((r) => r.run(signal)), this.#speakInTurn(turns, signal)]);
+    await Promise.all([...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)), this.#speakInTurn(turns, signal)]);
   }
 
   /** By kind, the version up to which the queue is known to have accepted every entry. */
@@ -120,7 +125,7 @@ export class Session {
     for (;;) {
       if (election?.isLeading === false) this.outbox.standBy();
       signal.throwIfAborted();
-      const high = Object.fromEntries(this.reflectors.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
+      const high = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
       const message: HeartbeatMessage = { ...header, type: 'heartbeat', high, at: Math.round(clock.now()), waiting: this.outbox.waiting };
       let again = this.#options.heartbeatMs;
       try {

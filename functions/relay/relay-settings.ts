@@ -13,6 +13,7 @@ export interface RelaySettings {
   /** Address to listen on. Undefined: every address of the pod, which the kubelet probes by one of them. A local run listens on the loopback interface. */
   readonly host: string | undefined;
   readonly failFast: boolean;
+  readonly clusterset: boolean;
   /** Undefined: a single relay, which always leads. */
   readonly lease: LeaseName | undefined;
   /** Relays of one revision send the same messages. */
@@ -54,6 +55,7 @@ export function readSettings(env: Env): RelaySettings {
     // Never "::" as such: Node itself takes 0.0.0.0 where the kernel has no IPv6 (ipv6.disable=1).
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
     failFast: env[relayEnv.failFast] === '1',
+    clusterset: env[relayEnv.clusterset] === '1',
     lease: leaseName(env[relayEnv.lease], wrong),
     // The manifest sets it to a hash of the pod template.
     revision: env[relayEnv.revision] || hash('sha256', JSON.stringify([env[relayEnv.eventsQueueUrl], outputs])).slice(0, 16),

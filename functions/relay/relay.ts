@@ -36,7 +36,7 @@ export class Relay {
     this.#acceptance = new Acceptance(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
     const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
-    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, outbox: {}, revision: '', ...options };
+    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, clusterset: false, outbox: {}, revision: '', ...options };
   }
 
   /** Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with UnorderedVersions or NotAuthorised. */

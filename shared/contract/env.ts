@@ -21,6 +21,8 @@ export const relayEnv = {
   apiTokenFile: 'KUBE_API_TOKEN_FILE',
   /** Local runs only: a file with a whole connection (shared/cluster/connection.ts), re-read when it changes. */
   connectionFile: 'KUBE_CONNECTION_FILE',
+  /** `1`: Namespaces, ServiceExports and ServiceImports are watched too (docs/clusterset.md). */
+  clusterset: 'RELAY_CLUSTERSET',
   /** `1`: end with exit code 3 when the API server refuses the first list, instead of waiting for its rights. */
   failFast: 'RELAY_FAIL_FAST',
 } as const;

@@ -129,7 +129,7 @@ export class FaultyApi {
         .at(-1) ?? '';
     const { searchParams: query } = url;
     const list = query.get('limit') === '1' && !query.has('continue') ? 'look' : 'list';
-    const verb = plural === 'namespaces' ? 'get' : query.has('watch') ? 'watch' : list;
+    const verb = url.pathname.endsWith('/kube-system') ? 'get' : query.has('watch') ? 'watch' : list;
     const request: ApiRequest = { verb, plural, query, authorization: incoming.headers.authorization, at: Date.now() };
     this.requests.push(request);
     const usual = (): void => this[verb === 'look' ? 'list' : verb](response, request);

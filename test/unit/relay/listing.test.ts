@@ -30,7 +30,7 @@ it('a term that ends while a list asks for the identity leaves no list that is n
     published: new Published(),
   } as never;
   const options = { base: '1', resyncMs: 1_800_000, pageSize: 10, failFast: false } as never;
-  await new Listing('Pod', deps, options, new Attempts('Pod', deps, false)).list('repair', new AbortController().signal);
+  await new Listing('Pod', deps, options, new Attempts('Pod', deps, { failFast: false })).list('repair', new AbortController().signal);
   outbox.lead(header('s2'));
   expect(outbox.queueOf('Pod').publishable(true)).toBe('10');
 });

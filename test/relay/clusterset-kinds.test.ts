@@ -1,0 +1,69 @@
+/** The kinds of the Multi-Cluster Services API, which a cluster may be without. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { ClustersetKind } from '#shared/kube/types.ts';
+import { type FakeObject, type Fault, FaultyApi, refuse } from '#test/support/faulty-api.ts';
+import { type RelayRun, runRelay } from './run-relay.ts';
+
+let api: FaultyApi;
+let run: RelayRun;
+
+beforeEach(async () => {
+  api = await new FaultyApi().start();
+});
+afterEach(async () => {
+  await run.stop().catch(() => {});
+  await api.close();
+});
+
+const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
+const anExport: FakeObject = { kind: 'ServiceExport', metadata: { namespace: 'shop', name: 'web' }, spec: {} };
+const isSent = (kind: ClustersetKind, key: string) => run.state(kind).has(key);
+const isWatched = (plural: string) => (api.watches.get(plural)?.size ?? 0) > 0;
+
+it('exports and namespaces are listed and watched by a relay of a cluster that takes part in a set, and by no other', async () => {
+  api.put({ kind: 'Namespace', metadata: { name: 'shop' } });
+  api.put(anExport);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => isSent('ServiceExport', 'shop/web') && isSent('Namespace', '/shop'));
+  await until(() => isWatched('serviceexports') && isWatched('serviceimports'));
+  api.put({ ...anExport, metadata: { namespace: 'shop', name: 'api' } });
+  await until(() => isSent('ServiceExport', 'shop/api'));
+  await until(() => run.heartbeats().some((h) => h.high.ServiceExport !== undefined));
+  await run.stop();
+
+  run = runRelay(api.url);
+  api.requests.length = 0;
+  await until(() => run.relay.isReady && run.heartbeats().length > 0);
+  expect(api.requests.filter((r) => /serviceexports|serviceimports/.test(r.plural))).toEqual([]);
+});
+
+it('a kind that a cluster does not have keeps no relay from being ready, sends nothing, and is found when it is installed (MC-52)', async () => {
+  let isInstalled = false;
+  const missing: Fault = (response, request, usual) => (isInstalled ? usual() : refuse(404, 'NotFound')(response, request, usual));
+  for (const verb of ['look', 'list', 'watch']) api.next(`${verb} serviceexports`, missing, 1_000);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => run.relay.isReady && isWatched('serviceimports'));
+  await until(() => run.logged.some((l) => l.message.startsWith('kind is not served') && l.fields['kind'] === 'ServiceExport'));
+  expect(run.lists('ServiceExport')).toEqual([]);
+  api.put(anExport);
+  isInstalled = true;
+  await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
+});
+
+it('a kind that is taken out of a cluster is not a list without objects: nothing is sent of it until it is back', async () => {
+  let isInstalled = true;
+  const missing: Fault = (response, request, usual) => (isInstalled ? usual() : refuse(404, 'NotFound')(response, request, usual));
+  for (const verb of ['look', 'list', 'watch']) api.next(`${verb} serviceexports`, missing, 1_000);
+  api.put(anExport);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
+  const sent = run.lists('ServiceExport').length;
+  isInstalled = false;
+  api.hangUp('ServiceExport');
+  await until(() => run.logged.some((l) => l.message.startsWith('kind is not served') && l.fields['kind'] === 'ServiceExport'));
+  expect(run.lists('ServiceExport')).toHaveLength(sent);
+  expect(run.live('ServiceExport')).toEqual([]);
+  expect(run.relay.isReady).toBe(true);
+  isInstalled = true;
+  await until(() => isWatched('serviceexports'));
+});
