@@ -3,22 +3,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildResult, build, type Metafile } from 'esbuild';
-
-export interface Bundle {
-  readonly name: string;
-  readonly entry: string;
-  /** Below dist/. */
-  readonly outfile: string;
-}
-
-export const bundles: readonly Bundle[] = [
-  { name: 'relay', entry: 'functions/relay/relay.main.ts', outfile: 'relay/relay.mjs' },
-  ...['ingest', 'sync', 'sweep', 'register'].map((name) => ({
-    name,
-    entry: `functions/${name}/${name}.handler.ts`,
-    outfile: `functions/${name}/index.mjs`,
-  })),
-];
+import { type Bundle, bundleOptions, bundles } from './bundle-options.ts';
 
 /** Upper limits in bytes, minified: a dependency that slips in shows here, and Lambda's cold start grows with it. */
 export const budgets: { readonly [name: string]: number } = { relay: 600_000, ingest: 900_000, sync: 900_000, sweep: 900_000, register: 600_000 };
@@ -30,27 +15,15 @@ interface Bundled {
   readonly metafile: Metafile;
 }
 
-export async function bundle({ entry, outfile }: Bundle): Promise<Bundled> {
-  const isFunction = entry.endsWith('.handler.ts');
+export async function bundle(each: Bundle): Promise<Bundled> {
+  const options = bundleOptions(each);
   const { outputFiles, metafile }: BuildResult<{ write: false; metafile: true }> = await build({
-    entryPoints: [entry],
-    outfile: `dist/${outfile}`,
-    bundle: true,
+    ...options,
+    entryPoints: [...options.entryPoints],
+    mainFields: [...options.mainFields],
+    outfile: `dist/${each.outfile}`,
     write: false,
     metafile: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    minify: true,
-    // Names of functions and errors are in the functions' logs.
-    keepNames: isFunction,
-    sourcemap: isFunction,
-    sourcesContent: false,
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    logLevel: 'warning',
-    // Some of the SDK's dependencies are CommonJS and call require.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   const output = (end: string) => outputFiles.find((f) => f.path.endsWith(end))?.contents;
   return { code: output('.mjs') as Uint8Array, map: output('.map'), metafile };

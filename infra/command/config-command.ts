@@ -3,9 +3,26 @@ import { Command } from 'commander';
 export const configCommand = (): Command =>
   new Command('config')
     .summary('the clusters file')
-    .description('The clusters file: checks it.')
-    .addHelpText('after', '\nExample:\n  $ fleet-endpoints config check clusters.yaml')
-    .addCommand(check());
+    .description('The clusters file: begins it, checks it, and tells editors what it may have.')
+    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init\n  $ fleet-endpoints config check clusters.yaml')
+    .addCommand(init())
+    .addCommand(check())
+    .addCommand(schema());
+
+const init = (): Command =>
+  new Command('init')
+    .description('writes clusters.yaml, app.mjs and cdk.json: a first cluster in shadow')
+    .argument('[cluster]', 'its id', 'shop-dev')
+    .action(async (cluster: string) => {
+      const { initApp } = await import('#infra/cli/init-app.ts');
+      for (const line of initApp(process.cwd(), cluster)) console.log(line);
+    });
+
+const schema = (): Command =>
+  new Command('schema').description('prints a JSON Schema of the file, for editors').action(async () => {
+    const { configSchema } = await import('#infra/config/schema-text.ts');
+    console.log(JSON.stringify(configSchema(), null, 2));
+  });
 
 const check = (): Command =>
   new Command('check')

@@ -1,6 +1,6 @@
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
-import type { RelayConfig } from './relay-config.ts';
+import type { RelayConfig } from './relay-values.ts';
 
 /** One installation: a hub and the clusters it serves (clusters.example.yaml explains each key). */
 export interface Config {

@@ -1,25 +1,12 @@
 /** The relay's part of clusters.yaml. */
 
-import { criticalPriority, type PodExtras } from '#infra/relay/pod.ts';
+import { criticalPriority } from '#infra/relay/pod.ts';
 import { arn, awsRegion, dnsLabel, eksName, matches, roleArn } from './config-values.ts';
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
+import type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 import { byType, checked, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
 
-export interface RelayConfig extends PodExtras {
-  readonly namespace: string;
-  /** "" for none. */
-  readonly priorityClassName: string;
-  /** One speaks, the others stand by. */
-  readonly replicas: number;
-  readonly resyncSeconds: number;
-  readonly identity: RelayIdentityConfig;
-}
-
-export type RelayIdentityConfig =
-  | { readonly type: 'pod-identity'; readonly clusterName: string; readonly association: boolean; readonly region?: string | undefined }
-  | { readonly type: 'irsa'; readonly oidcProviderArn: string }
-  /** `webIdentity`: the role trusts the cluster's tokens; else the pod gets its credentials in another way. */
-  | { readonly type: 'existing-role'; readonly roleArn: string; readonly webIdentity: boolean };
+export type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 
 /** Is the relay known to AWS by a token of its ServiceAccount? */
 export const projectsToken = ({ identity: known }: Pick<RelayConfig, 'identity'>): boolean =>
@@ -28,28 +15,39 @@ export const projectsToken = ({ identity: known }: Pick<RelayConfig, 'identity'>
 const identity = byType({
   'pod-identity': fields({
     type: required(literal('pod-identity')),
-    clusterName: required(eksName),
-    association: withDefault(flag, true),
-    region: optional(awsRegion),
+    clusterName: required(eksName, 'Of EKS.'),
+    association: withDefault(flag, true, 'The stack makes the association; otherwise you make it.'),
+    region: optional(awsRegion, 'Of the cluster, where it is not the region of the hub.'),
   }),
-  irsa: fields({ type: required(literal('irsa')), oidcProviderArn: required(arn('iam', 'an OIDC provider')) }),
-  'existing-role': fields({ type: required(literal('existing-role')), roleArn: required(roleArn), webIdentity: withDefault(flag, false) }),
+  irsa: fields({
+    type: required(literal('irsa')),
+    oidcProviderArn: required(arn('iam', 'an OIDC provider'), "The provider that knows the cluster's tokens."),
+  }),
+  'existing-role': fields({
+    type: required(literal('existing-role')),
+    roleArn: required(roleArn, 'It may be in another account.'),
+    webIdentity: withDefault(flag, false, "The role trusts the cluster's tokens; otherwise the pod gets its credentials in another way."),
+  }),
 }) as Shape<RelayIdentityConfig>;
 
 export const relay: Shape<RelayConfig> = checked(
-  fields({
-    namespace: withDefault(dnsLabel, 'fleet-endpoints'),
-    replicas: withDefault(integer(1, 3), 2),
-    resyncSeconds: withDefault(integer(60, 86_400), 1800),
-    identity: required(identity),
-    priorityClassName: withDefault(
-      matches('the name of a PriorityClass, or "" for none', /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/),
-      criticalPriority,
-    ),
-    extraEnv: withDefault(extraEnv, []),
-    extraVolumes: withDefault(extraVolumes, []),
-    extraVolumeMounts: withDefault(extraVolumeMounts, []),
-    sidecars: withDefault(sidecars, []),
-  }),
+  fields(
+    {
+      namespace: withDefault(dnsLabel, 'fleet-endpoints', 'Of the relay in the cluster.'),
+      replicas: withDefault(integer(1, 3), 2, 'One speaks, the others stand by on other nodes.'),
+      resyncSeconds: withDefault(integer(60, 86_400), 1800, 'How often all objects are listed again.'),
+      identity: required(identity, 'Who the relay is in AWS.'),
+      priorityClassName: withDefault(
+        matches('the name of a PriorityClass, or "" for none', /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/),
+        criticalPriority,
+        'Of its pods.',
+      ),
+      extraEnv: withDefault(extraEnv, [], 'Of its container, as a pod has them.'),
+      extraVolumes: withDefault(extraVolumes, [], 'Of its pod.'),
+      extraVolumeMounts: withDefault(extraVolumeMounts, [], 'Of its container.'),
+      sidecars: withDefault(sidecars, [], 'Further containers of its pod.'),
+    },
+    'RelayInput',
+  ),
   (read) => (Object.values(read).includes(undefined as never) ? undefined : brokenExtras(read, projectsToken(read))),
 );

@@ -1,50 +1,68 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import type { Schema } from './schema.ts';
 
 /**
  * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of stopping at the first.
  * A shape returns undefined when it has reported a problem; `readYaml` then throws, so that no half-read value gets out.
  */
-export type Shape<T> = (node: Node | null | undefined, at: At) => T | undefined;
+export interface Shape<T> {
+  (node: Node | null | undefined, at: At): T | undefined;
+  /** The same for an editor, and for the types of the constructs' props. */
+  readonly schema: Schema;
+}
+
+type Read<T> = (node: Node | null | undefined, at: At) => T | undefined;
+const shape = <T>(schema: Schema, read: Read<T>): Shape<T> => Object.assign(read, { schema });
 
 export interface At {
   /** Dotted path, for the message. */
   readonly path: string;
   /** `what` is a whole sentence: the value given, and the values allowed. */
   readonly problem: (what: string, node?: Node | null) => undefined;
+  /** Stands the text for a value that is known later (a token of the CDK)? */
+  readonly isLater?: (value: string) => boolean;
 }
 
-type Field<T> = { readonly shape: Shape<T>; readonly required: boolean; readonly fallback?: T };
+type Field<T> = { readonly shape: Shape<T>; readonly required: boolean; readonly fallback?: T; readonly doc: string };
 type Values<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
-export const required = <T>(shape: Shape<T>): Field<T> => ({ shape, required: true });
-export const withDefault = <T>(shape: Shape<T>, fallback: T): Field<T> => ({ shape, required: false, fallback });
-export const optional = <T>(shape: Shape<T>): Field<T | undefined> => ({ shape, required: false });
+export const required = <T>(of: Shape<T>, doc = ''): Field<T> => ({ shape: of, required: true, doc });
+export const withDefault = <T>(of: Shape<T>, fallback: T, doc = ''): Field<T> => ({ shape: of, required: false, fallback, doc });
+export const optional = <T>(of: Shape<T>, doc = ''): Field<T | undefined> => ({ shape: of as Shape<T | undefined>, required: false, doc });
 
 export class YamlProblems extends Error {
   override readonly name = 'YamlProblems';
 }
 
-export function readYaml<T>(file: string, text: string, shape: Shape<T>): T {
+export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  return readDocument(document, of, (offset) => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  });
+}
+
+/** The same for a value that a program gives, such as a construct's props. */
+export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater: (text: string) => boolean): T {
+  return readDocument(new Document(value, { aliasDuplicateObjects: false }), of, () => name, isLater);
+}
+
+function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (text: string) => boolean): T {
   // What an alias stands for takes its place; one that stands for nothing is an error of the document already.
   visit(document, { Alias: (_key, alias) => alias.resolve(document) });
   const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
   const at = (path: string, node: Node | null | undefined): At => ({
     path,
+    ...(isLater && { isLater }),
     problem(what, elsewhere) {
       problems.push({ offset: (elsewhere ?? node)?.range?.[0] ?? 0, text: path ? `${path}: ${what}` : what });
       return undefined;
     },
   });
-  const value = problems.length === 0 ? shape(document.contents, withNodes(at, '', document.contents)) : undefined;
+  const value = problems.length === 0 ? of(document.contents, withNodes(at, '', document.contents)) : undefined;
   if (problems.length > 0) {
-    const places = problems
-      .sort((a, b) => a.offset - b.offset)
-      .map(({ offset, text: what }) => {
-        const { line, col } = lines.linePos(offset);
-        return `${file}:${line}:${col}: ${what}`;
-      });
+    const places = problems.sort((a, b) => a.offset - b.offset).map(({ offset, text: what }) => `${place(offset)}: ${what}`);
     throw new YamlProblems(places.join('\n'));
   }
   return value as T;
@@ -59,8 +77,9 @@ function withNodes(make: (path: string, node: Node | null | undefined) => At, pa
 }
 const below = (at: At, step: string, node: Node | null | undefined): At => children.get(at)!(step, node);
 
-export function fields<F extends { readonly [name: string]: Field<unknown> }>(known: F): Shape<Values<F>> {
-  return (node, at) => {
+/** `title`: the name of the type. */
+export function fields<F extends { readonly [name: string]: Field<unknown> }>(known: F, title?: string): Shape<Values<F>> {
+  return shape(objectSchema(known, title), (node, at) => {
     if (!isMap(node)) return at.problem(`${describe(node)}: a mapping with ${Object.keys(known).join(', ')} is needed`);
     const found = new Map<string, Node | null>();
     for (const { key, value } of node.items) {
@@ -76,54 +95,80 @@ export function fields<F extends { readonly [name: string]: Field<unknown> }>(kn
       else if (field.fallback !== undefined) result[name] = field.fallback;
     }
     return result as Values<F>;
+  });
+}
+
+function objectSchema(known: { readonly [name: string]: Field<unknown> }, title: string | undefined): Schema {
+  const entries = Object.entries(known);
+  const needed = entries.filter(([, field]) => field.required).map(([name]) => name);
+  return {
+    ...(title && { title }),
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, described(field)])),
+    ...(needed.length > 0 && { required: needed }),
+    additionalProperties: false,
   };
+}
+
+/** The key's own sentence before that of its values. */
+function described({ shape: { schema }, doc, fallback }: Field<unknown>): Schema {
+  const description = [doc, schema.description && (doc ? `Allowed: ${schema.description}.` : schema.description)].filter(Boolean).join(' ');
+  return { ...schema, ...(description && { description }), ...(fallback !== undefined && { default: fallback }) };
 }
 
 /** A mapping whose key `type` selects one of the shapes. */
 export function byType<S extends { readonly [type: string]: Shape<unknown> }>(
   shapes: S,
 ): Shape<{ [K in keyof S]: S[K] extends Shape<infer T> ? T : never }[keyof S]> {
-  return (node, at) => {
-    const type = isMap(node) ? node.get('type') : undefined;
-    const shape = typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
-    if (shape) return shape(node, at) as never;
-    return at.problem(
-      `type is ${JSON.stringify(type) ?? 'missing'}: ${Object.keys(shapes).join(', ')} are allowed`,
-      isMap(node) ? (node.get('type', true) ?? null) : node,
-    );
-  };
+  return shape<{ [K in keyof S]: S[K] extends Shape<infer T> ? T : never }[keyof S]>(
+    { oneOf: Object.values(shapes).map((each) => each.schema) },
+    (node, at) => {
+      const type = isMap(node) ? node.get('type') : undefined;
+      const chosen = typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+      if (chosen) return chosen(node, at) as never;
+      return at.problem(
+        `type is ${JSON.stringify(type) ?? 'missing'}: ${Object.keys(shapes).join(', ')} are allowed`,
+        isMap(node) ? (node.get('type', true) ?? null) : node,
+      );
+    },
+  );
 }
 
 export function list<T>(item: Shape<T>): Shape<readonly T[]> {
-  return (node, at) => {
+  return shape({ type: 'array', items: item.schema }, (node, at) => {
     if (isScalar(node) && node.value === null) return [];
     if (!isSeq(node)) return at.problem(`${describe(node)}: a list is needed`);
     return node.items.map((child, i) => item(child as Node, below(at, `[${i}]`, child as Node)) as T);
-  };
+  });
 }
 
 /** `allowed` describes the values that `test` accepts; `test` may return the value in another form. */
-export function text<T extends string = string>(allowed: string, test: (value: string) => boolean | T): Shape<T> {
-  return (node, at) => {
+export function text<T extends string = string>(allowed: string, test: (value: string) => boolean | T, schema: Schema = {}): Shape<T> {
+  return shape({ type: 'string', description: allowed, ...schema }, (node, at) => {
     if (!isScalar(node) || typeof node.value !== 'string') return at.problem(`${describe(node)}: ${allowed} is needed`);
+    if (at.isLater?.(node.value)) return node.value as T;
     const verdict = test(node.value);
     if (verdict === false) return at.problem(`${JSON.stringify(shorten(node.value))} is not ${allowed}`);
     return verdict === true ? (node.value as T) : verdict;
-  };
+  });
 }
 
-export const literal = <T extends string>(value: T): Shape<T> => text<T>(JSON.stringify(value), (v) => v === value);
-export const oneOf = <T extends string>(...values: readonly T[]): Shape<T> => text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T));
+export const literal = <T extends string>(value: T): Shape<T> =>
+  text<T>(JSON.stringify(value), (v) => v === value, { const: value, description: undefined });
+export const oneOf = <T extends string>(...values: readonly T[]): Shape<T> =>
+  text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T), { enum: values, description: undefined });
 
 export function integer(from: number, to: number): Shape<number> {
-  return (node, at) =>
+  return shape({ type: 'integer', minimum: from, maximum: to }, (node, at) =>
     isScalar(node) && typeof node.value === 'number' && Number.isInteger(node.value) && node.value >= from && node.value <= to
       ? node.value
-      : at.problem(`${describe(node)}: a whole number from ${from} to ${to} is needed`);
+      : at.problem(`${describe(node)}: a whole number from ${from} to ${to} is needed`),
+  );
 }
 
-export const flag: Shape<boolean> = (node, at) =>
-  isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`);
+export const flag: Shape<boolean> = shape({ type: 'boolean' }, (node, at) =>
+  isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`),
+);
 
 export interface Mapping {
   readonly [key: string]: unknown;
@@ -131,7 +176,7 @@ export interface Mapping {
 
 /** A mapping whose meaning is another program's, as plain data. The rule's sentences are reported at it. */
 export function mapping(what: string, rule: (value: Mapping) => readonly string[]): Shape<Mapping> {
-  return (node, at) => {
+  return shape({ type: 'object', description: what.replace(/,$/, '') }, (node, at) => {
     if (!isMap(node)) return at.problem(`${describe(node)}: ${what} is needed`);
     let aliases = 0;
     visit(node, { Alias: () => void aliases++ });
@@ -139,23 +184,23 @@ export function mapping(what: string, rule: (value: Mapping) => readonly string[
     const value = node.toJSON() as Mapping;
     for (const sentence of rule(value)) at.problem(sentence);
     return value;
-  };
+  });
 }
 
 /** The shape, then a rule about the whole; the rule's sentence is reported at the value. */
-export function checked<T>(shape: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
-  return (node, at) => {
-    const value = shape(node, at);
+export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
+  return shape(of.schema, (node, at) => {
+    const value = of(node, at);
     const broken = value === undefined ? undefined : rule(value);
     if (broken) at.problem(broken);
     return value;
-  };
+  });
 }
 
 /** No two items with the same key; reported at the later one. */
-export function unique<T>(shape: Shape<readonly T[]>, name: string, key: (item: T) => unknown): Shape<readonly T[]> {
-  return (node, at) => {
-    const items = shape(node, at);
+export function unique<T>(of: Shape<readonly T[]>, name: string, key: (item: T) => unknown): Shape<readonly T[]> {
+  return shape(of.schema, (node, at) => {
+    const items = of(node, at);
     const seen = new Map<unknown, number>();
     items?.forEach((item, i) => {
       const k = item === undefined ? undefined : key(item);
@@ -169,7 +214,7 @@ export function unique<T>(shape: Shape<readonly T[]>, name: string, key: (item: 
       else seen.set(k, i);
     });
     return items;
-  };
+  });
 }
 
 const shorten = (value: string): string => (value.length > 80 ? `${value.slice(0, 77)}...` : value);

@@ -13,7 +13,7 @@ export interface AlarmTopics {
   readonly runbookUrl: string;
 }
 
-export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: HubConfig): AlarmTopics {
+export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: Pick<HubConfig, 'alarms' | 'runbookUrl'>): AlarmTopics {
   return {
     bySeverity: {
       page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,

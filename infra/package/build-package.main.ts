@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { buildBundles } from '#infra/build.ts';
+import { buildLibrary } from './build-library.ts';
 import { buildConsole, buildPrograms } from './build-programs.ts';
 import { billOfMaterials, bundledPackages, noticesOf, readLock } from './bundled-packages.ts';
 
 // Standard output is npm's.
-const metafiles = [...(await buildBundles(console.error)), await buildPrograms()];
+const metafiles = [...(await buildBundles(console.error)), await buildPrograms(), await buildLibrary()];
 await buildConsole();
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const packages = bundledPackages(metafiles, readLock());

@@ -26,8 +26,7 @@ export function addFleet(app: App, config: Config): Fleet {
     (cluster) =>
       new ClusterStack(app, clusterStackName(name, cluster.id), {
         env,
-        hub,
-        hubConfig: config.hub,
+        hub: hub.hub,
         cluster,
         description: `${name}: queues and relay identity of the cluster ${cluster.id}`,
       }),

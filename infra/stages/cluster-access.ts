@@ -37,7 +37,11 @@ export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterCo
   }
   for (const arns of keys) {
     const use = { service: 'secretsmanager', actions: ['kms:Decrypt'] };
-    for (const [region, ofRegion] of Map.groupBy(arns, (arn) => arn.split(':')[3])) fn.role.addToPolicy(useOfKeys(fn, ofRegion, use, region));
+    const regionOf = (arn: string): string | undefined => arn.split(':')[3];
+    for (const region of new Set(arns.map(regionOf))) {
+      const ofRegion = arns.filter((arn) => regionOf(arn) === region);
+      fn.role.addToPolicy(useOfKeys(fn, ofRegion, use, region));
+    }
   }
   for (const values of audiences) {
     fn.role.addToPolicy(

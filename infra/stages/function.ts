@@ -2,20 +2,29 @@ import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Alias, Architecture, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import {
+  Alias,
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  type RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { FunctionName } from '#infra/bundle-options.ts';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
+import { functionCode } from './function-code.ts';
 import { liveAlias } from './rollout.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface HubFunctionProps extends StageProps {
-  /** Path of the entry, from the project's root. */
-  readonly entry: string;
+  readonly code: FunctionName;
   readonly description: string;
   readonly memoryMiB: number;
   readonly timeout: Duration;
@@ -53,7 +62,7 @@ export function networkOf(scope: Construct, config: VpcConfig): Network {
  * is what its stage grants, and test/infra/permissions.test.ts names each action.
  */
 export class HubFunction extends Construct {
-  readonly fn: NodejsFunction;
+  readonly fn: LambdaFunction;
   readonly role: Role;
   readonly #keys: HubConfig['encryption'];
 
@@ -70,9 +79,9 @@ export class HubFunction extends Construct {
     logGroup.grantWrite(this.role);
     if (props.network) this.#allowNetworkInterfaces();
 
-    this.fn = new NodejsFunction(this, 'Function', {
-      entry: props.entry,
-      handler: 'handler',
+    this.fn = new LambdaFunction(this, 'Function', {
+      code: functionCode(props.code),
+      handler: 'index.handler',
       description: props.description,
       role: this.role,
       logGroup,
@@ -92,20 +101,6 @@ export class HubFunction extends Construct {
         [hubEnv.hubName]: hub.name,
         ...(props.clusterMetrics && { [hubEnv.clusterMetrics]: props.clusterMetrics }),
         NODE_OPTIONS: '--enable-source-maps',
-      },
-      depsLockFilePath: 'package-lock.json',
-      bundling: {
-        format: OutputFormat.ESM,
-        target: 'node24',
-        minify: true,
-        // Names of functions and errors are in the logs.
-        keepNames: true,
-        sourceMap: true,
-        sourcesContent: false,
-        // The SDK that was tested is the one that runs, and a bundled one starts faster.
-        bundleAwsSDK: true,
-        // Some of the SDK's dependencies are CommonJS and call require.
-        banner: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
     });
     if (hub.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');

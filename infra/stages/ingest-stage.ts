@@ -14,7 +14,7 @@ export class Ingest extends Construct {
   constructor(scope: Construct, id: string, { hub, table, deadLetters }: StageProps & { readonly deadLetters: DeadLetters }) {
     super(scope, id);
     this.function = new HubFunction(this, 'Ingest', {
-      entry: 'functions/ingest/ingest.handler.ts',
+      code: 'ingest',
       description: 'events of the clusters to snapshot and wake-ups',
       hub,
       table,

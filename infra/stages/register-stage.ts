@@ -1,8 +1,7 @@
-import { CustomResource, Duration, type Stack } from 'aws-cdk-lib';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { registrationProperty, registrationVersion } from '#shared/contract/registration-property.ts';
@@ -18,7 +17,7 @@ export class Register extends Construct {
   constructor(scope: Construct, id: string, { hub, table }: StageProps) {
     super(scope, id);
     this.function = new HubFunction(this, 'Register', {
-      entry: 'functions/register/register.handler.ts',
+      code: 'register',
       description: 'makes clusters known to the hub, and drains those that are taken out',
       hub,
       table,
@@ -54,15 +53,15 @@ export interface RegistrationProps {
   readonly registrationEpoch: number;
   readonly cluster: ClusterConfig;
   readonly queues: ClusterQueues;
-  readonly parked: IQueue;
-  readonly quarantine: IQueue;
+  readonly parkedUrl: string;
+  readonly quarantineUrl: string;
 }
 
 /** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
 export class Registration extends Construct {
-  constructor(scope: Stack, id: string, { register, registrationEpoch, cluster, queues, parked, quarantine }: RegistrationProps) {
+  constructor(scope: Construct, id: string, { register, registrationEpoch, cluster, queues, parkedUrl, quarantineUrl }: RegistrationProps) {
     super(scope, id);
-    const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parked.queueUrl, quarantine: quarantine.queueUrl };
+    const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parkedUrl, quarantine: quarantineUrl };
     const registration = registrationRecord(cluster, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
     const { property, value } = registrationVersion;
     new CustomResource(this, 'Cluster', {
@@ -71,7 +70,7 @@ export class Registration extends Construct {
       serviceTimeout: Duration.minutes(2),
       // One text: CloudFormation turns the numbers and flags of properties into text.
       properties: {
-        [registrationProperty]: scope.toJsonString(registration),
+        [registrationProperty]: Stack.of(this).toJsonString(registration),
         [property]: registrationEpoch === 0 ? value : `${value}.${registrationEpoch}`,
       },
     });

@@ -24,7 +24,7 @@ export class Sweep extends Construct {
   constructor(scope: Construct, id: string, { hub, table, snapshot, clusters, access, network }: SweepProps) {
     super(scope, id);
     this.function = new HubFunction(this, 'Sweep', {
-      entry: 'functions/sweep/sweep.handler.ts',
+      code: 'sweep',
       description: 'wakes what is overdue, and publishes how old it is',
       hub,
       table,

@@ -23,7 +23,7 @@ export class Sync extends Construct {
   constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, access, network }: SyncProps) {
     super(scope, id);
     this.function = new HubFunction(this, 'Sync', {
-      entry: 'functions/sync/sync.handler.ts',
+      code: 'sync',
       description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
       hub,
       table,

@@ -25,6 +25,8 @@ describe('the package', () => {
       /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|clusters\.example\.yaml)$/,
       /^package\/dist\/programs\/(chunks|functions|infra)\/[\w./-]+\.js$/,
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
+      /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
+      /^package\/dist\/clusters\.schema\.json$/,
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,

@@ -1,0 +1,127 @@
+/** The hub's part of clusters.yaml: each value's form, its default, what it means, and the sentence that describes the allowed values. */
+
+import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
+import type { HubConfig } from './config.ts';
+import { arn, awsRegion, keyArn, matches, queueNames } from './config-values.ts';
+import { checked, fields, flag, integer, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+
+/** With * for what differs. */
+const arnPattern = (service: string, what: string): Shape<string> =>
+  matches(
+    `the ARN of ${what}, in which * may stand for anything but the account`,
+    new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]*:[0-9]{12}:[^*].*$`),
+  );
+const rolePattern = matches(
+  'the ARN of roles, arn:aws:iam::ACCOUNT:role/…, in which * may stand for the account and within the name',
+  /^arn:aws[a-z-]*:iam::([0-9]{12}|\*):role\/[^*].*$/,
+);
+const operatorRoles = checked(list(arnPattern('iam', 'a role')), (arns) =>
+  arns.length > 20
+    ? `${arns.length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several`
+    : undefined,
+);
+const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
+
+const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
+const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
+
+const toldOfBudget = ({ monthlyBudget, alarms }: Pick<HubConfig, 'monthlyBudget' | 'alarms'>): string | undefined =>
+  monthlyBudget !== undefined && !alarms.ticketTopicArn ? 'monthlyBudget is given, but no alarms.ticketTopicArn to tell it to' : undefined;
+
+const retentionDays: readonly number[] = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
+
+export const hubShape: Shape<HubConfig> = checked(
+  fields(
+    {
+      name: withDefault(
+        matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/),
+        'FleetEndpoints',
+        "Begins every stack's name: two hubs in one account need two names.",
+      ),
+      account: optional(matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/), 'Of AWS; that of the credentials by default.'),
+      region: optional(awsRegion, 'Of AWS; that of the credentials by default.'),
+      logRetentionDays: withDefault(
+        checked(integer(1, 3653), (days) =>
+          retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+        ),
+        14,
+        "Of the functions' logs.",
+      ),
+      lambdaConcurrencyLimit: withDefault(
+        integer(10, 1_000_000),
+        1000,
+        "The account's quota for concurrent executions: all concurrency may add up to four fifths.",
+      ),
+      reserveConcurrency: withDefault(
+        flag,
+        false,
+        'Keeps executions for sweep and register; Lambda refuses that where fewer than 100 would be left for the rest.',
+      ),
+      operatorRoleArns: withDefault(
+        operatorRoles,
+        [],
+        'Who may send to queues besides relays and functions: the people who run redrive and cluster.',
+      ),
+      queueNames: withDefault(queueNames, 'generated' as const, 'Names of new queues: HUB-ID-events, or what CloudFormation makes up.'),
+      access: withDefault(
+        fields({
+          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'Of Secrets Manager.'),
+          roles: withDefault(list(rolePattern), [], 'Of IAM.'),
+        }),
+        { secrets: [], roles: [] },
+        "Patterns that the clusters' secrets and roles are within, for hundreds of clusters, or clusters whose stacks are in other apps.",
+      ),
+      encryption: withDefault(
+        fields({
+          table: optional(keyArn, 'Needs region.'),
+          queues: optional(keyArn, 'Of SQS.'),
+          logs: optional(keyArn, 'Its policy must admit CloudWatch Logs.'),
+        }),
+        awsOwnedKeys,
+        "Keys of your own; AWS's without.",
+      ),
+      warmThroughput: optional(
+        fields({
+          reads: required(integer(12_000, 10_000_000), 'Units a second.'),
+          writes: required(integer(4_000, 10_000_000), 'Units a second.'),
+        }),
+        'What the table takes at once, before it has grown with use.',
+      ),
+      registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
+      vpc: optional(
+        fields({
+          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Its id.'),
+          subnetIds: required(
+            list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
+            'Private ones, with a way to the API servers and to AWS.',
+          ),
+          securityGroupIds: required(list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)), 'They are not changed.'),
+        }),
+        'Where sync and sweep run, to reach private API endpoints.',
+      ),
+      alarms: withDefault(
+        fields({
+          pageTopicArn: optional(arn('sns', 'a topic'), 'For those that call somebody.'),
+          ticketTopicArn: optional(arn('sns', 'a topic'), 'For those that can wait for the day.'),
+        }),
+        noTopics,
+        'Where alarms go.',
+      ),
+      tracing: withDefault(flag, false, "Segments of the functions' invocations for X-Ray."),
+      clusterMetrics: withDefault(
+        oneOf(...clusterMetricsChoices),
+        'few' as const,
+        "Kept for each cluster: three metrics and those of trouble, or upstream's gauges too.",
+      ),
+      monthlyBudget: optional(integer(1, 10_000_000), 'US dollars, of the whole account: a ticket at 80 %, and when more than all is forecast.'),
+      rollout: withDefault(
+        oneOf('gradual', 'at-once'),
+        'gradual' as const,
+        'New versions of ingest and sync take over a tenth a minute and go back when they fail, or at once.',
+      ),
+      runbookUrl: optional(webPage, 'Where docs/runbook.md can be read: alarms link to its headings.'),
+    },
+    'HubInput',
+  ),
+  toldOfBudget,
+) as Shape<HubConfig>;

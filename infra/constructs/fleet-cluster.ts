@@ -1,0 +1,137 @@
+import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
+import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
+import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { clusterShape } from '#infra/config/cluster-shape.ts';
+import type { ClusterConfig } from '#infra/config/config.ts';
+import { clusterStackName } from '#infra/config/stack-names.ts';
+import { readValue } from '#infra/config/yaml-shape.ts';
+import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
+import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import type { QueueRole } from '#infra/monitoring/series.ts';
+import { writerGroup } from '#infra/relay/relay-names.ts';
+import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
+import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
+import { Registration } from '#infra/stages/register-stage.ts';
+import { RelayIdentity } from '#infra/stages/relay-identity.ts';
+import { liveAlias } from '#infra/stages/rollout.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import type { IFleetHub } from './hub-interface.ts';
+import type { ClusterInput } from './props.ts';
+
+export interface FleetClusterProps extends ClusterInput {
+  /** In the same account and region. */
+  readonly hub: IFleetHub;
+}
+
+/** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
+export class FleetCluster extends Construct {
+  readonly eventsQueueUrl: string;
+  /** Whom the relay has to be, to send to the events queue. */
+  readonly relayRoleArn: string;
+
+  constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {
+    super(scope, id);
+    const cluster = readValue(`FleetCluster ${this.node.path}`, input, clusterShape, Token.isUnresolved);
+    const { settings } = hub;
+    this.#check(cluster, hub);
+    const queues = new ClusterQueues(this, 'Queues', {
+      hub: settings.name,
+      cluster: cluster.id,
+      names: cluster.queueNames ?? settings.queueNames,
+      keyArn: settings.encryption.queues,
+    });
+    const registration = new Registration(this, 'Registration', {
+      register: hub.registerFunction,
+      registrationEpoch: settings.registrationEpoch,
+      cluster,
+      queues,
+      parkedUrl: hub.parkedQueueUrl,
+      quarantineUrl: hub.quarantineQueueUrl,
+    });
+    // Known before the first message can arrive.
+    consume(this, 'EventsToIngest', queues.events, hub.ingestFunction, cluster.concurrency.ingest).node.addDependency(registration);
+    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(registration);
+
+    const relay = new RelayIdentity(this, 'Relay', {
+      relay: cluster.relay,
+      events: queues.events,
+      queuesKey: settings.encryption.queues,
+    });
+    const { ingestRoleArn, syncRoleArn, sweepRoleArn } = hub;
+    onlyThese(queues.events, [relay.roleArn, ingestRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    onlyThese(queues.syncs, [ingestRoleArn, syncRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    this.#grantAccessEntries(cluster, hub);
+    this.#watch(cluster, hub, queues);
+
+    this.eventsQueueUrl = queues.events.queueUrl;
+    this.relayRoleArn = relay.roleArn;
+
+    new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
+    new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
+    new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
+  }
+
+  /** Generated names are known to the hub's functions by the names of its clusters' stacks. */
+  #check(cluster: ClusterConfig, hub: IFleetHub): void {
+    const isOwnStack = this.node.id === 'Default' && Stack.of(this).stackName === clusterStackName(hub.settings.name, cluster.id);
+    if ((cluster.queueNames ?? hub.settings.queueNames) === 'generated' && !isOwnStack)
+      throw new Error(`FleetCluster ${this.node.path}: queueNames "generated" works in stacks that the hub's own app makes; "fixed" is allowed here`);
+    const missing = hub.missingAccess(cluster);
+    if (missing) throw new Error(`FleetCluster ${this.node.path}: ${missing}`);
+  }
+
+  /** EKS in this account: its API knows the functions by their roles. */
+  #grantAccessEntries({ api }: ClusterConfig, hub: IFleetHub): void {
+    if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
+    const { clusterName } = api.auth;
+    for (const [id, principalArn] of Object.entries({ SyncAccess: hub.syncRoleArn, SweepAccess: hub.sweepRoleArn })) {
+      new CfnAccessEntry(this, id, { clusterName, principalArn, type: 'STANDARD', kubernetesGroups: [writerGroup] });
+    }
+  }
+
+  #watch(cluster: ClusterConfig, { settings }: IFleetHub, queues: ClusterQueues): void {
+    const own: { readonly [role: string]: Queue } = {
+      events: queues.events,
+      syncs: queues.syncs,
+      'dead-events': queues.deadEvents,
+      'dead-syncs': queues.deadSyncs,
+    };
+    const notHere = (what: string) => (): never => {
+      throw new Error(`${what} are the hub's`);
+    };
+    const topics = alarmTopicsOf(this, settings);
+    const sources = {
+      cluster: cluster.id,
+      namespace: metricsNamespaceOf(settings.name),
+      queueName: (role: QueueRole) => own[role]!.queueName,
+      functionName: notHere('functions'),
+      newVersion: notHere('functions'),
+      tableName: '',
+    };
+    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, topics);
+  }
+}
+
+/**
+ * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is named, and not imported: an export that another stack
+ * uses can be neither changed nor taken away.
+ */
+function consume(scope: Construct, id: string, queue: Queue, target: IFunction, maxConcurrency: number): EventSourceMapping {
+  const mapping = new EventSourceMapping(scope, id, {
+    target,
+    eventSourceArn: queue.queueArn,
+    batchSize: defaultLimits.runs.batchSize,
+    reportBatchItemFailures: true,
+    maxConcurrency,
+  });
+  (mapping.node.defaultChild as CfnEventSourceMapping).functionName = `${target.functionName}:${liveAlias}`;
+  acknowledge(
+    mapping,
+    'Serverless-LambdaEventSourceMappingDestination',
+    'Lambda has none for SQS: a message that keeps failing goes to its queue’s dead-letter queue',
+  );
+  return mapping;
+}

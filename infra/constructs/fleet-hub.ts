@@ -1,0 +1,154 @@
+import { CfnOutput, Token } from 'aws-cdk-lib';
+import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { Config, HubConfig } from '#infra/config/config.ts';
+import { configShape } from '#infra/config/config-shape.ts';
+import { readValue } from '#infra/config/yaml-shape.ts';
+import { watchBudget } from '#infra/monitoring/budget.ts';
+import { Monitoring } from '#infra/monitoring/monitoring.ts';
+import { saveQueries } from '#infra/monitoring/queries.ts';
+import { onlyThese } from '#infra/stages/cluster-queues.ts';
+import { DeadLetters } from '#infra/stages/dead-letters.ts';
+import { networkOf } from '#infra/stages/function.ts';
+import { Ingest } from '#infra/stages/ingest-stage.ts';
+import { Register } from '#infra/stages/register-stage.ts';
+import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
+import { Snapshot as FleetTable } from '#infra/stages/snapshot-table.ts';
+import { Sweep } from '#infra/stages/sweep-stage.ts';
+import { Sync } from '#infra/stages/sync-stage.ts';
+import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import type { IFleetHub } from './hub-interface.ts';
+import { type FleetHubAttributes, importedHub } from './imported-hub.ts';
+import type { ClusterInput, HubInput } from './props.ts';
+
+export interface FleetHubProps extends HubInput {
+  /**
+   * HUB-ID-events, or what CloudFormation makes up; the functions know those by the names of stacks, HUB-cluster-ID.
+   * @default "fixed"
+   */
+  readonly queueNames?: 'fixed' | 'generated' | undefined;
+  /**
+   * The clusters that the hub writes to: its functions get rights to their credentials, and alarms that mean many clusters know how many there are. What is left out
+   * has to be within `access`.
+   */
+  readonly clusters?: readonly ClusterInput[] | undefined;
+  /** Its table, if that is in a stack of its own, where it stays whatever else goes. */
+  readonly table?: FleetTable | undefined;
+}
+
+/** Everything that all clusters share: functions, dead letters, alarms, dashboards, and a table unless one is given. */
+export class FleetHub extends Construct implements IFleetHub {
+  /** A hub that is deployed by another app, in the same account and region: its outputs are the attributes. */
+  static fromAttributes(scope: Construct, id: string, attributes: FleetHubAttributes): IFleetHub {
+    return importedHub(scope, id, attributes);
+  }
+
+  readonly settings: HubConfig;
+  readonly table: FleetTable;
+  readonly deadLetters: DeadLetters;
+  readonly ingest: Ingest;
+  readonly sync: Sync;
+  readonly sweep: Sweep;
+  readonly register: Register;
+  readonly #config: Config;
+
+  constructor(scope: Construct, id: string, { clusters = [], table, ...input }: FleetHubProps = {}) {
+    super(scope, id);
+    const given = { hub: { ...input, queueNames: input.queueNames ?? 'fixed' }, clusters };
+    this.#config = readValue(`FleetHub ${this.node.path}`, given, configShape, Token.isUnresolved);
+    const { hub } = this.#config;
+    this.settings = hub;
+    this.table = table ?? new FleetTable(this, 'Snapshot', hub);
+    const stage = { hub, table: this.table.table };
+    const network = hub.vpc && networkOf(this, hub.vpc);
+    const reach = { clusters: this.#config.clusters, access: hub.access, network };
+    this.deadLetters = new DeadLetters(this, 'DeadLetters', hub.encryption.queues);
+    this.ingest = new Ingest(this, 'Ingest', { ...stage, deadLetters: this.deadLetters });
+    this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
+    this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot: this.table, ...reach });
+    this.register = new Register(this, 'Register', stage);
+    // What lies there is taken up again by `redrive`, in the name of the cluster that it names.
+    const senders = [this.syncRoleArn, ...hub.operatorRoleArns];
+    onlyThese(this.deadLetters.parked, senders);
+    onlyThese(this.deadLetters.quarantine, [this.ingestRoleArn, ...senders]);
+    const { alarms } = this.#monitor();
+    if (hub.rollout === 'gradual') {
+      const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
+      new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
+      new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
+    }
+
+    watchBudget(this, hub);
+    saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
+    this.#putOut();
+  }
+
+  get registerFunction(): IFunction {
+    return this.register.function.fn;
+  }
+  get ingestFunction(): IFunction {
+    return this.ingest.function.fn;
+  }
+  get syncFunction(): IFunction {
+    return this.sync.function.fn;
+  }
+  get ingestRoleArn(): string {
+    return this.ingest.function.role.roleArn;
+  }
+  get syncRoleArn(): string {
+    return this.sync.function.role.roleArn;
+  }
+  get sweepRoleArn(): string {
+    return this.sweep.function.role.roleArn;
+  }
+  get parkedQueueUrl(): string {
+    return this.deadLetters.parked.queueUrl;
+  }
+  get quarantineQueueUrl(): string {
+    return this.deadLetters.quarantine.queueUrl;
+  }
+
+  missingAccess({ id, api }: Parameters<IFleetHub['missingAccess']>[0]): string | undefined {
+    const { access } = this.settings;
+    const isKnown = this.#config.clusters.some((c) => c.id === id) || access.roles.length + access.secrets.length > 0;
+    return api && !isKnown
+      ? `the hub ${this.settings.name} has no right to its credentials: name it in \`clusters\` of FleetHub too, or give \`access\``
+      : undefined;
+  }
+
+  /** What operators, relays and FleetHub.fromAttributes need. */
+  #putOut(): void {
+    const outputs = {
+      TableName: this.table.table.tableName,
+      ParkedQueueUrl: this.parkedQueueUrl,
+      QuarantineQueueUrl: this.quarantineQueueUrl,
+      SyncRoleArn: this.syncRoleArn,
+      SweepRoleArn: this.sweepRoleArn,
+      IngestRoleArn: this.ingestRoleArn,
+      IngestFunctionArn: this.ingestFunction.functionArn,
+      SyncFunctionArn: this.syncFunction.functionArn,
+      RegisterFunctionArn: this.registerFunction.functionArn,
+    };
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+  }
+
+  #monitor(): Monitoring {
+    const { ingest, sync, sweep } = this;
+    const { hub, clusters } = this.#config;
+    return new Monitoring(this, 'Monitoring', {
+      hub,
+      clusters: clusters.length,
+      sources: {
+        namespace: metricsNamespaceOf(hub.name),
+        tableName: this.table.table.tableName,
+        functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
+        newVersion: (role) => newVersionOf(this[role].live),
+        queueName: (role) => {
+          if (role === 'parked' || role === 'quarantine') return this.deadLetters[role].queueName;
+          throw new Error(`the hub has no ${role} queue: each cluster has its own`);
+        },
+      },
+    });
+  }
+}

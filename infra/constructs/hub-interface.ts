@@ -1,0 +1,18 @@
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IConstruct } from 'constructs';
+import type { HubConfig } from '#infra/config/config.ts';
+
+/** What the stack of a cluster needs to know of its hub. */
+export interface IFleetHub extends IConstruct {
+  readonly settings: Pick<HubConfig, 'name' | 'queueNames' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'runbookUrl'>;
+  readonly registerFunction: IFunction;
+  readonly ingestFunction: IFunction;
+  readonly syncFunction: IFunction;
+  readonly ingestRoleArn: string;
+  readonly syncRoleArn: string;
+  readonly sweepRoleArn: string;
+  readonly parkedQueueUrl: string;
+  readonly quarantineQueueUrl: string;
+  /** Why its functions could not reach the API of this cluster. */
+  missingAccess(cluster: { readonly id: string; readonly api?: { readonly auth: { readonly type: string } } | undefined }): string | undefined;
+}
