@@ -30,17 +30,17 @@ it('leaves out for the local cloud what it refuses, and says so', () => {
   expect(typesOf(local.snapshotTemplate)).toEqual(left(whole.snapshotTemplate));
   expect(typesOf(local.clusterTemplate('eks'))).toEqual(left(whole.clusterTemplate('eks')));
   expect(lines.filter((line) => line.startsWith('not on'))).toEqual([
-    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Monitoring/SyncsLateIn60Minutes/Resource',
-    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Monitoring/SyncsLateIn5Minutes/Resource',
-    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Monitoring/SyncsLate/Resource',
-    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Monitoring/SyncsOftenLateIn360Minutes/Resource',
-    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Monitoring/SyncsOftenLateIn30Minutes/Resource',
-    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Monitoring/SyncsOftenLate/Resource',
-    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Monitoring/FleetUnhealthy/Resource',
-    ...queries.map((_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Query${i + 1}`),
-    'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Relay/Association',
-    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/SyncAccess',
-    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/SweepAccess',
+    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsLateIn60Minutes/Resource',
+    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsLateIn5Minutes/Resource',
+    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/SyncsLate/Resource',
+    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn360Minutes/Resource',
+    'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn30Minutes/Resource',
+    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/SyncsOftenLate/Resource',
+    'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/FleetUnhealthy/Resource',
+    ...queries.map((_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Default/Query${i + 1}`),
+    'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Default/Relay/Association',
+    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SyncAccess',
+    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SweepAccess',
   ]);
 });
 
