@@ -32,7 +32,9 @@ export interface TypedOptions {
 }
 
 export function checkedOptions(typed: TypedOptions): Options {
-  const { kubeconfig, context, mode, optIn = 'off' } = typed;
+  const { kubeconfig, context, mode } = typed;
+  // Two services of the demonstration opt in; of the others the run is the built-in controllers.
+  const { optIn = kubeconfig === undefined ? 'active' : 'off' } = typed;
   if (kubeconfig === undefined && (context !== undefined || mode !== undefined)) {
     throw new UsageError(`--${context === undefined ? 'mode' : 'context'} needs --kubeconfig FILE`);
   }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster/errors.ts';
 import { statusError } from '#shared/cluster/status.ts';
 import type { HttpTransport } from '#shared/cluster/transport.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
 
 export interface WorkloadOptions {
   readonly signal: AbortSignal;
@@ -69,6 +70,8 @@ interface App {
   readonly numericTarget?: boolean;
   readonly headless?: boolean;
   readonly dualStack?: boolean;
+  /** It gives its selector by annotation (docs/opt-in.md). */
+  readonly optsIn?: boolean;
 }
 
 const flapping: App = { namespace: 'shop', name: 'ads', replicas: 2, ports: { http: 8080 } };
@@ -78,6 +81,8 @@ const apps: readonly App[] = [
   { namespace: 'shop', name: 'catalog', replicas: 3, ports: { grpc: 50051 }, dualStack: true },
   flapping,
   { namespace: 'payments', name: 'ledger', replicas: 3, ports: { sql: 5432 }, headless: true },
+  { namespace: 'shop', name: 'cart', replicas: 2, ports: { http: 8080 }, optsIn: true },
+  { namespace: 'payments', name: 'fraud', replicas: 2, ports: { grpc: 9090 }, dualStack: true, optsIn: true },
 ];
 const zones = ['zone-a', 'zone-b', 'zone-c'];
 
@@ -91,9 +96,13 @@ const node = (name: string, zone: string): object => ({
 });
 
 const service = (app: App): object => ({
-  metadata: { name: app.name, labels: { app: app.name } },
+  metadata: {
+    name: app.name,
+    labels: { app: app.name },
+    ...(app.optsIn && { annotations: { [annotationSelector]: `app=${app.name}` } }),
+  },
   spec: {
-    selector: { app: app.name },
+    ...(!app.optsIn && { selector: { app: app.name } }),
     ports: Object.entries(app.ports).map(([name, port], i) => ({ name, port: 80 + i, targetPort: app.numericTarget ? port : name })),
     ...(app.headless && { clusterIP: 'None' }),
     ...(app.dualStack && { ipFamilyPolicy: 'PreferDualStack' }),

@@ -20,10 +20,10 @@ it('the demonstration workload opens with ready pods, and then rolls and flaps w
   const lines: string[] = [];
   await startWorkload(transport, { signal: abort.signal, log: (line) => lines.push(line), speed: 50 });
   const pods = () => cluster.store.list('Pod') as unknown as PodLike[];
-  expect(cluster.store.list('Service')).toHaveLength(5);
-  expect(pods()).toHaveLength(15);
+  expect(cluster.store.list('Service')).toHaveLength(7);
+  expect(pods()).toHaveLength(19);
   expect(pods().every((p) => p.status.conditions[0]?.status === 'True')).toBe(true);
-  expect(new Set(pods().flatMap((p) => p.status.podIPs.map((i) => i.ip))).size).toBe(18);
+  expect(new Set(pods().flatMap((p) => p.status.podIPs.map((i) => i.ip))).size).toBe(24);
 
   const flips = new Set<string>();
   cluster.store.watch('Pod', ({ object }) => {

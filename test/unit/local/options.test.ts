@@ -16,11 +16,16 @@ function options(line: string) {
 }
 
 it('without arguments there is one embedded cluster that is written to, on port 8080', () => {
-  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', optIn: 'off', dataDir: undefined, settings: {}, port: 8080 });
+  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', optIn: 'active', dataDir: undefined, settings: {}, port: 8080 });
 });
 
 it('with a kubeconfig nothing is written unless that is asked for', () => {
-  expect(options('--kubeconfig k.yaml')).toMatchObject({ clusters: 0, kubeconfig: { file: 'k.yaml', context: undefined }, mode: 'shadow' });
+  expect(options('--kubeconfig k.yaml')).toMatchObject({
+    clusters: 0,
+    kubeconfig: { file: 'k.yaml', context: undefined },
+    mode: 'shadow',
+    optIn: 'off',
+  });
   expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', context: 'a' }, mode: 'active' });
 });
 
