@@ -70,11 +70,11 @@ async function recordOf(
     deps.log.error('object is too large to be stored: its former record stays', details);
     return undefined;
   }
-  const logNumber = kind === 'Pod' ? await effects.podLog.takeNumber(namespace) : undefined;
+  if (kind === 'Pod') await effects.podLog.takeNumber(namespace);
   const key = `${cluster.id}/${namespace}`;
   if (!deps.caches.namespaces.get(key)) {
     await indexNamespace(store, namespace);
     deps.caches.namespaces.set(key, true);
   }
-  return { ...record, ...(logNumber !== undefined && { logNumber }) };
+  return record;
 }

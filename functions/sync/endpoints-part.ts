@@ -5,6 +5,7 @@ import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { podsChangedInEndpoints } from './changed-pods.ts';
 import { classifyFailure } from './cluster-failures.ts';
 import { lastManager, noteIfForeign } from './foreign-writes.ts';
 import { endpointsIn } from './load.ts';
@@ -19,24 +20,23 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   const { namespace, name } = run.key;
   const planWith = (pods: readonly Pod[]): EndpointsPlan =>
     decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints });
-  const after = (pods: readonly Pod[]): readonly string[] => {
-    const { write } = planWith(pods);
-    return podsIn(write ? ('object' in write ? write.object : undefined) : current);
-  };
-  let pods = inputs.pods;
+  const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
+  const after = (pods: readonly Pod[]): readonly string[] => podsIn(written(planWith(pods)));
+  const changes = (plan: EndpointsPlan): ReadonlySet<string> => podsChangedInEndpoints(current, written(plan));
+  /** As the cluster lists them. */
+  let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {
-    const plan = planWith(pods);
+    const { plan, pods } = live ? { plan: planWith(live), pods: live } : await run.pods.plan(planWith, changes);
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: plan.triggerTimes };
-    if (!plan.write) return endOfRun(run, pods);
-    const confirmed = await verifiedPods(run, podsIn(current).length, pods, after);
-    if (confirmed) {
-      pods = confirmed;
-      continue;
+    if (!plan.write) return endOfRun(run, !live);
+    if (!live) {
+      live = await verifiedPods(run, podsIn(current).length, pods, after);
+      if (live) continue;
     }
     try {
       run.assertTimeToWrite();
       await write(run, plan, current);
-      return endOfRun(run, pods);
+      return endOfRun(run, !live);
     } catch (error) {
       if (attempt === 1 && (isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && plan.write.verb === 'update'))) {
         run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });

@@ -13,7 +13,7 @@ import { readSetEntries, type SetKey, saveWinner } from '#shared/store/clusterse
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
-import { nodesOf, podsOf, selected } from './load.ts';
+import { nodesOf, readPods, selected } from './load.ts';
 
 export interface Sources {
   /** Undefined: nothing exports the name. */
@@ -48,7 +48,8 @@ async function sourceOf({ deps, namespace, name }: ClustersetRun, member: Cluste
   // The export run will say so: until it has, its slices stay.
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
-  const [all, { nodes }] = await Promise.all([podsOf(deps, member, { cluster: member.id, namespace, name }), nodesOf(deps, member)]);
+  const exporting = { cluster: member.id, namespace, name };
+  const [{ pods: all }, { nodes }] = await Promise.all([readPods(deps, exporting, { scope: member.cacheScope }), nodesOf(deps, member)]);
   const pods = selected(all, selector);
   return { ...source, state: 'fresh', exported: { service, pods, nodes } };
 }

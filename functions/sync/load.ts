@@ -7,6 +7,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
+import type { UseOfPods } from '#shared/pod-log/pod-cache.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
@@ -15,6 +16,7 @@ import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } f
 import { type OutputRecord, type OutputSource, readOutputs } from '#shared/store/outputs.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
+import type { ReadPods } from './run-pods.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
@@ -26,6 +28,8 @@ export interface Inputs {
   readonly pods: readonly Pod[];
   /** All of the namespace, for the history: why one that it selected is selected no more. Empty for a service that selects none. */
   readonly namespacePods: readonly Pod[];
+  /** Of all of the namespace: the names of those that were read since the run's reads began. */
+  readonly podsRead: ReadPods['read'];
   /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
@@ -62,21 +66,23 @@ export interface Ahead {
   readonly scope: string;
   readonly outputs: readonly OutputRecord[];
   /** All of the namespace. */
-  readonly pods: readonly Pod[];
+  readonly pods: ReadPods;
+}
+
+export interface ToReadAhead {
+  readonly carriedOver: Pick<CarriedOver, 'outputs'> | undefined;
+  /** `Pods.readsBegun` when the reads began. */
+  readonly since: number;
 }
 
 /**
  * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
  * incarnation: otherwise they may be from before that. Undefined where it has not.
  */
-export async function readAhead(deps: SyncDeps, key: ServiceKey, carriedOver: Pick<CarriedOver, 'outputs'> | undefined): Promise<Ahead | undefined> {
+export async function readAhead(deps: SyncDeps, key: ServiceKey, { carriedOver, since }: ToReadAhead): Promise<Ahead | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [outputs, pods] = await Promise.all([
-    carriedOver?.outputs ?? readOutputs(deps.table, key),
-    // The map changes with the next call.
-    deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), scope).then((all) => [...all.values()]),
-  ]);
+  const [outputs, pods] = await Promise.all([carriedOver?.outputs ?? readOutputs(deps.table, key), readPods(deps, key, { scope, since })]);
   return { scope, outputs, pods };
 }
 
@@ -92,9 +98,11 @@ export interface ToLoad {
   /** Carried over from the run before, so that they need not be read. */
   readonly outputs?: readonly OutputRecord[] | undefined;
   readonly ahead?: Ahead | undefined;
+  /** `Reads.podsSince`. */
+  readonly since: number;
 }
 
-export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
+export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const writer = stored && writerIn(stored, meta);
@@ -103,20 +111,22 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
-  const [outputs, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
+  const podsNow = (): Promise<ReadPods> => readPods(deps, key, { scope: meta.cacheScope, since });
+  const [outputs, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
     ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
     saved,
-    selects ? (ahead?.pods ?? podsOf(deps, meta, key)) : [],
+    selects ? (ahead?.pods ?? podsNow()) : noPods,
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
-    rehearsal ? podsOf(deps, meta, key) : [],
+    rehearsal ? podsNow() : noPods,
   ]);
   return {
     serviceRecord,
     service,
     writer,
-    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods, rehearsal.spec?.selector ?? {}) } }),
-    pods: selected(namespacePods, selector),
-    namespacePods,
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.pods, rehearsal.spec?.selector ?? {}) } }),
+    pods: selected(pods, selector),
+    namespacePods: pods,
+    podsRead: read,
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
@@ -132,10 +142,17 @@ async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource):
   return (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o));
 }
 
-/** All of the namespace: the map changes with the next call. */
-export async function podsOf(deps: SyncDeps, { cacheScope }: ClusterRecord, key: ServiceKey): Promise<readonly Pod[]> {
-  const pods = await deps.pods.podsOf({ table: deps.table, cluster: key.cluster }, key.namespace, deps.now(), cacheScope);
-  return [...pods.values()];
+const noPods: ReadPods = { pods: [], read: 'all' };
+
+/** All of the namespace. */
+export async function readPods(
+  { pods: kept, table, now }: SyncDeps,
+  { cluster, namespace }: ServiceKey,
+  use: Omit<UseOfPods, 'nowMs'>,
+): Promise<ReadPods> {
+  const { pods, read } = await kept.podsOf({ table, cluster }, namespace, { nowMs: now(), ...use });
+  // The map changes with the next call.
+  return { pods: [...pods.values()], read };
 }
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>

@@ -12,8 +12,8 @@ import type { Run } from './run.ts';
 
 /**
  * Pods as the cluster lists them right now, when the plan would leave less than half of ten or more endpoints and more would stay by what the
- * cluster says (a pod that the snapshot does not know, or of which it holds something else); undefined to go on with the plan. Asked once a run: pods
- * that came from here are not asked about again. `after`: the pods of the endpoints that there are once what these pods make is written.
+ * cluster says (a pod that the snapshot does not know, or of which it holds something else); undefined to go on with the plan. Not asked about pods that came
+ * from here. `after`: the pods of the endpoints that there are once what these pods make is written.
  */
 export async function verifiedPods(
   run: Run,
@@ -22,7 +22,7 @@ export async function verifiedPods(
   after: (pods: readonly Pod[]) => readonly string[],
 ): Promise<readonly Pod[] | undefined> {
   const { brakeFrom, brakeShare } = limitsOf(run.deps).sync;
-  if (before < brakeFrom || pods !== run.inputs.pods) return undefined;
+  if (before < brakeFrom) return undefined;
   const left = after(pods);
   const service = run.inputs.service;
   if (left.length >= before * brakeShare) return undefined;
@@ -53,7 +53,5 @@ async function verifyService({ api, deps, meta, inputs: { service }, key }: Run)
  * How a part ends that is done. If the snapshot was not believed, the work stays owed until it has caught up, or a list has put it right: once the
  * snapshot is wrong about a pod, the pod's own end changes nothing in it and would wake nobody.
  */
-export const endOfRun = (run: Run, pods: readonly Pod[]): Outcome =>
-  pods === run.inputs.pods
-    ? ok
-    : { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };
+export const endOfRun = (run: Run, isSnapshotBelieved: boolean): Outcome =>
+  isSnapshotBelieved ? ok : { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };

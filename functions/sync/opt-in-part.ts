@@ -16,6 +16,7 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
+import { podsOnlyIn } from './changed-pods.ts';
 import { classifyFailure } from './cluster-failures.ts';
 import { type Inputs, isOursByOptIn } from './load.ts';
 import { verifiedPods } from './mass-removal-guard.ts';
@@ -74,7 +75,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     writer: writer.by,
     slices,
     endpoints,
-    ready: readyAddresses(run, inputs.pods),
+    ready: readyAddresses(run, run.pods.selected),
     cleanup,
     // We are the other writer then, and have just written.
     waitedEnough: isCovering || (await waitedMs(run)) >= handoverSeconds * 1000,
@@ -92,9 +93,12 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   }
   const { leftovers, withdrawn } = plan;
   if (leftovers.slices.length > 0 && (await isDoubtful(run, leftovers.slices))) return doubt(run, 'snapshot differs from the cluster');
+  const gone = [...leftovers.slices, ...withdrawn];
+  const stay = slices.filter((s) => !gone.includes(s));
+  if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return { kind: 'postponed', reason: 'pods change amid the hand-over', waitSeconds: 1 };
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
-    for (const slice of [...leftovers.slices, ...withdrawn]) await remove(run, 'EndpointSlice', slice);
+    for (const slice of gone) await remove(run, 'EndpointSlice', slice);
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isConflict(error)) return { kind: 'postponed', reason: 'another client writes what is to be handed over', waitSeconds: 1 };
@@ -144,7 +148,7 @@ const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => 
 async function isDoubtful(run: Run, leftovers: readonly EndpointSlice[]): Promise<boolean> {
   const before = leftovers.flatMap((s) => s.endpoints ?? []).length;
   const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
-  return (await verifiedPods(run, before, run.inputs.pods, after)) !== undefined;
+  return (await verifiedPods(run, before, run.pods.selected, after)) !== undefined;
 }
 
 async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {

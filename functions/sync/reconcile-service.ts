@@ -8,9 +8,12 @@ import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import { forgetOutputs, readOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
@@ -25,6 +28,7 @@ import { concernsOptIn, runWithOptIn } from './opt-in-part.ts';
 import { type Reads, readsOf, triggersOf } from './reads.ts';
 import type { RunResult } from './report.ts';
 import type { Run } from './run.ts';
+import { RunPods } from './run-pods.ts';
 import { ServerState } from './server-state.ts';
 import { compareWithCluster, savePreview } from './shadow.ts';
 import { runSlices } from './slices-part.ts';
@@ -44,7 +48,7 @@ export interface ToReconcile {
 export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
-  const { record, ahead, ended } = readsOf(deps, claim, carriedOver, work.besideClaim);
+  const { record, ahead, ended, podsSince } = readsOf(deps, claim, carriedOver, work.besideClaim);
   const triggers = triggersOf(deps, claim);
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
@@ -56,7 +60,8 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
   try {
-    const observed = admission.kind === 'compare' ? await load(deps, { meta, key: service, triggers, items, source: 'observed' }) : undefined;
+    const toLoad = { meta, key: service, triggers, items, since: podsSince };
+    const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
       await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
@@ -64,7 +69,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
     const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, work, { items, ahead, triggers, observed: observed?.outputs });
+    const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
@@ -86,7 +91,11 @@ async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
   work: ToReconcile,
-  read: Pick<Reads, 'ahead'> & { readonly items: ServiceItems; readonly triggers: Promise<StoredTriggers>; readonly observed: Run['observed'] },
+  read: Pick<Reads, 'ahead' | 'podsSince'> & {
+    readonly items: ServiceItems;
+    readonly triggers: Promise<StoredTriggers>;
+    readonly observed: Run['observed'];
+  },
 ): Promise<Run | undefined> {
   const { items, observed } = read;
   const { claim, carriedOver, deadlineMs } = work;
@@ -100,7 +109,7 @@ async function prepare(
   }
   const inputs = await load(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ outputs: carriedOver?.outputs, ahead: await read.ahead },
+    ...{ outputs: carriedOver?.outputs, ahead: await read.ahead, since: read.podsSince },
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
@@ -113,6 +122,7 @@ async function prepare(
     brief,
     work: claim.item,
     inputs,
+    pods: podsOfRun(deps, service, inputs),
     observed,
     managedBy: inputs.writer?.by === 'opt-in' ? optInManagedBy : slicesManagedBy,
     counts,
@@ -123,6 +133,12 @@ async function prepare(
     nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
     assertTimeToWrite: () => void left.call(),
   };
+}
+
+function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, { service, namespacePods, podsRead }: Inputs): RunPods {
+  const isSelected = (pod: Pod): boolean => selectorMatches(service?.spec?.selector ?? {}, pod.metadata.labels);
+  const mostReads = limitsOf(deps).podLog.mostChanged;
+  return new RunPods({ store: { table: deps.table, cluster }, namespace, pods: namespacePods, read: podsRead, isSelected, mostReads });
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
@@ -177,6 +193,7 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const carriedOver = isWhole ? { outputs: server.mergeInto(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
-  const written = { server, api: run.brief, inputs, carriedOver, notes: run.notes };
+  const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
+  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

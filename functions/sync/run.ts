@@ -11,6 +11,7 @@ import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
+import type { RunPods } from './run-pods.ts';
 import type { ServerState } from './server-state.ts';
 
 /** A version of an object of ours that another manager wrote. */
@@ -30,6 +31,8 @@ export interface Run {
   readonly brief: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
+  /** Those of `inputs` at first. */
+  readonly pods: RunPods;
   /** In a shadow cluster what the built-in controllers were last seen to have written. */
   readonly observed: readonly OutputRecord[] | undefined;
   /** The managed-by label of the slices that the run writes. */

@@ -8,6 +8,7 @@ import { assignName } from '#shared/slices/slice-name.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { podsChangedInSlices } from './changed-pods.ts';
 import { classifyFailure } from './cluster-failures.ts';
 import { lastManager, noteIfForeign } from './foreign-writes.ts';
 import { slicesIn } from './load.ts';
@@ -38,16 +39,17 @@ export async function runSlices(run: Run): Promise<Outcome> {
       managedBy: run.managedBy,
     });
   const after = (pods: readonly Pod[]): readonly string[] => podsAfter(slices, planWith(pods));
-  let pods = inputs.pods;
+  const changes = (plan: SlicesPlan): ReadonlySet<string> => podsChangedInSlices(slices, plan);
+  /** As the cluster lists them. */
+  let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {
-    const plan = planWith(pods);
+    const { plan, pods } = live ? { plan: planWith(live), pods: live } : await run.pods.plan(planWith, changes);
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
     run.nextTrackers.hints = plan.hints;
     run.nextTrackers.counts = countsAfter(plan, run.counts);
-    const confirmed = await verifiedPods(run, podsIn(slices).length, pods, after);
-    if (confirmed) {
-      pods = confirmed;
-      continue;
+    if (!live) {
+      live = await verifiedPods(run, podsIn(slices).length, pods, after);
+      if (live) continue;
     }
     observeReconcile(run, plan);
     const errors = await writeAll(run, plan, slices);
@@ -60,7 +62,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     }
     for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
     const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
-    if (messages.length === 0) return endOfRun(run, pods);
+    if (messages.length === 0) return endOfRun(run, !live);
     return failure(run, messages, errors);
   }
 }

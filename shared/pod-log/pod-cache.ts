@@ -4,9 +4,8 @@ import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limit
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
-import type { Version } from '#shared/store/version.ts';
-import { readLogEntries, readLogHead, takeNextLogNumber, writeLogEntry } from './pod-log.ts';
-import { overtakenSince, podsToRead, settledNumber, watermarkAfter, withoutEntry } from './pod-log-rules.ts';
+import { readLogEntries, readLogHead } from './pod-log.ts';
+import { podsToRead, settledNumber, watermarkAfter } from './pod-log-rules.ts';
 
 /** The Pods of a namespace as this worker has read them. */
 interface CachedNamespace {
@@ -16,8 +15,10 @@ interface CachedNamespace {
   /** Each entry of the log up to this number is read, and no writer of a number up to it is in flight. */
   watermark: number;
   readWholeAtMs: number;
-  /** Versions of Pods that this worker has logged for a writer that may have crashed. */
-  readonly loggedHere: Map<string, Version>;
+  /** The read of the whole namespace, as a number of `readsBegun`. */
+  wholeRead: number;
+  /** The last read of a Pod by its name after that, oldest first. Only the newest ones are remembered. */
+  readonly lastRead: Map<string, number>;
   /** The refresh that is under way, and the one after it, which later callers share: it begins after their call. */
   running: Promise<void>;
   next: Promise<void> | undefined;
@@ -28,14 +29,33 @@ const emptyNamespace = (scope: string): CachedNamespace => ({
   pods: new Map(),
   watermark: -1,
   readWholeAtMs: 0,
-  loggedHere: new Map(),
+  wholeRead: 0,
+  lastRead: new Map(),
   running: Promise.resolve(),
   next: undefined,
 });
 
 export interface Pods {
-  /** As of the call or later: the strongly consistent reads behind it begin after the call. The map belongs to the cache and changes with the next call. */
-  podsOf(store: ClusterStore, namespace: string, nowMs: number, scope?: string): Promise<ReadonlyMap<string, Pod>>;
+  /** How many reads of Pods this worker has begun: marks a moment, for `KeptPods.read`. */
+  readonly readsBegun: number;
+  /** As of the call or later: the strongly consistent reads behind it begin after the call. */
+  podsOf(store: ClusterStore, namespace: string, use: UseOfPods): Promise<KeptPods>;
+}
+
+export interface UseOfPods {
+  readonly nowMs: number;
+  /** `ClusterRecord.cacheScope`. */
+  readonly scope?: string;
+  /** A value of `readsBegun`. */
+  readonly since?: number;
+}
+
+/** Pods as a worker keeps them. Some may be older than another worker knows them (pod-log.ts). */
+export interface KeptPods {
+  /** Belongs to the cache and changes with the next call. */
+  readonly pods: ReadonlyMap<string, Pod>;
+  /** Names of Pods, deleted ones too, whose records were read after `since`. There may be more than are named. */
+  readonly read: ReadonlySet<string> | 'all';
 }
 
 /** A namespace of a cluster, and the time of a refresh. */
@@ -49,12 +69,17 @@ interface Place {
 export class PodCache implements Pods {
   readonly #limits: PodLogLimits;
   readonly #namespaces = new Map<string, CachedNamespace>();
+  #readsBegun = 0;
 
   constructor(limits: PodLogLimits = podLogDefaults) {
     this.#limits = limits;
   }
 
-  async podsOf(store: ClusterStore, namespace: string, nowMs: number, scope = ''): Promise<ReadonlyMap<string, Pod>> {
+  get readsBegun(): number {
+    return this.#readsBegun;
+  }
+
+  async podsOf(store: ClusterStore, namespace: string, { nowMs, scope = '', since = Number.POSITIVE_INFINITY }: UseOfPods): Promise<KeptPods> {
     const key = `${store.cluster}/${namespace}`;
     const former = this.#namespaces.get(key);
     const cached = former?.scope === scope ? former : emptyNamespace(scope);
@@ -75,7 +100,7 @@ export class PodCache implements Pods {
       throw error;
     }
     this.#evict(key);
-    return cached.pods;
+    return { pods: cached.pods, read: readAfter(cached, since) };
   }
 
   async #refresh(cached: CachedNamespace, place: Place): Promise<void> {
@@ -86,13 +111,20 @@ export class PodCache implements Pods {
   /** False: nothing was read, because the whole namespace has to be. */
   async #readNew(cached: CachedNamespace, place: Place): Promise<boolean> {
     const { store, namespace } = place;
-    const entries = await readLogEntries(store, namespace, cached.watermark, this.#limits);
+    const entries = await readLogEntries(store, namespace, cached.watermark);
     const names = podsToRead(entries, this.#limits);
     if (!names) return false;
+    const read = ++this.#readsBegun;
     const records = await concurrently(16, names, (name) => readObject(store, 'Pod', namespace, name));
-    for (const [i, name] of names.entries()) keep(cached.pods, name, records[i]);
-    const read = records.filter((r) => r !== undefined);
-    await this.#logForCrashed(cached, place, withoutEntry(read, cached.watermark, entries));
+    for (const [i, name] of names.entries()) {
+      keep(cached.pods, name, records[i]);
+      cached.lastRead.delete(name);
+      cached.lastRead.set(name, read);
+    }
+    for (const name of cached.lastRead.keys()) {
+      if (cached.lastRead.size <= this.#limits.mostChanged) break;
+      cached.lastRead.delete(name);
+    }
     cached.watermark = watermarkAfter(cached.watermark, entries);
     return true;
   }
@@ -102,39 +134,16 @@ export class PodCache implements Pods {
     // Head and entries before the Pods: whatever an entry tells of, the Pods that are read here have it.
     const head = await readLogHead(store, namespace);
     const settled = settledNumber(head, nowMs, this.#limits);
-    // As far again, for writers that others have overtaken.
-    const after = Math.max(0, settled - 2 * this.#limits.mostUnderWay);
-    const entries = await readLogEntries(store, namespace, after, this.#limits);
-    const since = overtakenSince(head, settled, after, { entries, nowMs });
+    const entries = await readLogEntries(store, namespace, settled);
+    const read = ++this.#readsBegun;
     const records = await readObjects(store, 'Pod', namespace);
     cached.pods.clear();
     for (const record of records) keep(cached.pods, record.name, record);
-    await this.#logForCrashed(cached, place, withoutEntry(records, since, entries));
+    cached.lastRead.clear();
+    cached.wholeRead = read;
     // Not beyond the head that was read: a slow writer's second number is ahead of that head, and so has to be ahead of the watermark.
-    cached.watermark = Math.min(
-      head.number,
-      watermarkAfter(
-        settled,
-        entries.filter((e) => e.number > settled),
-      ),
-    );
+    cached.watermark = Math.min(head.number, watermarkAfter(settled, entries));
     cached.readWholeAtMs = nowMs;
-  }
-
-  /**
-   * Pods whose writer has not written its entry, and may have crashed. What this run does because of such a Pod must not be undone by a worker whose Pods
-   * are older, so this run writes an entry for them. An entry that their writer writes meanwhile does no harm.
-   */
-  async #logForCrashed(cached: CachedNamespace, { store, namespace, nowMs }: Place, unlogged: readonly ObjectRecord[]): Promise<void> {
-    const names = new Set(unlogged.filter((r) => cached.loggedHere.get(r.name) !== r.version).map((r) => r.name));
-    if (names.size > 0) {
-      // None where the log is gone: the cluster's records are being cleared.
-      const taken = await takeNextLogNumber(store, namespace, nowMs);
-      // Never needs a second entry (confirmEntry): the Pods were read before the number was taken, so a reader that settles it has read them too.
-      if (taken) await writeLogEntry(store, namespace, { taken, names }, this.#limits);
-    }
-    cached.loggedHere.clear();
-    for (const r of unlogged) cached.loggedHere.set(r.name, r.version);
   }
 
   #evict(used: string): void {
@@ -147,6 +156,11 @@ export class PodCache implements Pods {
       sum -= pods.size;
     }
   }
+}
+
+function readAfter({ wholeRead, lastRead }: CachedNamespace, since: number): KeptPods['read'] {
+  if (wholeRead > since) return 'all';
+  return new Set([...lastRead].flatMap(([name, read]) => (read > since ? [name] : [])));
 }
 
 function keep(pods: Map<string, Pod>, name: string, record: ObjectRecord | undefined): void {

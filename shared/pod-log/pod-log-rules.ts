@@ -5,8 +5,6 @@ export interface LogEntry {
   readonly number: number;
   /** Names of the Pods that were written; undefined: any of the namespace's. */
   readonly names: readonly string[] | undefined;
-  /** When its writer took the number, to the second. */
-  readonly takenAtMs: number;
 }
 
 /** A number that a writer has taken. */
@@ -61,33 +59,4 @@ export function podsToRead(entries: readonly LogEntry[], { mostChanged }: PodLog
   if (entries.length > mostChanged || entries.some((e) => !e.names)) return undefined;
   const names = new Set(entries.flatMap((e) => e.names ?? []));
   return names.size <= mostChanged ? [...names] : undefined;
-}
-
-/** Of Pods that were read, those written under a number above `after` that has no entry. `entries`: all above `after`. */
-export function withoutEntry<P extends { readonly logNumber?: number | undefined }>(
-  pods: readonly P[],
-  after: number,
-  entries: readonly LogEntry[],
-): readonly P[] {
-  const logged = new Set(entries.map((e) => e.number));
-  return pods.filter(({ logNumber }) => logNumber !== undefined && logNumber > after && !logged.has(logNumber));
-}
-
-/** No function runs longer. */
-const longestRunMs = 900_000;
-
-/**
- * From which number on a Pod without an entry is looked for: `settled`, or less where the writer of a settled number may be in flight still. Others have
- * overtaken it then, and it will write its entry again; but workers that wait for the first one do not know its Pods, and would undo what this run does
- * because of them. `entries`: those above `after`, in order.
- */
-export function overtakenSince(head: LogHead, settled: number, after: number, { entries, nowMs }: EntriesRead): number {
-  const young = entries.findIndex((e) => nowMs - e.takenAtMs < longestRunMs);
-  if (young < 0) return settled;
-  return Math.min(settled, Math.max(head.settled, entries[young - 1]?.number ?? after));
-}
-
-export interface EntriesRead {
-  readonly entries: readonly LogEntry[];
-  readonly nowMs: number;
 }

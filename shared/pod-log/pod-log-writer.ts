@@ -22,9 +22,9 @@ export class PodLogWriter {
     this.#limits = limits;
   }
 
-  /** The number that the namespace's Pods are written with. It is taken before the first of them is written. */
-  async takeNumber(namespace: string): Promise<number> {
-    return (await this.#take(namespace)).number;
+  /** Takes the number of the batch's entry. To be called before the first of the namespace's Pods is written. */
+  async takeNumber(namespace: string): Promise<void> {
+    await this.#take(namespace);
   }
 
   /**

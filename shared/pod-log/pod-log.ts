@@ -8,8 +8,8 @@
  *               watermark   ╎           ╎   head: the newest number
  *                           4           7        no entry: a writer in flight, or one that crashed
  *
- * A writer (pod-log-writer.ts) takes a number, writes the Pods, each with the number, writes the entry, then raises the generations of the services concerned
- * and sends their wake-ups. So the run for such a generation finds the entry. And while a number has no entry, its wake-ups are still to come.
+ * A writer (pod-log-writer.ts) takes a number, writes the Pods, writes the entry, then raises the generations of the services concerned and sends their
+ * wake-ups. So the run for such a generation finds the entry. And while a number has no entry, its wake-ups are still to come.
  *
  * A reader (pod-cache.ts) keeps the Pods as of its watermark: it has read the Pods of every entry up to there, and no number up to there is in flight.
  * Here it reads the entries 5, 6 and 8 and their Pods, and its watermark stays at 3. Once 4 has its entry, the watermark moves to 6.
@@ -17,8 +17,14 @@
  * A crashed writer leaves a gap for good. So a number is settled, with or without its entry, once `mostUnderWay` newer numbers are taken, or none was
  * taken for `maxAgeMs`; SQS has then delivered its message again, under a new number. A writer that is only slow finds itself that far behind, and
  * writes its entry a second time under a new number: readers that had given up its first number had read an older head, so the new number is ahead of
- * their watermark. Until then a reader of the whole namespace writes an entry for its Pods itself (`overtakenSince`): readers that still wait for the first
- * entry do not know them.
+ * their watermark.
+ *
+ * The log promises that no run misses a Pod that it was woken for. It does not promise that all readers know the same. A reader of the whole namespace
+ * sees the Pods of a writer in flight, and so does one that reads such a Pod for another entry. A reader that waits for the writer's entry does not, and
+ * if the writer has crashed, it waits until the message comes again. So a run changes what the outputs say of a Pod only by a record of the Pod that was
+ * read when each earlier run had ended (functions/sync/run-pods.ts). Leases put the runs of a service in order, reads are strongly consistent, and
+ * records only get newer: the record is at least as new as the one that any earlier run went by, so the change undoes none of them. What a run leaves as
+ * it is it cannot undo. This holds however long a writer is in flight and however many overtake it, and costs a read only of Pods that were read before.
  */
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
@@ -129,17 +135,11 @@ export async function readLogHead({ table, cluster }: ClusterStore, namespace: s
 }
 
 /** Entries with numbers above `after`, in order. */
-export async function readLogEntries(
-  { table, cluster }: ClusterStore,
-  namespace: string,
-  after: number,
-  { entryTtlSeconds }: PodLogLimits = podLogDefaults,
-): Promise<readonly LogEntry[]> {
+export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly LogEntry[]> {
   const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
   return items.map((item) => {
     const names = item['names'] as string | undefined;
-    const takenAtMs = (((item['ttl'] as number | undefined) ?? 0) - entryTtlSeconds) * 1000;
-    return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]), takenAtMs };
+    return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]) };
   });
 }
 

@@ -25,8 +25,6 @@ export interface ObjectRecord {
    * - [a, b]: notify those that match a or b as well.
    */
   readonly unnotifiedLabels: readonly Labels[] | undefined;
-  /** Of a Pod: the number of its namespace's pod log under which it was written. */
-  readonly logNumber?: number | undefined;
   /** Of a tombstone: when it was written, ms since the epoch; 0 for an object that exists. */
   readonly deletedAtMs: number;
 }
@@ -70,7 +68,6 @@ const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item =>
   // The age matters of tombstones alone.
   ...(record.projection !== undefined ? { o: record.projection } : { at: record.deletedAtMs }),
   ...(record.unnotifiedLabels && { past: JSON.stringify(record.unnotifiedLabels) }),
-  ...(record.logNumber !== undefined && { w: record.logNumber }),
 });
 
 /** The wake-ups are sent. False when a newer version is stored by now, which notifies the same services again. */
@@ -105,7 +102,6 @@ function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRec
     version: (item['v'] as Version | undefined) ?? noVersion,
     projection: item['o'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
-    logNumber: item['w'] as number | undefined,
     deletedAtMs: (item['at'] as number | undefined) ?? 0,
   };
 }

@@ -38,6 +38,6 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
-  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written' });
+  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written', since: 0 });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

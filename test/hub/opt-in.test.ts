@@ -4,11 +4,14 @@ import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
+import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
 import { objectKey } from '#shared/store/keys.ts';
+import { putObject } from '#shared/store/objects.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
@@ -110,6 +113,22 @@ describe('a service that opts in beside the built-in controllers', () => {
     calls.length = 0;
     await pass(3600);
     expect(calls).toEqual([]);
+  });
+
+  it('what the built-in controllers left stays while it shows a pod of which only the record is written, and not the entry of the pod log', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
+    await pass(8);
+    const store = { table: world.table, cluster };
+    const taken = await takeLogNumber(store, 'default', world.now);
+    const projection = encodeProjection('Pod', project('Pod', aPod(3) as never));
+    const record = { namespace: 'default', name: 'pod-3', version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+    await putObject(store, 'Pod', record, undefined);
+    world.store.apply(aSlice('theirs', slicesManagedBy, four));
+    await pass(5);
+    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four.slice(0, 3), four]);
+    await writeLogEntry(store, 'default', { taken, names: new Set(['pod-3']) });
+    await pass(5);
+    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four, []]);
   });
 
   it.each(['edited', 'deleted', 'relabelled'])('a slice of ours that was %s by another client is repaired', async (what) => {

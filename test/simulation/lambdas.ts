@@ -132,7 +132,7 @@ export class Lambdas {
       events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
       nodes,
       leaseEndWakeUps,
-      pods: this.#world.monitor.witnessPods(actor, pods),
+      pods: this.#world.monitor.witnessPods(actor, this.#processes.mutant?.pods?.(pods) ?? pods),
       limits,
     };
     return syncBatch(deps, cluster, asRecords(records), deadline);

@@ -8,7 +8,9 @@ import { effective } from '#shared/opt-in/writer.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
+import { versionOf } from '#shared/store/version.ts';
 import type { Actor } from './actor.ts';
+import { PodReads } from './pod-reads.ts';
 import type { Writing } from './ports.ts';
 import { isLiedTo, type Profile } from './profile.ts';
 import { isEndpoint, podByUid, shownPods } from './truth.ts';
@@ -46,12 +48,14 @@ export function monitor(
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
   /** Taken out of one slice, and to be in another of the same run. */
-  const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number }>();
+  const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number; readonly isOwed: () => boolean }>();
   let heardAt: number | undefined;
   const raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
   store.watch('Node', ({ object }) => void (!isBeginning() && restless.add(object.metadata.name)));
+
+  const podReads = new PodReads();
 
   const witness = (actor: Actor, inner: Table): Table => {
     const remember = (key: string, items: readonly Item[]): void => {
@@ -62,6 +66,7 @@ export function monitor(
       async get(key) {
         const item = await inner.get(key);
         if (key.pk.includes('#SVC#')) remember(`${key.pk}|${key.sk}`, item ? [item] : []);
+        if (key.pk.includes('#POD#')) podReads.add(actor, { ...key, items: item ? [item] : [] });
         return item;
       },
       async put(item, condition) {
@@ -79,7 +84,10 @@ export function monitor(
       },
       async query(pk, range) {
         const items = await inner.query(pk, range);
-        if (pk.includes('#POD#')) remember(pk, items);
+        if (pk.includes('#POD#')) {
+          remember(pk, items);
+          podReads.add(actor, { pk, sk: undefined, items });
+        }
         return items;
       },
     };
@@ -115,10 +123,13 @@ export function monitor(
   const ahead = new Set<string>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
-    async podsOf(store, namespace, nowMs, scope) {
-      const kept = await pods.podsOf(store, namespace, nowMs, scope);
+    get readsBegun() {
+      return pods.readsBegun;
+    },
+    async podsOf(store, namespace, use) {
+      const kept = await pods.podsOf(store, namespace, use);
       const pk = objectsOf(store.cluster, 'Pod', namespace);
-      const items = [...kept.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
+      const items = [...kept.pods.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
       actor.learn(pk, items);
       return kept;
     },
@@ -135,6 +146,7 @@ export function monitor(
       if (!holder?.startsWith(`${actor.name}/`) && !actor.paused && service !== '') {
         fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
       }
+      if (!actor.paused) podReads.written(actor, `${namespace}/${service}`);
       const after = shownPods(store, kind, namespace, service, profile.optIn);
       for (const uid of after.ready)
         if (!before.ready.has(uid) && (shown.get(actor) ?? []).some((pods) => pods.some((p) => p.metadata.uid === uid))) ahead.add(uid);
@@ -148,10 +160,10 @@ export function monitor(
 
   /** A run that has not put back in time what it took away, and neither died nor was refused its next write, as upstream may be, never will. */
   function missed(before: number): void {
-    for (const [key, { actor, what, at }] of moving) {
+    for (const [key, { actor, what, at, isOwed }] of moving) {
       if (at > before) continue;
       moving.delete(key);
-      if (!actor.dead && !actor.stumbled) fail(what);
+      if (!actor.dead && !actor.stumbled && isOwed()) fail(what);
     }
   }
 
@@ -179,45 +191,61 @@ export function monitor(
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
     }
+    const isOwed = (): boolean => {
+      const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name) as unknown as Service | undefined];
+      return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
+    };
+    const report = (failure: string): void => {
+      // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).
+      if (kind === 'EndpointSlice') moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isOwed });
+      else fail(failure);
+    };
+    const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
+    const known = servicesKnown(actor, kind, namespace, name);
+    if (known.some((s) => explains(s, service as Service, pod))) return;
+    const reads = podReads.sinceOthersWrote(actor, `${namespace}/${name}`, objectKey(cluster, 'Pod', namespace, pod.metadata.name));
+    if (reads.length === 0 && !shown.has(actor)) {
+      report(`${what}, without a read of its record since another worker wrote`);
+      return;
+    }
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
     if (isLiedTo(profile) && !braked) return;
     if (isUnheardOf()) return;
-    const hasHeardOf = (actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? []).some((items) => items.some((i) => i.sk === pod.metadata.name));
+    const hasHeardOf = reads.some((item) => item !== undefined);
     if (ahead.has(uid) && !hasHeardOf) return;
-    if (!knewBetter(actor, kind, service as Service, pod)) return;
-    const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
-    // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).
-    if (kind === 'EndpointSlice') moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what, at: now() });
-    else fail(what);
+    if (!knewBetter(actor, known, pod, reads)) return;
+    report(what);
   }
 
   /** A service that opts in has slices by its annotation, and no Endpoints. */
   const asWritten = (kind: string, service: Service | undefined): Service | undefined =>
     service && kind === 'EndpointSlice' ? effective(service, profile.optIn) : service;
 
-  /** It had no word, however old, that the pod is no endpoint of the service. */
-  function knewBetter(actor: Actor, kind: string, service: Service, pod: Pod): boolean {
-    const liedTo = isLiedTo(profile);
-    const { namespace = '', name } = service.metadata;
+  /** Each record that it has read of the Service, however old: the Service, a tombstone, or nothing. */
+  function servicesKnown(actor: Actor, kind: string, namespace: string, name: string): readonly (Service | Item | undefined)[] {
     const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
-    const services = actor.known.get(`${pk}|${sk}`) ?? [];
-    const podReads = actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? [];
-    const servicesKnown = services.map(([item]) =>
+    return (actor.known.get(`${pk}|${sk}`) ?? []).map(([item]) =>
       item && typeof item['o'] === 'string' ? asWritten(kind, decodeProjection('Service', namespace, name, item['o'])) : item,
     );
-    for (const known of servicesKnown) {
-      // A tombstone, or a service of that name from before.
-      if (known && !('metadata' in known)) return false;
-      if (known && ((known as Service).metadata.uid !== service.metadata.uid || !isEndpoint(pod, known as Service))) return false;
-    }
-    if (profile.lies === 'ending') return !(shown.get(actor) ?? []).some((pods) => !shows(pods, pod, servicesKnown));
-    for (const items of podReads) {
-      const item = items.find((i) => i.sk === pod.metadata.name);
+  }
+
+  /** Is it a tombstone, or a service of that name from before, or one that does not select the pod? */
+  const explains = (known: Service | Item | undefined, service: Service, pod: Pod): boolean =>
+    known !== undefined && (!('metadata' in known) || (known as Service).metadata.uid !== service.metadata.uid || !isEndpoint(pod, known as Service));
+
+  /** None of the records that it has read of the pod since another worker wrote says that the pod is no endpoint of the service. */
+  function knewBetter(actor: Actor, services: readonly (Service | Item | undefined)[], pod: Pod, reads: readonly (Item | undefined)[]): boolean {
+    const liedTo = isLiedTo(profile);
+    const { namespace = '' } = pod.metadata;
+    if (profile.lies === 'ending') return !(shown.get(actor) ?? []).some((pods) => !shows(pods, pod, services));
+    for (const item of reads) {
+      // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the new one.
+      if (now() >= wentBackAt() && String(item?.['v']).startsWith(firstIncarnation)) continue;
       if (!item || (liedTo && typeof item['o'] !== 'string')) continue;
       if (typeof item['o'] !== 'string') return false;
       const seen = decodeProjection('Pod', namespace, pod.metadata.name, item['o']);
       if (seen.metadata.uid !== pod.metadata.uid) return false;
-      if (servicesKnown.some((s) => s && !isEndpoint(seen, s as Service))) return false;
+      if (services.some((s) => s && !isEndpoint(seen, s as Service))) return false;
     }
     return true;
   }
@@ -234,6 +262,8 @@ export function monitor(
     lateRemovals: () => lateRemovals,
   };
 }
+
+const firstIncarnation = versionOf(1, '0').slice(0, 6);
 
 /** Does the list show the pod as an endpoint of the service, whichever of those known? */
 const shows = (pods: readonly Pod[], pod: Pod, services: readonly unknown[]): boolean => {

@@ -2,6 +2,7 @@
 import type { Election } from '#functions/relay/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
@@ -16,6 +17,8 @@ export interface Mutant {
   readonly profile?: Partial<Profile>;
   readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
+  /** What a worker keeps of the pods. */
+  readonly pods?: (pods: Pods) => Pods;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
   /** A relay that takes turns, before it runs. */
   readonly turns?: (relay: Relay, election: Election) => void;

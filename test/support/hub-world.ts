@@ -23,7 +23,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
@@ -49,6 +49,8 @@ export interface HubWorldOptions {
   readonly log?: Log;
   /** In [0, 1); the middle of every jitter if left out. */
   readonly random?: () => number;
+  /** What the sync worker keeps; a test may switch between those of several workers. */
+  readonly pods?: Pods;
   /** Sees every observation, with its dimensions; `HubWorld.metrics` has the sums. */
   readonly metrics?: Metrics;
   /** Of sweep, which flushes after each cluster. */
@@ -112,7 +114,7 @@ export class HubWorld {
       clusterMetrics: options.clusterMetrics ?? 'all',
       events: eventRecorder({ now: () => this.now, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
-      pods: new PodCache(),
+      pods: options.pods ?? new PodCache(),
       nodes: new Map(),
       caches: freshCaches(),
     };

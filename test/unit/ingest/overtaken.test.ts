@@ -42,7 +42,7 @@ async function heldUp({ before = async () => {} }: { readonly before?: (hub: Awa
       expect(await slow).toEqual([]);
     },
     async seesReady(cache: PodCache): Promise<boolean> {
-      return isPodReady((await cache.podsOf(hub.store, 'ns', hub.clock.now)).get('p') as never);
+      return isPodReady((await cache.podsOf(hub.store, 'ns', { nowMs: hub.clock.now })).pods.get('p') as never);
     },
   };
 }
@@ -102,10 +102,10 @@ it('the first batch of a namespace is seen though another overtakes it', async (
   await reached.promise;
   await hub.ingest(hub.live('Pod', 12, entry('Pod', 12, pod('other'))));
   const cache = new PodCache();
-  expect([...(await cache.podsOf(hub.store, 'ns', hub.clock.now)).keys()]).toEqual(['other']);
+  expect([...(await cache.podsOf(hub.store, 'ns', { nowMs: hub.clock.now })).pods.keys()]).toEqual(['other']);
   gate.resolve();
   await slow;
-  expect([...(await cache.podsOf(hub.store, 'ns', hub.clock.now)).keys()].sort()).toEqual(['other', 'p']);
+  expect([...(await cache.podsOf(hub.store, 'ns', { nowMs: hub.clock.now })).pods.keys()].sort()).toEqual(['other', 'p']);
 });
 
 it('a batch that was frozen for an hour is seen by a worker that took the log for complete meanwhile', async () => {

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isFirstAfterPause,
-  type LogEntry,
-  mayBeSettled,
-  overtakenSince,
-  podsToRead,
-  settledNumber,
-  watermarkAfter,
-  withoutEntry,
-} from '#shared/pod-log/pod-log-rules.ts';
+import { isFirstAfterPause, type LogEntry, mayBeSettled, podsToRead, settledNumber, watermarkAfter } from '#shared/pod-log/pod-log-rules.ts';
 
 const limits = { maxAgeMs: 1_000, entryTtlSeconds: 60, mostNames: 100, mostChanged: 3, mostUnderWay: 50, mostKept: 100 };
-const entry = (number: number, names: readonly string[] | undefined = [`p${number}`]): LogEntry => ({ number, names, takenAtMs: 0 });
+const entry = (number: number, names: readonly string[] | undefined = [`p${number}`]): LogEntry => ({ number, names });
 
 describe('the settled number is', () => {
   it.each([
@@ -44,25 +35,8 @@ describe('podsToRead', () => {
   it('names each Pod of the entries once', () => expect(podsToRead([entry(1, ['a', 'b']), entry(2, ['a'])], limits)).toEqual(['a', 'b']));
 
   it.each([
-    ['an entry names none', [entry(1), { number: 2, names: undefined, takenAtMs: 0 }]],
+    ['an entry names none', [entry(1), { number: 2, names: undefined }]],
     ['the entries name more Pods than mostChanged', [entry(1, ['a', 'b']), entry(2, ['c', 'd'])]],
     ['there are more entries than mostChanged', [1, 2, 3, 4].map((n) => entry(n, ['a']))],
   ])('asks for the whole namespace when %s', (_why, entries) => expect(podsToRead(entries, limits)).toBeUndefined());
-});
-
-it('a Pod is without entry whose number is above the settled one and has none', () => {
-  const pods = [{ logNumber: 2 }, { logNumber: 4 }, { logNumber: 5 }, {}];
-  expect(withoutEntry(pods, 3, [entry(5)])).toEqual([{ logNumber: 4 }]);
-});
-
-describe('a Pod without an entry is looked for', () => {
-  const nowMs = 2_000_000;
-  const at = (number: number, ageMs: number): LogEntry => ({ number, names: [], takenAtMs: nowMs - ageMs });
-  const head = { number: 80, takenAtMs: nowMs, settled: 0 };
-  it.each([
-    ['above the settled number where all entries below are older than a function can run', head, [at(12, 900_000), at(29, 900_000)], 30],
-    ['above the last old entry where the writers after it may be in flight', head, [at(12, 900_000), at(29, 899_999), at(31, 1)], 12],
-    ['above the first number that was read where every entry is young', head, [at(12, 800_000), at(31, 1)], 10],
-    ['above the number that a writer settled after a pause', { ...head, settled: 20 }, [at(22, 1), at(31, 1)], 20],
-  ])('%s', (_what, head, entries, expected) => expect(overtakenSince(head, 30, 10, { entries, nowMs })).toBe(expected));
 });

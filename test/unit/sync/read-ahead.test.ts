@@ -12,6 +12,7 @@ import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod, service } from '../kube/objects.ts';
 
+const toReadAhead = { carriedOver: undefined, since: 0 };
 const key = { cluster: 'c', namespace: 'ns', name: 'svc' };
 
 it('inputs that were read beside the cluster’s record count only in the scope in which the worker found the first lists complete', async () => {
@@ -26,15 +27,15 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const deps = { table, pods: new PodCache(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
-  expect(await readAhead(deps, key, undefined)).toBeUndefined();
-  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, undefined);
+  expect(await readAhead(deps, key, toReadAhead)).toBeUndefined();
+  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, toReadAhead);
   // What the first lists bring while the cluster's record is on its way.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
   const items = await readServiceItems(deps, key, undefined);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await load(
       { ...deps, pods: new PodCache() },
-      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead },
+      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead, since: 0 },
     );
     return pods.map((p) => p.metadata.name);
   };

@@ -1,0 +1,62 @@
+/**
+ * Pods of which a plan changes what the outputs say. Pure. Ports, zones and hints are left out: they follow from the Service, from Nodes and from all Pods
+ * together, and the ports of a Pod do not change.
+ */
+import type { Endpoint, EndpointAddress, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { SlicesPlan } from '#shared/slices/plan.ts';
+
+/** Names of Pods. None where there was no output before: nothing is taken back then. */
+export function podsChangedInEndpoints(before: Endpoints | undefined, after: Endpoints | undefined): ReadonlySet<string> {
+  return before ? changed(statementsOf(before), statementsOf(after)) : new Set();
+}
+
+/** `slices`: all that there are before the plan is carried out. */
+export function podsChangedInSlices(slices: readonly EndpointSlice[], { unsupported, addressTypes }: SlicesPlan): ReadonlySet<string> {
+  if (slices.length === 0) return new Set();
+  const written = addressTypes.flatMap((t) => [...t.update, ...t.create]);
+  const replaced = new Set([...unsupported, ...addressTypes.flatMap((t) => [...t.update, ...t.delete])].map((s) => s.metadata.name));
+  return changed(statementsOfSlices(slices.filter((s) => replaced.has(s.metadata.name))), statementsOfSlices(written));
+}
+
+/** Of which none of the others says the same. */
+export function podsOnlyIn(slices: readonly EndpointSlice[], others: readonly EndpointSlice[]): ReadonlySet<string> {
+  return changed([...statementsOfSlices(slices), ...statementsOfSlices(others)], statementsOfSlices(others));
+}
+
+/** What an output says of a Pod. */
+interface Statement {
+  readonly pod: string | undefined;
+  readonly text: string;
+}
+
+function statementsOf(endpoints: Endpoints | undefined): readonly Statement[] {
+  const ofAddress = (isReady: boolean) => (a: EndpointAddress) => ({
+    pod: a.targetRef?.name,
+    text: JSON.stringify([a.ip, a.targetRef?.uid, a.hostname ?? '', a.nodeName ?? '', isReady]),
+  });
+  return (endpoints?.subsets ?? []).flatMap((s) => [
+    ...(s.addresses ?? []).map(ofAddress(true)),
+    ...(s.notReadyAddresses ?? []).map(ofAddress(false)),
+  ]);
+}
+
+const statementsOfSlices = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly Statement[] =>
+  slices.flatMap((s) => (s.endpoints ?? []).map((e) => ofEndpoint(s.addressType, e)));
+
+function ofEndpoint(addressType: string, { addresses, targetRef, hostname, nodeName, conditions }: Endpoint): Statement {
+  const { ready, serving, terminating } = conditions ?? {};
+  return {
+    pod: targetRef?.name,
+    text: JSON.stringify([addressType, [...addresses].sort(), targetRef?.uid, hostname ?? '', nodeName ?? '', ready, serving, terminating]),
+  };
+}
+
+/** A Pod that moves to another subset or slice is none, nor is one that is said twice. */
+function changed(before: readonly Statement[], after: readonly Statement[]): ReadonlySet<string> {
+  const keyOf = ({ pod, text }: Statement): string => `${pod} ${text}`;
+  const [was, is] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const names = new Set<string>();
+  for (const s of before) if (s.pod && !is.has(keyOf(s))) names.add(s.pod);
+  for (const s of after) if (s.pod && !was.has(keyOf(s))) names.add(s.pod);
+  return names;
+}

@@ -1,0 +1,77 @@
+/** A Pod that one worker knows and another does not: its record is written, and the entry of the pod log is still to come. */
+import { expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { encodeProjection, project } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
+import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
+import { putObject, readObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { cluster } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+
+async function withWorkers() {
+  let worker = new PodCache();
+  const kept: Pods = {
+    get readsBegun() {
+      return worker.readsBegun;
+    },
+    podsOf: (...call) => worker.podsOf(...call),
+  };
+  const { world, pass } = await smallCluster([aService(), ...pods(3)], { pods: kept });
+  const store = { table: world.table, cluster };
+  await pass(8);
+  let runs = 0;
+  return {
+    /** What the outputs show as ready after a run of that worker. */
+    async shownBy(next: PodCache): Promise<readonly (readonly string[])[]> {
+      worker = next;
+      world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { run: String(++runs) } } });
+      await pass(8);
+      const endpoints = world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints;
+      const slices = world.store.list('EndpointSlice') as readonly unknown[] as readonly EndpointSlice[];
+      expect(endpoints.metadata.labels).toMatchObject({ run: String(runs) });
+      return [
+        (endpoints.subsets ?? []).flatMap((s) => s.addresses ?? []).map((a) => a.targetRef?.name ?? ''),
+        slices
+          .filter((s) => s.addressType === 'IPv4')
+          .flatMap((s) => s.endpoints ?? [])
+          .filter((e) => e.conditions?.ready)
+          .map((e) => e.targetRef?.name ?? '')
+          .sort(),
+      ];
+    },
+    warm: worker,
+    async begin(name: string, pod: RawObject | undefined): Promise<void> {
+      await takeLogNumber(store, 'default', world.now);
+      const projection = pod && encodeProjection('Pod', project('Pod', pod as never));
+      const version = versionOf(1, '1000');
+      const record = { namespace: 'default', name, version, projection, unnotifiedLabels: undefined, deletedAtMs: world.now };
+      expect(await putObject(store, 'Pod', record, await readObject(store, 'Pod', 'default', name))).toBe(true);
+    },
+    async overtake(writers: number): Promise<void> {
+      for (; writers > 0; writers--) {
+        const taken = await takeLogNumber(store, 'default', world.now);
+        await writeLogEntry(store, 'default', { taken, names: new Set(['other']) });
+      }
+    },
+  };
+}
+
+const changes: readonly (readonly [string, string, RawObject | undefined, readonly string[]])[] = [
+  ['a new Pod', 'pod-3', aPod(3), ['pod-0', 'pod-1', 'pod-2', 'pod-3']],
+  ['a Pod that is deleted', 'pod-0', undefined, ['pod-1', 'pod-2']],
+  ['a Pod that is ready no more', 'pod-0', aPod(0, { ready: false }), ['pod-1', 'pod-2']],
+];
+
+it.each(changes.flatMap((c) => [0, 1, 60, 180].map((n) => [...c, n] as const)))(
+  'what one worker shows of %s no other worker undoes while the writer of %s is in flight, %#',
+  async (_what, name, pod, expected, others) => {
+    const { shownBy, warm, begin, overtake } = await withWorkers();
+    await begin(name, pod);
+    await overtake(others);
+    expect(await shownBy(new PodCache())).toEqual([expected, expected]);
+    expect(await shownBy(warm)).toEqual([expected, expected]);
+    expect(await shownBy(warm)).toEqual([expected, expected]);
+  },
+);

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { type PodsOfRun, RunPods } from '#functions/sync/run-pods.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { decodeObjectOf, putObject, readObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { pod } from '../kube/objects.ts';
+
+/** A table with the Pods, and a run that has read those named. `reads`: what it reads later. */
+async function run(stored: readonly Pod[], of: Partial<PodsOfRun>) {
+  const table = memoryTable();
+  const reads: string[] = [];
+  const store = {
+    cluster: 'c',
+    table: {
+      ...table,
+      get: (key: Parameters<typeof table.get>[0]) => {
+        reads.push(key.sk);
+        return table.get(key);
+      },
+      query: (pk: string) => {
+        reads.push('*');
+        return table.query(pk);
+      },
+    },
+  };
+  const asStored: Pod[] = [];
+  for (const p of stored) {
+    const record = { namespace: 'ns', name: p.metadata.name, version: versionOf(1, '5'), projection: encodeProjection('Pod', p) };
+    await putObject({ table, cluster: 'c' }, 'Pod', { ...record, unnotifiedLabels: undefined, deletedAtMs: 0 }, undefined);
+    asStored.push(decodeObjectOf('Pod', await readObject({ table, cluster: 'c' }, 'Pod', 'ns', p.metadata.name)) as Pod);
+  }
+  const isSelected = ({ metadata: { labels } }: Pod): boolean => labels?.['app'] === 'web';
+  const runPods = new RunPods({ store, namespace: 'ns', pods: asStored, read: new Set(), isSelected, mostReads: 2, ...of });
+  return { runPods, reads };
+}
+
+const names = (pods: readonly Pod[]): readonly string[] => pods.map((p) => p.metadata.name).sort();
+const changes =
+  (...all: readonly string[]) =>
+  (): ReadonlySet<string> =>
+    new Set(all);
+
+it('a plan stands whose Pods were read since its reads began, and one that changes none', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b')], { read: new Set(['a', 'gone']) });
+  expect((await runPods.plan(names, changes())).plan).toEqual(['a', 'b']);
+  expect((await runPods.plan(names, changes('a', 'gone'))).plan).toEqual(['a', 'b']);
+  expect(reads).toEqual([]);
+});
+
+it('Pods that were not read are read, once for both controllers, and the plan is made again where one of them is another', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b')], { pods: [pod('a', { ready: false }), pod('gone')] });
+  let plans = 0;
+  const planWith = (pods: readonly Pod[]) => ({ names: names(pods), number: ++plans });
+  const both = await Promise.all([runPods.plan(planWith, changes('a', 'gone')), runPods.plan(planWith, changes('gone', 'a'))]);
+  expect(both.map(({ plan }) => plan.names)).toEqual([['a'], ['a']]);
+  expect(plans).toBe(4);
+  expect(reads.sort()).toEqual(['a', 'gone']);
+  expect(names(runPods.selected)).toEqual(['a']);
+});
+
+it('a Pod that the service does not select any more goes', async () => {
+  const { runPods } = await run([pod('a', { labels: { app: 'other' } })], { pods: [pod('a')] });
+  expect((await runPods.plan(names, changes('a'))).plan).toEqual([]);
+});
+
+it('the plan is not made again where the Pods are what they were', async () => {
+  const { runPods, reads } = await run([pod('a')], {});
+  let plans = 0;
+  await runPods.plan(() => ++plans, changes('a'));
+  expect([plans, reads]).toEqual([1, ['a']]);
+});
+
+it('where many Pods are to be read, the whole namespace is, once', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b'), pod('c'), pod('d', { labels: {} })], { pods: [] });
+  expect((await runPods.plan(names, changes('a', 'b', 'c'))).plan).toEqual(['a', 'b', 'c']);
+  await runPods.plan(names, changes('d', 'e'));
+  expect(reads).toEqual(['*']);
+});
+
+it('a table that does not answer postpones the run', async () => {
+  const table = { ...memoryTable(), get: () => Promise.reject(new Error('throttled')) };
+  const { runPods } = await run([], { store: { table, cluster: 'c' } });
+  await expect(runPods.plan(names, changes('a'))).rejects.toThrow(Postponed);
+});
