@@ -30,9 +30,13 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isNamespaceTerminating(error)) return ok;
-    // Another client has just written it, or it is on its way out: the next run sees it as it is then.
+    // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster has no ServiceImports (yet).
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
-      return { kind: 'postponed', reason: 'what is to be written has changed', waitSeconds: 1 };
+      return {
+        kind: 'postponed',
+        reason: `what is to be written has changed: ${error.message}`,
+        waitSeconds: Math.min(2 ** Math.min(run.rounds, 6), 60),
+      };
     throw error;
   }
 }

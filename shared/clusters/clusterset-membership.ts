@@ -1,7 +1,7 @@
 /** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import { isRegistered, modeAttributes } from './mode.ts';
+import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
 
 export interface ClustersetMembership {
   /** The name of the set. */
@@ -48,7 +48,9 @@ const importer = 'importer';
 export async function saveMembership(table: Table, cluster: string, membership: ClustersetMembership): Promise<boolean> {
   // First: an export that comes in between wakes the importer in vain, and not the other way round.
   if (membership.imports !== 'off') await table.update(clusterIndexKey(cluster), { set: { cluster, [importer]: 1 } });
-  const change = { set: { [attribute]: JSON.stringify(membership), [modeAttributes.owesWaking]: 1 }, add: { [modeAttributes.count]: 1 } };
+  const isMember = importsAnything({ clusterset: membership }) || exportsAnything({ clusterset: membership });
+  const set = { [attribute]: JSON.stringify(membership), [memberAttribute]: isMember ? 1 : 0, [modeAttributes.owesWaking]: 1 };
+  const change = { set, add: { [modeAttributes.count]: 1 } };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 

@@ -68,25 +68,37 @@ export const decodeWithdraws = (item: Item): boolean => item[optInAttributes.wit
 export interface Switches {
   readonly mode: Mode;
   readonly optIn: OptIn;
-  /** Left out: the cluster exports nothing. */
-  readonly clusterset?: { readonly exports: { readonly namespaces: readonly string[] | 'all' } };
+  /** Left out: the cluster takes no part in a set. */
+  readonly clusterset?: { readonly imports: 'off' | 'active'; readonly exports: { readonly namespaces: readonly string[] | 'all' } };
 }
 
 /** Does the hub write the endpoints of Services that opt in? A pause stops these too. */
 export const writesOptIn = ({ mode, optIn }: Switches): boolean => optIn === 'active' && (mode === 'active' || mode === 'shadow');
 
+/** 1 in the record of a cluster that exports or imports (clusterset-membership.ts): conditions cannot look into the membership. */
+export const memberAttribute = 'setMember';
+
+const exportsAny = ({ clusterset }: Switches): boolean => clusterset !== undefined && clusterset.exports.namespaces.length > 0;
+
+/** Does the hub write imports, or the conditions of exports? */
+const writesForSet = (switches: Switches): boolean =>
+  (switches.mode === 'active' || switches.mode === 'shadow') && (exportsAny(switches) || switches.clusterset?.imports === 'active');
+
 /** Does the hub write anything at all to the cluster? */
-export const writesAnything = (switches: Switches): boolean => switches.mode === 'active' || writesOptIn(switches);
+export const writesAnything = (switches: Switches): boolean => switches.mode === 'active' || writesOptIn(switches) || writesForSet(switches);
 export const isWrittenTo: Condition = {
-  any: [isMode('active'), { all: [isMode('shadow'), { attribute: optInAttributes.optIn, is: '=', value: 'active' }] }],
+  any: [
+    isMode('active'),
+    { all: [isMode('shadow'), { attribute: optInAttributes.optIn, is: '=', value: 'active' }] },
+    { all: [isMode('shadow'), { attribute: memberAttribute, is: '=', value: 1 }] },
+  ],
 };
 
 /**
  * Does the snapshot decide about traffic? Then the word of one relay is not enough for a list that takes much away, nor for another cluster or history.
  * In shadow mode without opt-in and without exports nothing depends on the snapshot, and it follows the relay without delay.
  */
-export const isStrict = ({ mode, optIn, clusterset }: Switches): boolean =>
-  mode !== 'shadow' || optIn === 'active' || (clusterset !== undefined && clusterset.exports.namespaces.length > 0);
+export const isStrict = (switches: Switches): boolean => switches.mode !== 'shadow' || switches.optIn === 'active' || exportsAny(switches);
 
 interface InMode {
   readonly mode: Mode;

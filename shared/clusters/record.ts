@@ -87,6 +87,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);
+  const clusterset = decodeMembership(item);
   return {
     id,
     mode,
@@ -94,7 +95,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     optIn,
     optInSince: number(optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
-    clusterset: decodeMembership(item),
+    clusterset,
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),
@@ -105,7 +106,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     lists: decodeLists(item),
     relay: decodeRelay(item),
     readiness: decodeReadiness(item),
-    ...decodeCircuit(item, { mode, optIn }),
+    ...decodeCircuit(item, { mode, optIn, clusterset }),
     writerConflict: decodeWriterConflict(item),
     writer: item[writer] as string | undefined,
     nodesVersion: number(nodesVersion),

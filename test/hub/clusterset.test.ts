@@ -322,6 +322,32 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  it('an importer in shadow mode whose API is down is asked by few runs: its circuit is open', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    world.of('a').apiAnswers = false;
+    const before = world.of('a').calls;
+    for (let i = 0; i < 60; i++) {
+      world.of('b').store.apply(pod('web-1', '10.2.0.1', i % 2 === 0));
+      await world.pass(10);
+    }
+    expect(world.metrics.get('CircuitOpen')).toBeGreaterThan(0);
+    expect(world.of('a').calls - before).toBeLessThan(60);
+    world.of('a').apiAnswers = true;
+    await world.pass(400);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+  });
+
+  it('an importer without ServiceImports is asked seldom, and gets its imports soon after they are installed (MC-52)', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    world.of('a').servesMcs = false;
+    await world.pass(1_200);
+    expect(world.of('a').calls).toBeLessThan(80);
+    world.of('a').servesMcs = true;
+    await world.pass(120);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
   it('an importer makes the derived Service again where the import becomes headless', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);

@@ -45,6 +45,9 @@ class Member {
   /** The relay says nothing while it is not. */
   isHeard = true;
   apiAnswers = true;
+  /** The kinds of the Multi-Cluster Services API are installed. */
+  servesMcs = true;
+  calls = 0;
   readonly #header: EventsHeader;
 
   constructor(world: SetWorld, id: string, given: readonly RawObject[]) {
@@ -62,6 +65,8 @@ class Member {
     const inner = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
     const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       (async (...args: A): Promise<R> => {
+        this.calls++;
+        if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
         if (verb !== '') this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
