@@ -179,7 +179,7 @@ describe('npm run explain', () => {
     const failed = await explain('demo-1', 'shop/nothing');
     expect(failed).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/no service nothing in namespace shop of demo-1: there are ads, catalog, search, web\n$/),
+      stderr: expect.stringMatching(/no service nothing in namespace shop of demo-1: there are ads, cart, catalog, search, web\n$/),
     });
     expect(await explain('demo-9', 'shop/web')).toMatchObject({
       code: 2,
