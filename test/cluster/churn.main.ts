@@ -5,12 +5,17 @@ import { type ControlPlane, startControlPlane } from '#test/support/control-plan
 import { startLocalRun } from '#test/support/local-run.ts';
 
 /**
- * npm run churn [-- --only kcm|ours] [--seconds N] [--warm-up N]: how long a change of a pod's readiness takes to show in Endpoints and
+ * npm run churn [-- --only kcm|ours] [--rate 20|100|300] [--seconds N] [--warm-up N]: how long a change of a pod's readiness takes to show in Endpoints and
  * slices, written by kube-controller-manager with its defaults and by us, each on a fresh control plane of this machine, after both have
  * had the same load for --warm-up seconds (0: none).
  */
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seconds: { type: 'string', default: '20' }, 'warm-up': { type: 'string', default: '10' } },
+  options: {
+    only: { type: 'string' },
+    rate: { type: 'string' },
+    seconds: { type: 'string', default: '20' },
+    'warm-up': { type: 'string', default: '10' },
+  },
 });
 const seconds = secondsOf('seconds');
 const warmUpSeconds = secondsOf('warm-up');
@@ -18,7 +23,9 @@ const warmUpSeconds = secondsOf('warm-up');
 const loads: readonly ChurnLoad[] = [
   { services: 20, pods: 10, rate: 20, seconds },
   { services: 50, pods: 20, rate: 100, seconds },
-];
+  { services: 100, pods: 20, rate: 300, seconds },
+].filter(({ rate }) => values.rate === undefined || Number(values.rate) === rate);
+if (loads.length === 0) throw new Error(`--rate ${values.rate}: 20, 100 or 300 flips a second`);
 const others = 'namespace-controller,garbage-collector-controller';
 
 interface Writer {
