@@ -14,6 +14,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import { pack, saveChunk, unpack } from '#shared/store/history-chunks.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { roomForHistory } from '#shared/workqueue/item-store.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
@@ -77,6 +78,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
   const adopted = run ? adoptedBy(run) : 0;
   const gaps = [
     ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
+    ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
     ...(adopted > 0 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
   return {
@@ -98,6 +100,10 @@ interface Reached {
   readonly inputs: Inputs;
   readonly result: RunResult;
 }
+
+/** What was saved of an earlier incarnation is not what there was before the run. */
+const isRestored = ({ server, inputs, result }: Reached): boolean =>
+  inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
 
 /** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. */
 function adoptedBy({ server, inputs }: Reached): number {

@@ -49,7 +49,10 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
 
 /** When the relay saw the change, without the batch period, and when the wake-up was due. */
 function timesOf(message: WakeUpMessage, { meta }: RunResult, isFirst: boolean): Pick<EndedRun, 'seenMs' | 'dueMs'> {
+  if (!isFirst) return { seenMs: undefined, dueMs: undefined };
   const batchMs = message.delayedByBatch ? (meta?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
-  const { observedAtMs, dueMs } = message;
-  return isFirst ? { seenMs: observedAtMs === undefined ? undefined : observedAtMs - batchMs, dueMs } : { seenMs: undefined, dueMs: undefined };
+  const { observedAtMs = Number.NaN, dueMs } = message;
+  const seenMs = observedAtMs - batchMs;
+  // The relay's clock is known to within a heartbeat's way only: what it is to have seen after the wake-up was due says nothing.
+  return { seenMs: seenMs <= (dueMs ?? seenMs) ? seenMs : undefined, dueMs };
 }

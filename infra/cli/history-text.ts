@@ -12,8 +12,8 @@ export function historyLines({ told, remarks }: ToldHistory, what: string): read
 export const historyJson = ({ told }: ToldHistory): readonly string[] => told.map((record: Told) => JSON.stringify(record));
 
 export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, what: string): readonly string[] {
-  const listed = addresses.map((a) => `${placeText(a)}, ${a.state}${sinceText(a, atMs)}`);
-  const left = gone.map((a) => `${placeText(a)} was not listed any more${sinceText(a, atMs)}`);
+  const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);
+  const left = gone.map((a) => `${addressText(a)}: gone${sinceText(a, atMs)}`);
   return [
     `${what} at ${timeText(atMs)}: ${summary}`,
     ...(listed.length > 0 ? ['', 'Addresses', ...listed.map((line) => `  ${line}`)] : []),
@@ -29,8 +29,8 @@ export const ofPod = (then: Then, pod: string): Then => ({
   gone: then.gone.filter((a) => a.pod === pod),
 });
 
-const placeText = ({ where, address, pod }: Pick<AddressThen, 'where' | 'address' | 'pod'>): string =>
-  `${where === 'Endpoints' ? where : `${where} slices`}: ${address}${pod ? ` (pod ${pod})` : ''}`;
+const addressText = ({ places, address, pod }: Pick<AddressThen, 'places' | 'address' | 'pod'>): string =>
+  `${address}${pod ? ` (pod ${pod})` : ''} in ${places.join(' and ')}`;
 
 function sinceText({ sinceMs, why }: Pick<AddressThen, 'sinceMs' | 'why'> | GoneThen, atMs: number): string {
   if (sinceMs === undefined) return ', as before the first record';

@@ -93,7 +93,7 @@ function moveText(moves: readonly Move[], isRepair: boolean): string {
   return `${address}${back} changed in ${places}: ${changed.join('; ')}`;
 }
 
-const placeText = (where: string): string => (where === inEndpoints ? where : `${where} slices`);
+export const placeText = (where: string): string => (where === inEndpoints ? where : `${where} slices`);
 
 const remarks = ({ more, notes, gap }: HistoryRecord): readonly string[] => [
   ...(more > 0 ? [`and ${more.toLocaleString('en')} more ${more === 1 ? 'pod' : 'pods'}, which this record does not name`] : []),

@@ -1,16 +1,20 @@
 /** How the addresses were at a time: those of now, with what the records since have changed taken back. */
 import { type Addresses, keyOf, type Listed } from './addresses.ts';
 import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
-import { kindOf, spanText, timeText } from './sentences.ts';
+import { kindOf, placeText, spanText, timeText } from './sentences.ts';
 
-export interface AddressThen extends Pick<Listed, 'where' | 'address' | 'pod' | 'state'> {
+/** An address in all the places in which it was the same. */
+export interface AddressThen extends Pick<Listed, 'address' | 'pod' | 'state'> {
+  /** As `Endpoints` and `IPv4 slices`. */
+  readonly places: readonly string[];
   /** Since when it was so, and why; undefined where it has been so for longer than the records go back. */
   readonly sinceMs?: number | undefined;
   readonly why?: string | undefined;
 }
 
 /** An address that had gone by then. */
-export interface GoneThen extends Pick<Listed, 'where' | 'address' | 'pod'> {
+export interface GoneThen extends Pick<Listed, 'address' | 'pod'> {
+  readonly places: readonly string[];
   readonly sinceMs: number;
   readonly why: string;
 }
@@ -24,24 +28,41 @@ export interface Then {
   readonly caveats: readonly string[];
 }
 
+type State = Pick<Listed, 'where' | 'address' | 'pod' | 'state'>;
+
 /** `records`: all that are kept, oldest first. `now`: the addresses as they are saved. */
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);
-  const states = new Map<string, Pick<Listed, 'where' | 'address' | 'pod' | 'state'>>(now);
-  for (const { changes } of [...later].reverse()) for (const change of changes) takeBack(states, change);
+  const states = statesThen(later, now);
   const newest = newestChanges(earlier);
-  const addresses = [...states].map(([key, { where, address, pod, state }]): AddressThen => {
+  const addresses = [...states].map(([key, { where, address, pod, state }]) => {
     const change = newest.get(key);
-    return { where, address, pod, state, ...(change?.to === state && { sinceMs: change.atMs, why: change.why }) };
+    return { places: [placeText(where)], address, pod, state, ...(change?.to === state && { sinceMs: change.atMs, why: change.why }) };
   });
   const gone = [...newest.values()].flatMap(({ to, where, address, pod, atMs: sinceMs, why }) =>
-    to === undefined && !states.has(keyOf({ where, address, pod })) ? [{ where, address, pod, sinceMs, why }] : [],
+    to === undefined && !states.has(keyOf({ where, address, pod })) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
   );
-  return { atMs, summary: summaryOf(addresses, earlier, later, atMs), addresses: sorted(addresses), gone: sorted(gone), caveats: caveatsOf(later) };
+  const listed: readonly AddressThen[] = together(addresses);
+  return { atMs, summary: summaryOf(listed, earlier, later, atMs), addresses: listed, gone: together(gone), caveats: caveatsOf(later) };
 }
 
-function takeBack(states: Map<string, Pick<Listed, 'where' | 'address' | 'pod' | 'state'>>, { pod, moves, isRepair }: PodChange): void {
+/** By place, address and pod: the states before the records `later`. */
+export function statesThen(later: readonly HistoryRecord[], now: Addresses): ReadonlyMap<string, State> {
+  const states = new Map<string, State>(now);
+  for (const { changes } of [...later].reverse()) for (const change of changes) takeBack(states, change);
+  return states;
+}
+
+/** Those that differ in their places only are one; in the order of pods and addresses. */
+function together<A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string }>(
+  list: readonly A[],
+): readonly A[] {
+  const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
+  return [...alike].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ({ ...(of[0] as A), places: of.flatMap((a) => a.places).sort() }));
+}
+
+function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodChange): void {
   if (isRepair) return;
   for (const { where, address, from } of moves) {
     const key = keyOf({ where, address, pod });
@@ -68,9 +89,6 @@ export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<st
   }
   return newest;
 }
-
-const sorted = <A extends Pick<Listed, 'where' | 'address' | 'pod'>>(list: readonly A[]): readonly A[] =>
-  [...list].sort((a, b) => (a.pod === b.pod ? (keyOf(a) < keyOf(b) ? -1 : 1) : a.pod < b.pod ? -1 : 1));
 
 function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryRecord[], later: readonly HistoryRecord[], atMs: number): string {
   const pods = Map.groupBy(addresses, (a) => a.pod || a.address);

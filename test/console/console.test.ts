@@ -4,7 +4,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SeriesAnswer } from '#infra/local/console/api-types.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
@@ -19,6 +19,8 @@ let pictures: string;
 
 const widgetsOf = (dashboard: Dashboard) => dashboard.rows.flatMap((row) => row.widgets);
 const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web' };
+/** The demonstration has one that flaps. */
+const flapping = '/#/services/demo-1/shop/ads';
 
 /** Every series of the dashboard has a value. */
 async function isFilled(dashboard: Dashboard, cluster?: string): Promise<readonly string[]> {
@@ -146,6 +148,44 @@ describe('the service view', () => {
   });
 });
 
+describe('the time line of a service', () => {
+  it('shows the newest run, is moved through by button and key, and stays at the chosen run while others come', { timeout: 120_000 }, async () => {
+    const { page, faults } = await openPage(browser, url);
+    await page.goto(url + flapping);
+    const headline = () => page.locator('.history .run > p').textContent();
+    const count = async () => Number.parseInt((await page.locator('.history .heading .note').textContent()) ?? '', 10);
+    expect(await eventually(count, (n) => n >= 4)).toBeGreaterThanOrEqual(4);
+    const newest = await headline();
+    expect(newest).toMatch(/^wrote \d{4}-\d\d-\d\dT[\d:.]+Z wrote (Endpoints|\d+ slices?)/);
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    await expect.poll(headline).not.toBe(newest);
+    await page.getByLabel('History').press('Home');
+    const [earlier, later] = ['Earlier', 'Later'].map((name) => page.getByRole('button', { name })) as [Locator, Locator];
+    await expect.poll(() => earlier.getAttribute('aria-disabled')).toBe('true');
+    const oldest = await headline();
+    const shown = await count();
+    expect(await eventually(count, (n) => n > shown)).toBeGreaterThan(shown);
+    expect(await headline()).toBe(oldest);
+    await later.click();
+    await expect.poll(headline).not.toBe(oldest);
+    await picture(page, 'time-line');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('the table below it has the addresses as they were after the chosen run, with since when and why', async () => {
+    const { page, faults } = await openPage(browser, url);
+    await page.goto(url + flapping);
+    await expect.poll(() => page.locator('.history .mark').count(), { timeout: 30_000 }).toBeGreaterThan(3);
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    await expect.poll(() => page.locator('.history .then .summary').textContent()).toMatch(/^\d+ of \d+ listed pods (was|were) ready to be reached/);
+    const rows = page.locator('.history .then tbody tr');
+    await expect.poll(() => rows.first().textContent()).toMatch(/^Endpoints and IPv4 slices10\.244\./);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
 /** `DOCS=1 npm run test:console -- -t README` makes it anew. */
 it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service whose pods are explained', async () => {
   const { page, faults } = await openPage(browser, url);
@@ -159,13 +199,13 @@ it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service 
 
 describe('npm run explain', () => {
   /** Other runs may be up beside this one: HUB names ours by its process, the parent of those that it started. */
-  async function explain(...args: readonly string[]) {
+  const explain = (...args: readonly string[]) => command('explain', ...args);
+
+  async function command(name: string, ...args: readonly string[]) {
     const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
     const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
     const env = { ...process.env, HUB: hub };
-    return promisify(execFile)('npm', ['run', '-s', 'explain', '--', ...args], { env }).catch(
-      (e: { code: number; stdout: string; stderr: string }) => e,
-    );
+    return promisify(execFile)('npm', ['run', '-s', name, '--', ...args], { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
   }
 
   it('tells the same in a terminal', async () => {
@@ -173,6 +213,19 @@ describe('npm run explain', () => {
     expect(stdout).toMatch(/^demo-1 payments\/ledger: /);
     expect(stdout).toMatch(/^Pod ledger-0\n {2}Endpoints {4}/m);
     expect(stdout).not.toContain('ledger-1');
+  });
+
+  it('tells the history of a service, and how it was at a time', async () => {
+    const history = await command('history', 'demo-1', 'shop/web', '--since', '1h');
+    expect(history.stdout).toMatch(/^\d{4}-\S+Z wrote .*, accepted \d+ ms after (the relay saw the change|it was due)/m);
+    expect(history.stdout).toMatch(/^ {2}pod web-\S+: 10\.244\.\S+ (came to|went from|changed in) /m);
+    const line = (await command('history', 'demo-1', 'shop/web', '--json')).stdout.trimEnd().split('\n').at(-1) ?? '';
+    const { atMs } = JSON.parse(line) as { atMs: number };
+    const then = await command('explain', 'demo-1', 'shop/web', '--at', new Date(atMs + 1).toISOString());
+    expect(then.stdout).toMatch(
+      /^demo-1 shop\/web at \S+Z: \d+ of \d+ listed pods (was|were) ready to be reached; the last run on record before that wrote \d+ ms earlier/,
+    );
+    expect((await command('explain', 'demo-1', 'shop/web', '--at', '9d')).stderr).toMatch(/^error: \S+Z is too long ago: history is kept for 7 days/);
   });
 
   it('says in one line what there is, when asked for what is not', async () => {

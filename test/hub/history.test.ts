@@ -8,7 +8,7 @@ import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { historyOf, workKey } from '#shared/store/keys.ts';
+import { historyOf, metaKey, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
@@ -61,6 +61,17 @@ describe('a run that wrote', () => {
     const record = (await readHistory(world.table, key, 0, world.now)).records.at(-1);
     expect(record).toMatchObject({ seenMs: changedAt, dueMs: changedAt + 2000, atMs: changedAt + 2000, acceptedMs: changedAt + 2000 });
     expect(record?.writes).toEqual({ endpoints: 1, slices: 1 });
+  });
+
+  it('a relay whose clock cannot be right is not believed about when it saw the change', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    await world.table.update(metaKey(cluster), { set: { relayBehind: 700 } });
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(8);
+    const record = (await readHistory(world.table, key, 0, world.now)).records.at(-1);
+    expect([record?.seenMs, record?.dueMs]).toEqual([undefined, record?.atMs]);
+    expect((await told(world)).at(-1)?.headline).toMatch(/accepted 0 ms after it was due$/);
   });
 
   it('the record of a run that put back what a person had edited names the field manager', async () => {
@@ -236,12 +247,10 @@ describe('explain at a time', () => {
     await pass(5);
     const then = await explainThen(world.table, key, atMs, world.now);
     expect(then.summary).toBe('0 of 1 listed pods were ready to be reached; the last run on record before that wrote 5000 ms earlier.');
-    expect(then.addresses.map(({ where, address, state, why }) => [where, address, state, why])).toEqual(
-      ['Endpoints', 'IPv4'].map((where) => [where, '10.1.0.1', 'not ready', 'its Ready condition is False since 2026-01-01T00:00:00Z']),
-    );
-    expect(then.gone.map(({ address, why, sinceMs }) => [address, why, sinceMs])).toEqual(
-      [1, 2].map(() => ['10.1.0.2', 'the pod is gone', atMs - 5000]),
-    );
+    expect(then.addresses.map(({ places, address, state, why }) => [...places, address, state, why])).toEqual([
+      ['Endpoints', 'IPv4 slices', '10.1.0.1', 'not ready', 'its Ready condition is False since 2026-01-01T00:00:00Z'],
+    ]);
+    expect(then.gone.map(({ address, why, sinceMs }) => [address, why, sinceMs])).toEqual([['10.1.0.2', 'the pod is gone', atMs - 5000]]);
     expect(then.caveats).toEqual([]);
   });
 

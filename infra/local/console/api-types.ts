@@ -1,5 +1,9 @@
 /** The answers of the console's API, for server and page. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
+import type { Told } from '#shared/history/sentences.ts';
+
+export type { Told } from '#shared/history/sentences.ts';
+export type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];
@@ -47,6 +51,12 @@ export interface ServiceEntry {
   /** Who writes its endpoints, in a few words; and why, in a sentence. */
   readonly writer: string;
   readonly why: string;
+}
+
+export interface HistoryAnswer {
+  /** Oldest first. */
+  readonly told: readonly Told[];
+  readonly remarks: readonly string[];
 }
 
 export interface Failure {

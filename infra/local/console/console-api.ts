@@ -1,10 +1,12 @@
 /** The console's API: JSON for its page. */
 import { explain } from '#infra/cli/explain-service.ts';
+import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
 import { listServices } from '#infra/cli/list-services.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { DashboardsAnswer } from './api-types.ts';
+import type { DashboardsAnswer, HistoryAnswer } from './api-types.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { Routes } from './server.ts';
@@ -40,9 +42,12 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     }),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),
-    '/api/explain': json((query) => {
-      const key = { cluster: named(query, 'cluster'), namespace: named(query, 'namespace'), name: named(query, 'service') };
-      return explain(started(), key, now(), query.get('pod') ?? undefined);
+    '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
+    '/api/history': json((query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now() })),
+    '/api/then': json((query) => {
+      const atMs = Number(named(query, 'at'));
+      if (!Number.isFinite(atMs)) throw new UsageError(`at=${query.get('at')}: ms since the epoch`);
+      return explainThen(started(), serviceOf(query), atMs, now());
     }),
   };
 }
@@ -50,6 +55,12 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
 class NotReady extends Error {
   override readonly name = 'NotReady';
 }
+
+const serviceOf = (query: URLSearchParams): ServiceKey => ({
+  cluster: named(query, 'cluster'),
+  namespace: named(query, 'namespace'),
+  name: named(query, 'service'),
+});
 
 function named(query: URLSearchParams, name: string): string {
   const value = query.get(name);

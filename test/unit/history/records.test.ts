@@ -1,13 +1,13 @@
 /** Records of the history: what is made of outputs before and after, as text, and as a time line that can be gone back. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressesOf, keyOf, type Output } from '#shared/history/addresses.ts';
+import { type Addresses, addressesOf, type Output } from '#shared/history/addresses.ts';
 import { changesBetween } from '#shared/history/changes.ts';
 import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
 import { append } from '#shared/history/journal.ts';
 import { tell } from '#shared/history/sentences.ts';
 import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
-import { addressesThen, newestChanges } from '#shared/history/then.ts';
+import { addressesThen, newestChanges, statesThen } from '#shared/history/then.ts';
 import { pack, unpack } from '#shared/store/history-chunks.ts';
 
 const conditions = fc.constantFrom(
@@ -64,7 +64,15 @@ const recordsOf = (states: readonly (readonly Output[])[], mostNamed = 100): rea
     );
   });
 
-const statesOf = (then: ReturnType<typeof addressesThen>) => new Map(then.addresses.map((a) => [keyOf(a), a.state]));
+const statesAt = (records: readonly HistoryRecord[], now: Addresses, atMs: number) =>
+  new Map(
+    [
+      ...statesThen(
+        records.filter((r) => r.atMs > atMs),
+        now,
+      ),
+    ].map(([key, { state }]) => [key, state]),
+  );
 const listed = (state: readonly Output[]) => new Map([...addressesOf(state)].map(([key, { state }]) => [key, state]));
 
 describe('records of runs', () => {
@@ -73,7 +81,11 @@ describe('records of runs', () => {
       fc.property(fc.array(outputs, { minLength: 2, maxLength: 6 }), (states) => {
         const now = addressesOf(states.at(-1) as readonly Output[]);
         const records = recordsOf(states);
-        for (const [i, state] of states.entries()) expect(statesOf(addressesThen(records, now, 1000 * i + 1))).toEqual(listed(state));
+        for (const [i, state] of states.entries()) {
+          expect(statesAt(records, now, 1000 * i)).toEqual(listed(state));
+          const then = addressesThen(records, now, 1000 * i + 1);
+          expect(then.addresses.flatMap((a) => a.places)).toHaveLength(listed(state).size);
+        }
       }),
       { numRuns: 200 },
     );

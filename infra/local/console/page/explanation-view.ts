@@ -5,8 +5,8 @@ import { type Child, h } from './dom.ts';
 /** A service may have thousands: so many pods and addresses are shown, and the search finds the others. */
 const shown = 50;
 
-/** Each part is drawn again only when it changes, so that a selection or an input stays. */
-export function explanationView() {
+/** Each part is drawn again only when it changes, so that a selection or an input stays. `history` stands below the sentence. */
+export function explanationView(history: HTMLElement) {
   const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
     const element = h(tag, attributes);
     let last = '';
@@ -44,7 +44,7 @@ export function explanationView() {
   }
 
   return {
-    element: h('article', { 'aria-labelledby': 'service' }, lead.element, differences.element, pods, saved.element, facts.element),
+    element: h('article', { 'aria-labelledby': 'service' }, lead.element, history, differences.element, pods, saved.element, facts.element),
     show(explanation: Explanation): void {
       latest = explanation;
       const { namespace, name, summary, groups } = explanation;

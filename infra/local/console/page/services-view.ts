@@ -1,10 +1,11 @@
 /** The services of a cluster, and of the chosen one why it has the endpoints that it has. */
 import type { Explanation } from '#shared/explain/explanation.ts';
-import type { ServiceEntry } from '../api-types.ts';
+import type { HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h } from './dom.ts';
 import { explanationView } from './explanation-view.ts';
 import { hashOf, type Route } from './route.ts';
+import { timeLine } from './time-line.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;
 
@@ -13,7 +14,11 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   let shown = '';
   let listAt = 0;
   let explainAt = 0;
-  const explanation = explanationView();
+  const line = timeLine((atMs) => {
+    const { namespace, service } = chosen;
+    return ask<Then>('/api/then', { cluster, namespace, service, at: String(atMs) });
+  });
+  const explanation = explanationView(line.element);
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace, name or writer', autocomplete: 'off', spellcheck: 'false' });
@@ -78,7 +83,12 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
         list();
       }
       if (!service || now < explainAt) return;
-      explanation.show(await ask<Explanation>('/api/explain', { cluster, namespace, service }));
+      const [present, history] = await Promise.all([
+        ask<Explanation>('/api/explain', { cluster, namespace, service }),
+        ask<HistoryAnswer>('/api/history', { cluster, namespace, service }),
+      ]);
+      explanation.show(present);
+      line.show(history);
       // A namespace of thousands of pods is not read each second for an open page.
       explainAt = Date.now() + 10 * (Date.now() - now);
     },
