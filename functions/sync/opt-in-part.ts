@@ -8,7 +8,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
-import { addressesServed, handOver, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
+import { addressesServed, handOver, isBuiltInSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import { slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
@@ -92,8 +92,8 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     return { kind: 'postponed', reason: waitingForOthers, waitSeconds: 1 };
   }
   const { leftovers, withdrawn } = plan;
-  if (leftovers.slices.length > 0 && (await isDoubtful(run, leftovers.slices))) return doubt(run, 'snapshot differs from the cluster');
   const gone = [...leftovers.slices, ...withdrawn];
+  if (gone.length > 0 && writer.by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   const stay = slices.filter((s) => !gone.includes(s));
   if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return { kind: 'postponed', reason: 'pods change amid the hand-over', waitSeconds: 1 };
   try {
@@ -144,9 +144,12 @@ function slicesOf(run: Run, pods: readonly Pod[]) {
 
 const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => new Set(addressesServed(slicesOf(run, pods)));
 
-/** Leftovers may hold many more pods than the snapshot does: then the cluster's own list of pods decides. */
-async function isDoubtful(run: Run, leftovers: readonly EndpointSlice[]): Promise<boolean> {
-  const before = leftovers.flatMap((s) => s.endpoints ?? []).length;
+/** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
+async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
+  const shown = slices
+    .filter((s) => isOptInSlice(s) || isBuiltInSlice(s))
+    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.addressType} ${e.targetRef?.uid}`));
+  const before = new Set(shown).size;
   const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
   return (await verifiedPods(run, before, run.pods.selected, after)) !== undefined;
 }

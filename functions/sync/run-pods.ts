@@ -86,8 +86,9 @@ export class RunPods {
     if (unread.length > mostReads) {
       const records = await readObjects(store, 'Pod', namespace);
       this.#all = records.flatMap((r) => decodeObjectOf('Pod', r) ?? []);
-      this.#selected = this.#all.filter(isSelected);
       this.#read = 'all';
+      const selected = this.#all.filter(isSelected);
+      if (!areSame(selected, this.#selected)) this.#selected = selected;
       return;
     }
     const records = await concurrently(16, unread, (name) => readObject(store, 'Pod', namespace, name));
@@ -104,4 +105,9 @@ export class RunPods {
     this.#all = [...pods.values()];
     if (isOther) this.#selected = this.#all.filter(isSelected);
   }
+}
+
+function areSame(pods: readonly Pod[], others: readonly Pod[]): boolean {
+  const texts = new Map(others.map((p) => [p.metadata.name, JSON.stringify(p)]));
+  return pods.length === others.length && pods.every((p) => texts.get(p.metadata.name) === JSON.stringify(p));
 }

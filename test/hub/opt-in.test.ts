@@ -131,6 +131,20 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four, []]);
   });
 
+  it('our slices stay while the snapshot that the others are made by has lost most of the pods', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(12)], { mode: 'active', optIn: 'active' });
+    await pass(8);
+    const all = served(ours(world));
+    expect(all).toHaveLength(12);
+    for (let i = 0; i < 8; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
+    // The worker reads the namespace whole again.
+    await pass(30 * 60);
+    world.store.apply(aService());
+    await pass(5);
+    expect(served(by(world, slicesManagedBy))).toHaveLength(4);
+    expect(served(ours(world))).toEqual(all);
+  });
+
   it.each(['edited', 'deleted', 'relabelled'])('a slice of ours that was %s by another client is repaired', async (what) => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
     await pass(8);

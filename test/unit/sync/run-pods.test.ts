@@ -73,6 +73,12 @@ it('the plan is not made again where the Pods are what they were', async () => {
   expect([plans, reads]).toEqual([1, ['a']]);
 });
 
+it('the plan is not made again where the whole namespace was read and the selected Pods are what they were', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b'), pod('c')], {});
+  expect(await runPods.areAsKnown(changes('a', 'b', 'c')())).toBe(true);
+  expect(reads).toEqual(['*']);
+});
+
 it('where many Pods are to be read, the whole namespace is, once', async () => {
   const { runPods, reads } = await run([pod('a'), pod('b'), pod('c'), pod('d', { labels: {} })], { pods: [] });
   expect((await runPods.plan(names, changes('a', 'b', 'c'))).plan).toEqual(['a', 'b', 'c']);
