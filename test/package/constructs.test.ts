@@ -1,5 +1,5 @@
 /** The constructs as an app outside of this tree uses them: typed, synthesized on the machine's own Node, and with nothing bundled there. */
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Installed, install } from './installed.ts';
@@ -57,17 +57,29 @@ it('the stack of a cluster in its owner’s app knows the hub by its outputs', a
   expect(queues.sort()).toEqual(['Fleet-shop-dev-events', 'Fleet-shop-dev-events-dead', 'Fleet-shop-dev-syncs', 'Fleet-shop-dev-syncs-dead']);
 });
 
-it('`config init` begins an app that is synthesized as it is, and overwrites nothing', async () => {
-  expect(await installed.run('npx', 'fleet-endpoints', 'config', 'init')).toMatchObject({
-    code: 0,
-    out: 'wrote clusters.yaml\nwrote app.mjs\nwrote cdk.json\n',
-  });
-  expect(await installed.run('npx', 'fleet-endpoints', 'config', 'check')).toMatchObject({ code: 0 });
-  expect(await installed.run('npx', 'cdk', 'synth', '--quiet')).toMatchObject({ code: 0 });
-  const stacks = (await readdir(join(installed.folder, 'cdk.out'))).filter((name) => name.endsWith('.template.json')).sort();
+/** What needs an AWS account or a cluster: test:deploy runs these on the local cloud and on real control planes. */
+const elsewhere = /^(npx cdk (bootstrap|deploy)|kubectl) /;
+
+it('the five steps of docs/getting-started.md do what they say, from an empty folder on', async () => {
+  const page = await readFile('docs/getting-started.md', 'utf8');
+  const steps = page.slice(page.indexOf('## Five steps'), page.indexOf('**5. Look.**'));
+  const commands = [...steps.matchAll(/^```bash\n(.*?)^```/gms)].flatMap(([, block = '']) => block.trim().split('\n'));
+  expect(commands.length).toBeGreaterThan(8);
+  const fresh = join(installed.folder, 'fresh');
+  await mkdir(fresh);
+  await cp(installed.tarball, join(fresh, 'fleet-endpoints-0.1.0.tgz'));
+  for (const command of commands) {
+    if (elsewhere.test(`${command} `)) continue;
+    // What the deploy would have written.
+    const outputs = { EventsQueueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/q', RelayRoleArn: 'arn:aws:iam::111122223333:role/r' };
+    if (command.includes('relay manifest'))
+      await writeFile(join(fresh, 'cdk.out/outputs.json'), JSON.stringify({ 'FleetEndpoints-cluster-shop-dev': outputs }));
+    const { code, err } = await installed.run('bash', '-c', `cd fresh && ${command}`);
+    expect({ command, code, err: code === 0 ? '' : err }).toEqual({ command, code: 0, err: '' });
+  }
+  const stacks = (await readdir(join(fresh, 'cdk.out'))).filter((name) => name.endsWith('.template.json')).sort();
   expect(stacks).toEqual(['cluster-shop-dev', 'hub', 'snapshot'].map((name) => `FleetEndpoints-${name}.template.json`));
-  expect(await installed.run('npx', 'fleet-endpoints', 'config', 'init')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('nothing was written'),
-  });
+  expect(await readFile(join(fresh, 'relay.yaml'), 'utf8')).toContain('kind: Deployment');
+  const again = await installed.run('bash', '-c', 'cd fresh && npx fleet-endpoints config init');
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('nothing was written') });
 });

@@ -1,0 +1,60 @@
+/**
+ * `npm run release -- --dry-run`: what a release consists of, into dist/release: the package, the chart, the relay's bundle with its Dockerfile, the bill of
+ * materials, and their checksums. Uploading them is left to whoever has the rights: without --dry-run nothing is built.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { parse } from 'yaml';
+
+const run = promisify(execFile);
+const out = 'dist/release';
+
+const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' } } });
+if (!values['dry-run']) fail('only --dry-run is there: it builds everything into dist/release, and uploads nothing');
+
+const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+const chart = parse(await readFile('infra/relay/chart/Chart.yaml', 'utf8')) as {
+  readonly name: string;
+  readonly version: string;
+  readonly appVersion: string;
+};
+if (String(chart.appVersion) !== version)
+  fail(`infra/relay/chart/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`);
+if (!(await readFile('CHANGELOG.md', 'utf8')).includes(`## ${version}`))
+  console.error(`CHANGELOG.md has no heading "## ${version}" yet: what is under "Unreleased" belongs there`);
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+await run('npm', ['pack', '--pack-destination', out], { maxBuffer: 2 ** 26 });
+// As `helm package` lays it out: one folder, by the chart's name.
+await cp('infra/relay/chart', join(out, chart.name), { recursive: true });
+await archive(`${chart.name}-${chart.version}.tgz`, out, chart.name);
+await rm(join(out, chart.name), { recursive: true });
+await archive(`fleet-endpoints-relay-bundle-${version}.tgz`, 'dist', 'relay');
+await cp('dist/sbom.cdx.json', join(out, `fleet-endpoints-${version}.sbom.cdx.json`));
+
+const files = (await readdir(out)).sort();
+const sums = await Promise.all(
+  files.map(
+    async (file) =>
+      `${createHash('sha256')
+        .update(await readFile(join(out, file)))
+        .digest('hex')}  ${file}`,
+  ),
+);
+await writeFile(join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`);
+for (const line of sums) console.log(line);
+
+/** The same files give the same archive: no times, owners or order of the disk. */
+async function archive(name: string, folder: string, what: string): Promise<void> {
+  const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner'];
+  await run('tar', [...same, '-I', 'gzip -n', '-cf', join(out, name), '-C', folder, what]);
+}
+
+function fail(reason: string): never {
+  console.error(reason);
+  process.exit(2);
+}
