@@ -281,7 +281,7 @@ describe('a cluster', () => {
     expect(registration).toEqual({
       id: 'eks',
       mode: 'shadow',
-      settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true },
+      settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true, historyDays: 7 },
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
       eventsArn: 'X',
       syncsArn: 'X',
