@@ -1,5 +1,5 @@
 /** One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the reflector is doing now. */
-import { resources } from '#shared/cluster/resources.ts';
+import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -1,6 +1,6 @@
 /** Where the relay's connection to its API server and its token come from: files that the kubelet or a local run replaces. */
 import { readFile } from 'node:fs/promises';
-import type { Connection, TokenSource } from '#shared/cluster/connection.ts';
+import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
 import type { ApiSettings } from './relay-settings.ts';
 
 /** A projected token lives an hour and is replaced long before; a kubelet writes it within a minute. */

@@ -1,7 +1,7 @@
 /** The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a relay may write. */
-import { isConflict, isNotFound } from '#shared/cluster/errors.ts';
-import { statusError } from '#shared/cluster/status.ts';
-import type { HttpTransport } from '#shared/cluster/transport.ts';
+import { isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { statusError } from '#shared/cluster-api/status.ts';
+import type { HttpTransport } from '#shared/cluster-api/transport.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds } from '#shared/kube/types.ts';
 import type { Accepted, Lease } from './lease.ts';

@@ -1,5 +1,5 @@
 /** Reads one list page by page, and sends each page, where the relay leads, before it reads the next. */
-import { isTooLarge } from '#shared/cluster/errors.ts';
+import { isTooLarge } from '#shared/cluster-api/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';

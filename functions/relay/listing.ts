@@ -1,4 +1,4 @@
-import { isExpired } from '#shared/cluster/list.ts';
+import { isExpired } from '#shared/cluster-api/list.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Attempts, Purpose } from './attempts.ts';

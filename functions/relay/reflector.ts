@@ -1,5 +1,5 @@
-import { hasCause } from '#shared/cluster/errors.ts';
-import { isExpired } from '#shared/cluster/list.ts';
+import { hasCause } from '#shared/cluster-api/errors.ts';
+import { isExpired } from '#shared/cluster-api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { Attempts } from './attempts.ts';
 import { Listing } from './listing.ts';

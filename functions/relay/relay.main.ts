@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { httpTransport } from '#shared/cluster/transport.ts';
+import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';

@@ -1,8 +1,8 @@
 /** The relay's reads over HTTP: lists in pages, and watches as streams of lines. */
-import { ClusterApiError } from '#shared/cluster/errors.ts';
-import { collectionPath } from '#shared/cluster/resources.ts';
-import { errorOfStatus, statusError } from '#shared/cluster/status.ts';
-import type { HttpStream, HttpTransport, RequestOptions } from '#shared/cluster/transport.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { collectionPath } from '#shared/cluster-api/resources.ts';
+import { errorOfStatus, statusError } from '#shared/cluster-api/status.ts';
+import type { HttpStream, HttpTransport, RequestOptions } from '#shared/cluster-api/transport.ts';
 import type { Status } from '#shared/kube/types.ts';
 import type { Clock } from './clock.ts';
 import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } from './watch-source.ts';

@@ -2,7 +2,7 @@
  * Checks, while the hub does not write to a cluster, or not for Services that opt in, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
  * switches the mode cannot assume everywhere.
  */
-import { type MissingRights, missingRights } from '#shared/cluster/permissions.ts';
+import { type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
 import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

@@ -1,5 +1,5 @@
 /** What a run of sweep is given by its entry (sweep.handler.ts) or a test. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';

@@ -1,4 +1,4 @@
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';

@@ -7,7 +7,7 @@
  * An outdated session is bound to a former incarnation. If it has read nothing that the cluster's history has not come to yet, it speaks of the present
  * one: it is bound to that, and lists of our own make up for what it said meanwhile.
  */
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { isStrict } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

@@ -1,5 +1,5 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
-import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import {
   type CircuitReason,
   circuitSeconds,
@@ -37,7 +37,7 @@ export async function classifyFailure(run: Run, error: ClusterApiError): Promise
   return openedCircuit(run.deps, run.meta, error);
 }
 
-/** AWS, which all clusters share, gives us no credentials just now (shared/cluster/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
+/** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
   deps.log.warn('no credentials for now', { error: error.message });
   const longest = 5;

@@ -1,6 +1,6 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';

@@ -1,5 +1,5 @@
 /** What the runs of exports and imports share. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SyncDeps } from './deps.ts';
 

@@ -1,4 +1,4 @@
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Node } from '#shared/kube/types.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';

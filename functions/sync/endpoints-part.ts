@@ -1,5 +1,5 @@
 /** The endpoints controller's part of a run: decide, then write with preconditions. */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { decideEndpoints } from '#shared/endpoints/sync.ts';

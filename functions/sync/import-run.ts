@@ -2,8 +2,8 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. What is
  * there is read from the cluster in each run, and every write has preconditions: a run that is repeated finds nothing to write.
  */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { planDerivedService } from '#shared/clusterset/derived-service.ts';

@@ -1,5 +1,5 @@
 /** The slices of an import: planned for all sources together, braked for each by itself, and written (MC-74). */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';

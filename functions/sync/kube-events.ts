@@ -4,8 +4,8 @@
  * the budget is a worker's own. Recording never fails a run.
  */
 import { createHash } from 'node:crypto';
-import { isAlreadyExists } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 

@@ -2,7 +2,7 @@
  * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
  * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
  */
-import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';

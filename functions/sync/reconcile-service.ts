@@ -2,7 +2,7 @@
  * One run of a service: the cluster's record and all inputs (strong reads, reads.ts), both controllers, writes with preconditions, a look
  * whether the lease is still held, save (docs/architecture.md, "Invariants").
  */
-import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';

@@ -1,5 +1,5 @@
 /** Metrics, log lines and Events of a run. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/slices/outcome.ts';

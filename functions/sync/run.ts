@@ -1,5 +1,5 @@
 /** One run of one service: what both controllers share. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';

@@ -1,5 +1,5 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster/errors.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';

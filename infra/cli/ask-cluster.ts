@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
-import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
-import type { Connection } from '#shared/cluster/connection.ts';
-import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster/https.ts';
+import { clusterCredentials } from '#shared/cluster-api/cluster-credentials.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
+import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { Hub } from './connect-hub.ts';

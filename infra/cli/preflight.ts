@@ -1,7 +1,7 @@
 /** Checks whether the hub may become this cluster's writer, before a switch to active. */
 
-import { deletesEndpoints, type MissingRights, missingRights } from '#shared/cluster/permissions.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { deletesEndpoints, type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';

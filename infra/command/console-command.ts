@@ -41,7 +41,7 @@ interface Serving {
 }
 
 async function serve(table: string, { hubName = hubNameOf(table), port, print }: Serving): Promise<void> {
-  const [{ hubOf }, { deployedConsole }] = await Promise.all([import('./hub-option.ts'), import('#infra/local/console/deployed-console.ts')]);
+  const [{ hubOf }, { deployedConsole }] = await Promise.all([import('./hub-option.ts'), import('#infra/console/deployed-console.ts')]);
   const { server, price } = await deployedConsole(await hubOf({ table }), hubName, port);
   print(server.url);
   console.error(`${price} Ctrl-C ends it.`);

@@ -1,5 +1,5 @@
 /** A child process and its supervisor: the report that it is ready, and the request to stop. */
-import type { Connection } from '#shared/cluster/connection.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
 
 export interface Report {
   readonly ready: true;

@@ -1,5 +1,5 @@
 /** The embedded clusters' process: an API server and a demonstration workload for each. They live in memory: killed, they are other clusters. */
-import { httpTransport } from '#shared/cluster/transport.ts';
+import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';

@@ -1,7 +1,7 @@
 /** The clusters' credentials of a local run, in files that only this user can read and that go with the run. */
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Connection } from '#shared/cluster/connection.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
 
 export type Connections = { readonly [cluster: string]: Connection };
 

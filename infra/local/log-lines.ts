@@ -1,5 +1,5 @@
 /** What the processes write, for people: metrics go to the store, logs become short lines, repetitions are left out. */
-import type { MetricsStore } from './console/metrics-store.ts';
+import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 export interface LineOptions {
   readonly store: MetricsStore;

@@ -1,4 +1,4 @@
-import type { MetricsStore } from './console/metrics-store.ts';
+import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 /** One line on what the run has done so far. */
 export function summary(store: MetricsStore): string {

@@ -3,9 +3,9 @@
  * over and stop, and one that flaps. Its purpose is that there is something to see.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster/errors.ts';
-import { statusError } from '#shared/cluster/status.ts';
-import type { HttpTransport } from '#shared/cluster/transport.ts';
+import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
+import { statusError } from '#shared/cluster-api/status.ts';
+import type { HttpTransport } from '#shared/cluster-api/transport.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 
 export interface WorkloadOptions {

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build, type Metafile } from 'esbuild';
-import { bundlePage } from '#infra/local/console/bundle-page.ts';
+import { bundlePage } from '#infra/console/bundle-page.ts';
 
 const out = 'dist/programs';
 /** Packages that stay packages, for their native code. */
@@ -44,5 +44,5 @@ export async function buildConsole(): Promise<void> {
   await rm('dist/console', { recursive: true, force: true });
   await mkdir('dist/console', { recursive: true });
   for (const [name, text] of await bundlePage()) await writeFile(`dist/console/${name}`, text);
-  for (const name of ['index.html', 'favicon.svg']) await cp(`infra/local/console/page/${name}`, `dist/console/${name}`);
+  for (const name of ['index.html', 'favicon.svg']) await cp(`infra/console/page/${name}`, `dist/console/${name}`);
 }

@@ -19,7 +19,7 @@ export const relayEnv = {
   apiUrl: 'KUBE_API_URL',
   apiCaFile: 'KUBE_API_CA_FILE',
   apiTokenFile: 'KUBE_API_TOKEN_FILE',
-  /** Local runs only: a file with a whole connection (shared/cluster/connection.ts), re-read when it changes. */
+  /** Local runs only: a file with a whole connection (shared/cluster-api/connection.ts), re-read when it changes. */
   connectionFile: 'KUBE_CONNECTION_FILE',
   /** `1`: Namespaces, ServiceExports and ServiceImports are watched too (docs/clusterset.md). */
   clusterset: 'RELAY_CLUSTERSET',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SeriesAnswer } from '#infra/local/console/api-types.ts';
+import type { SeriesAnswer } from '#infra/console/api-types.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { type Look, launchBrowser, openPage } from './browser.ts';

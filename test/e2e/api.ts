@@ -1,7 +1,7 @@
 import type { CoreV1Event, V1Namespace } from '@kubernetes/client-node';
-import type { Connection } from '#shared/cluster/connection.ts';
-import { statusError } from '#shared/cluster/status.ts';
-import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/cluster/transport.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
+import { statusError } from '#shared/cluster-api/status.ts';
+import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/cluster-api/transport.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service, Wire } from '#shared/kube/types.ts';
 
 export interface Objects {

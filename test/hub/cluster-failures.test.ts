@@ -1,7 +1,7 @@
 /** What opens a cluster's circuit, and what is only a key's bad luck. */
 import { expect, it } from 'vitest';
-import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { Endpoints } from '#shared/kube/types.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';

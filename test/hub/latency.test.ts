@@ -1,7 +1,7 @@
 /** SyncLatency is what a user waits beyond the batch period that he asked for, by one clock. */
 import { expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/project.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { cluster, type HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';

@@ -1,8 +1,8 @@
 /** The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync and sweep. */
 import { describe, expect, it } from 'vitest';
+import { metricsStore } from '#infra/console/metrics-store.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { metricsStore } from '#infra/local/console/metrics-store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { type GaugeRecord, readGauges, saveGauges, totalGauges } from '#shared/store/gauge-record.ts';

@@ -1,7 +1,7 @@
 /** A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. */
 import { expect, it } from 'vitest';
-import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Endpoints } from '#shared/kube/types.ts';

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { deployedDashboard } from '#infra/local/console/dashboard-body.ts';
+import { deployedDashboard } from '#infra/console/dashboard-body.ts';
 import type { Alarm } from '#infra/monitoring/alarm.ts';
 import { runbookAnchor } from '#infra/monitoring/alarm-topics.ts';
 import { compositeAlarm, hubAlarms, pagingShare } from '#infra/monitoring/alarms.ts';
@@ -47,7 +47,7 @@ describe('dashboards', () => {
   });
 
   it('declare nothing that no function emits: each name is put somewhere', () => {
-    const sources = globSync(['functions/**/*.ts', 'shared/{cluster,workqueue}/**/*.ts']).map((file) => readFileSync(file, 'utf8'));
+    const sources = globSync(['functions/**/*.ts', 'shared/{cluster-api,workqueue}/**/*.ts']).map((file) => readFileSync(file, 'utf8'));
     const emitted = new Set(
       sources.flatMap((source) => [...source.matchAll(/metrics\.put\(([^;]*?),/g)].flatMap(([, first = '']) => first.match(/\w+(?=')/g) ?? [])),
     );

@@ -1,8 +1,8 @@
 /** Hours in which a cluster cannot be asked, in virtual time: nothing is given up, nothing piles up, and it is not run over when it is back. */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError, timedOut } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';

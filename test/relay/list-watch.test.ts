@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { resources } from '#shared/cluster/resources.ts';
+import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/faulty-api.ts';

@@ -3,7 +3,7 @@ import { Election } from '#functions/relay/election.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';

@@ -4,7 +4,7 @@ import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { collectGarbage, startGarbageCollector } from '#infra/local/apiserver/gc.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { isLiedTo, type Profile } from './profile.ts';

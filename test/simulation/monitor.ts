@@ -1,7 +1,7 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
 
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { effective } from '#shared/opt-in/writer.ts';

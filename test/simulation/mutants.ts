@@ -1,5 +1,5 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';

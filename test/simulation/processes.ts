@@ -1,5 +1,5 @@
 /** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -1,7 +1,7 @@
 /** A relay's ways to the API server and to the queue, each of which may be cut off for a while: calls hang and then fail, watches break. */
 import type { LeaseStore } from '#functions/relay/lease-store.ts';
 import type { WatchSource } from '#functions/relay/watch-source.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { MemoryLease } from '#test/support/lease-memory.ts';
 import type { Actor } from './actor.ts';

@@ -3,7 +3,7 @@
 import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';

@@ -1,7 +1,7 @@
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
-import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster/port.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-api/port.ts';
 
 /** The ClusterApi straight on a store: the same rules as over the wire, at once and without sockets. */
 export function memoryClusterApi(store: Store, options: { readonly fieldManager: string }): ClusterApi {

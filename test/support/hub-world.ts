@@ -15,7 +15,7 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/kube-events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';

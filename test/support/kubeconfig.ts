@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Connection } from '#shared/cluster/connection.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
 
 /** A kubeconfig with one context. */
 export function kubeconfigText({ server, ca, token }: Connection): string {

@@ -1,6 +1,6 @@
 /** A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole behaviours start from. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster/port.ts';
+import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import { HubWorld, type HubWorldOptions } from './hub-world.ts';
 
 export const startAt = Date.parse('2026-01-02T00:00:00Z');

@@ -2,7 +2,7 @@
 import type { Clock } from '#functions/relay/clock.ts';
 import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/watch-source.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 
 export interface MemoryWatchSource extends WatchSource {
   /** Breaks off what is open, as a lost connection does; calls fail until it is mended. */

@@ -47,14 +47,14 @@ const rules: readonly Rule[] = [
         'shared/store/dynamodb/dynamodb.ts',
         'shared/store/dynamodb/batched-gets.ts',
         'shared/queue/sqs.ts',
-        'shared/cluster/cluster-credentials.ts',
+        'shared/cluster-api/cluster-credentials.ts',
       ].includes(file),
   },
   {
     // the way to a cluster is told by its record, and a service explained from records, which somebody else has read
-    name: 'shared/cluster and shared/explain know types of the records, and pure questions about a cluster, only',
+    name: 'shared/cluster-api and shared/explain know types of the records, and pure questions about a cluster, only',
     isBroken: ({ file, from, typeOnly }) =>
-      /^shared\/(cluster|explain)\//.test(file) &&
+      /^shared\/(cluster-api|explain)\//.test(file) &&
       /^#shared\/(store|clusters)\//.test(from) &&
       !typeOnly &&
       !['#shared/clusters/mode.ts', '#shared/clusters/first-lists.ts'].includes(from),
@@ -88,7 +88,7 @@ describe('imports', () => {
     ['shared/kube/planted.ts', `import { KubeConfig, type V1Pod } from '@kubernetes/client-node';`],
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
-    ['shared/cluster/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
+    ['shared/cluster-api/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
     ['shared/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
     ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],

@@ -1,6 +1,6 @@
 /** A namespace where something is always going on: pods come, go, move between services and change, and so do the services. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { Api } from '#test/e2e/api.ts';
 
 export interface Life {

@@ -1,7 +1,7 @@
 /** What the writer's credentials are good for where Services may opt in, by RBAC and admission on a real API server: with opt-in alone, and beside mode active. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster/transport.ts';
+import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';

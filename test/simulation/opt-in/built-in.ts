@@ -1,7 +1,7 @@
 /** The controllers of kube-controller-manager, which are on in a shadow cluster: Endpoints, slices, and the mirroring of Endpoints. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { assignName } from '#shared/slices/slice-name.ts';

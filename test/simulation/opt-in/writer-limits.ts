@@ -1,6 +1,6 @@
 /** What the hub may write where Services opt in, held against each call, as the writer's admission policies do and the hub itself has to. */
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';

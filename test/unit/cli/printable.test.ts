@@ -1,7 +1,7 @@
 /** Names in messages and answers of clusters may be any text: none of it may speak to the terminal of whoever looks. */
 import { expect, it, vi } from 'vitest';
 import { printable, say } from '#infra/cli/printable.ts';
-import { metricsStore } from '#infra/local/console/metrics-store.ts';
+import { metricsStore } from '#infra/console/metrics-store.ts';
 import { childLines } from '#infra/local/log-lines.ts';
 import { terminal } from '#infra/local/terminal.ts';
 

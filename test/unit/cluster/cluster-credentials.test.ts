@@ -7,9 +7,9 @@ import type { TLSSocket } from 'node:tls';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusterCredentials } from '#shared/cluster/cluster-credentials.ts';
-import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster/errors.ts';
-import { clusterRegistry } from '#shared/cluster/registry.ts';
+import { clusterCredentials } from '#shared/cluster-api/cluster-credentials.ts';
+import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { type ApiAccess, decodeCluster } from '#shared/clusters/record.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
 

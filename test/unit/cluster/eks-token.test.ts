@@ -1,7 +1,7 @@
 /** The token is a request to STS that somebody else sends: every byte of it is signed, and the server takes no other parameters (aws-iam-authenticator, token.go). */
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type AwsCredentials, eksToken } from '#shared/cluster/eks-token.ts';
+import { type AwsCredentials, eksToken } from '#shared/cluster-api/eks-token.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');
 const temporary: AwsCredentials = {

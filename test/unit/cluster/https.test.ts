@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { httpsClusterApi } from '#shared/cluster/https.ts';
+import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
 const ends: (() => unknown)[] = [];

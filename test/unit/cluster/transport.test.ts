@@ -3,8 +3,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster/errors.ts';
-import { httpTransport } from '#shared/cluster/transport.ts';
+import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster-api/errors.ts';
+import { httpTransport } from '#shared/cluster-api/transport.ts';
 
 const open: { close(): void }[] = [];
 afterEach(() => {

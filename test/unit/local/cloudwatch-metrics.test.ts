@@ -1,7 +1,7 @@
 import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataQuery } from '@aws-sdk/client-cloudwatch';
 import { expect, it } from 'vitest';
-import { cloudWatchMetrics } from '#infra/local/console/cloudwatch-metrics.ts';
-import { deployedDashboard } from '#infra/local/console/dashboard-body.ts';
+import { cloudWatchMetrics } from '#infra/console/cloudwatch-metrics.ts';
+import { deployedDashboard } from '#infra/console/dashboard-body.ts';
 import { chosenCluster, queuePlaceholder } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from '#infra/monitoring/dashboards.ts';
 

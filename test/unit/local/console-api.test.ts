@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explanationLines } from '#infra/cli/explain-text.ts';
-import { apiRoutes } from '#infra/local/console/console-api.ts';
-import { localMetrics } from '#infra/local/console/local-metrics.ts';
-import { metricsStore } from '#infra/local/console/metrics-store.ts';
-import { pageRoutes } from '#infra/local/console/page.ts';
-import { type Console, startConsole } from '#infra/local/console/server.ts';
+import { apiRoutes } from '#infra/console/console-api.ts';
+import { localMetrics } from '#infra/console/local-metrics.ts';
+import { metricsStore } from '#infra/console/metrics-store.ts';
+import { pageRoutes } from '#infra/console/page.ts';
+import { type Console, startConsole } from '#infra/console/server.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';

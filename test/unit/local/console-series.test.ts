@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type MetricsStore, metricsStore, type Query } from '#infra/console/metrics-store.ts';
+import { seriesOf } from '#infra/console/series-data.ts';
+import { keptSeconds, statisticOf, timeSeries } from '#infra/console/time-series.ts';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
-import { type MetricsStore, metricsStore, type Query } from '#infra/local/console/metrics-store.ts';
-import { seriesOf } from '#infra/local/console/series-data.ts';
-import { keptSeconds, statisticOf, timeSeries } from '#infra/local/console/time-series.ts';
 import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';

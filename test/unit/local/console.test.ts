@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { metricsStore } from '#infra/console/metrics-store.ts';
+import { startConsole } from '#infra/console/server.ts';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
-import { metricsStore } from '#infra/local/console/metrics-store.ts';
-import { startConsole } from '#infra/local/console/server.ts';
 import { childLines } from '#infra/local/log-lines.ts';
 import { summary } from '#infra/local/summary.ts';
 import { terminal } from '#infra/local/terminal.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';

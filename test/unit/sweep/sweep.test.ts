@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

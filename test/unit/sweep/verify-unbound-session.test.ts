@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
-import { ClusterApiError } from '#shared/cluster/errors.ts';
-import type { ClusterApi } from '#shared/cluster/port.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { readSession, recordUnverified, type UnboundSession } from '#shared/clusters/sessions.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { builtFile, installation, isCheckout } from '#infra/installation.ts';
 import type { Routes } from './server.ts';
 
-const folder = isCheckout ? join(installation.root, 'infra/local/console/page') : builtFile('console');
+const folder = isCheckout ? join(installation.root, 'infra/console/page') : builtFile('console');
 
 export function pageRoutes(): Routes {
   let bundle: Promise<ReadonlyMap<string, string>> | undefined;
