@@ -112,20 +112,20 @@ function adoptedBy({ server, inputs }: Reached): number {
   return addressesOf(objects).size;
 }
 
-/** Only the outputs that the run has read live or written: all others are as they were. */
+/** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
 function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more'> {
   const { server, inputs, result } = run;
   const isSlicesEnd = !inputs.service && result.outcomes.get('slices')?.kind === 'ok';
-  const touched = new Map(server.records.map((r) => [nameOf(r), r]));
-  const found = new Map(server.found.map((f) => [nameOf(f.record), f.record]));
-  const saved = new Map<string, OutputRecord>();
-  for (const record of inputs.outputs)
-    if (touched.has(nameOf(record)) || (isSlicesEnd && record.kind === 'EndpointSlice')) saved.set(nameOf(record), record);
+  const found = byName(server.found.map(({ record }) => record));
   // What nothing was saved of is taken as it was found.
-  for (const [name, record] of found) if (!saved.has(name)) saved.set(name, record);
+  const saved = new Map([...found, ...byName(inputs.outputs)]);
+  const kept = inputs.outputs.filter((o) => !(isSlicesEnd && o.kind === 'EndpointSlice'));
+  const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = { saved: view(saved.values()), found: view(new Map([...saved, ...found]).values()) };
-  return changesBetween(before, view(touched.values()), whyOf(run), otherWriter(run), mostNamed);
+  return changesBetween(before, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
 }
+
+const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
 
 const nameOf = ({ kind, name }: Pick<OutputRecord, 'kind' | 'name'>): string => `${kind}/${name}`;
 
