@@ -162,7 +162,7 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  run.server.recordAbsent(kind, object);
+  run.server.recordDeleted(kind, object);
   run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined);
   run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
 }

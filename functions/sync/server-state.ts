@@ -61,6 +61,16 @@ export class ServerState {
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
+  /** The run has deleted it. One that nothing was saved of was found there: the history tells that it went. */
+  recordDeleted(kind: OutputKind, object: OutputObject): void {
+    const key = `${kind}/${object.metadata.name}`;
+    if (!this.#found.has(key) && !this.#before.some((o) => o.kind === kind && o.name === object.metadata.name)) {
+      this.recordPresent(kind, object);
+      this.#found.set(key, { record: this.#records.get(key) as OutputRecord, manager: undefined });
+    }
+    this.recordAbsent(kind, object);
+  }
+
   countWrite(kind: OutputKind, slice?: Pick<EndpointSlice, 'metadata'>): void {
     this.needsLeaseCheck = true;
     this.writes[kind]++;
