@@ -41,6 +41,8 @@ export class Actor {
   paused = false;
   /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
   stumbled = false;
+  /** Calls to the API server whose answer it no longer waits for, and which are still under way. */
+  abandonedCalls = 0;
   /** Met by no faults: its messages have no more lives. */
   readonly lucky: boolean;
   readonly #world: Surroundings;

@@ -240,8 +240,18 @@ export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): 
     async (...args: A): Promise<R> => {
       const ms = timeoutMs();
       return new Promise<R>((resolve, reject) => {
-        actor.later(ms, () => reject(new ClusterApiError(`no answer within ${ms} ms`, { status: 0, reason: timedOut })));
-        call(...args).then(resolve, reject);
+        let [isOver, isAbandoned] = [false, false];
+        actor.later(ms, () => {
+          isAbandoned = !isOver;
+          if (isAbandoned) actor.abandonedCalls++;
+          reject(new ClusterApiError(`no answer within ${ms} ms`, { status: 0, reason: timedOut }));
+        });
+        call(...args)
+          .finally(() => {
+            isOver = true;
+            if (isAbandoned) actor.abandonedCalls--;
+          })
+          .then(resolve, reject);
       });
     };
   return {
