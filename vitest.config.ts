@@ -7,7 +7,7 @@ process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/console/**', 'test/contract-java/**'],
+    exclude: ['test/cluster/**', 'test/console/**', 'test/contract-java/**', 'test/package/**'],
     maxConcurrency: 12,
     testTimeout: 20_000,
     // However busy the machine is.
