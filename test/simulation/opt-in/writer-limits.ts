@@ -51,7 +51,9 @@ export class WriterLimits {
       },
       delete: (kind, namespace, name, preconditions) => {
         const object = this.#store.find(kind as never, namespace, name);
-        if (object) this.#checkDelete(actor, kind, object, begunAt);
+        // Of an object that has changed since it was read nothing is deleted.
+        if (object && (preconditions?.resourceVersion ?? object.metadata.resourceVersion) === object.metadata.resourceVersion)
+          this.#checkDelete(actor, kind, object, begunAt);
         return api.delete(kind, namespace, name, preconditions);
       },
     };
