@@ -1,5 +1,5 @@
 import { fnv1a128 } from '#shared/kube/hash.ts';
-import { labelServiceName, labelSourceCluster } from '#shared/kube/names.ts';
+import { labelServiceName, labelSliceManagedBy, labelSourceCluster, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from './plan.ts';
 import { portMapKey } from './ports.ts';
@@ -11,9 +11,10 @@ import { portMapKey } from './ports.ts';
 export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
   const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
   const portsKey = portMapKey(draft.ports);
-  // Two sources of one import must not meet in a name.
-  const source = draft.metadata.labels?.[labelSourceCluster];
-  const owner = source === undefined ? serviceUid : `${serviceUid}\n${source}`;
+  // Neither two sources of one import nor two writers, while a Service is handed over, may meet in a name: more of them than a create tries.
+  const { [labelSourceCluster]: source, [labelSliceManagedBy]: managedBy } = draft.metadata.labels ?? {};
+  const writer = managedBy === optInManagedBy ? [managedBy] : [];
+  const owner = [serviceUid, ...(source === undefined ? [] : [source]), ...writer].join('\n');
   let ordinal = 0;
   let name: string;
   do name = sliceName(serviceName, owner, draft.addressType, portsKey, ordinal++);

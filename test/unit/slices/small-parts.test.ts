@@ -96,6 +96,13 @@ describe('names', () => {
     expect(first.metadata.generateName).toBe('foo-');
   });
 
+  it('of two writers of a Service are different, while it is handed over', () => {
+    if (!draft) throw new Error('no draft');
+    const labels = { ...draft.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'opt-in.fleet-endpoints' };
+    const byAnnotation = assignName({ ...draft, metadata: { ...draft.metadata, labels } }, 'uid', new Set());
+    expect(byAnnotation.metadata.name).not.toBe(assignName(draft, 'uid', new Set()).metadata.name);
+  });
+
   it('begin with the dash unless that makes them invalid', () => {
     expect(generateNamePrefix('foo')).toBe('foo-');
     expect(generateNamePrefix('x'.repeat(253))).toBe('x'.repeat(253));
