@@ -10,7 +10,7 @@ import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { effectiveMs, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
 import { append } from '#shared/history/journal.ts';
 import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
-import type { Controller } from '#shared/kube/controllers.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import { pack, saveChunk, unpack } from '#shared/store/history-chunks.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
@@ -115,11 +115,12 @@ function adoptedBy({ server, inputs }: Reached): number {
 /** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
 function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more'> {
   const { server, inputs, result } = run;
-  const isSlicesEnd = !inputs.service && result.outcomes.get('slices')?.kind === 'ok';
+  // Of a service that is gone the run forgets what its controllers are done with.
+  const ended = inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
   const found = byName(server.found.map(({ record }) => record));
   // What nothing was saved of is taken as it was found.
   const saved = new Map([...found, ...byName(inputs.outputs)]);
-  const kept = inputs.outputs.filter((o) => !(isSlicesEnd && o.kind === 'EndpointSlice'));
+  const kept = inputs.outputs.filter((o) => !ended.includes(o.kind));
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = { saved: view(saved.values()), found: view(new Map([...saved, ...found]).values()) };
   return changesBetween(before, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
