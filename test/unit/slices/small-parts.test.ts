@@ -96,7 +96,7 @@ describe('names', () => {
     expect(first.metadata.generateName).toBe('foo-');
   });
 
-  it('of two writers of a Service are different, while it is handed over', () => {
+  it('names of two writers of a Service are different, while it is handed over', () => {
     if (!draft) throw new Error('no draft');
     const labels = { ...draft.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'opt-in.fleet-endpoints' };
     const byAnnotation = assignName({ ...draft, metadata: { ...draft.metadata, labels } }, 'uid', new Set());
