@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type HubChoice, withHub } from './hub-option.ts';
+import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
 interface Chosen extends HubChoice {
   readonly hubName?: string;
@@ -41,7 +41,7 @@ interface Serving {
 }
 
 async function serve(table: string, { hubName = hubNameOf(table), port, print }: Serving): Promise<void> {
-  const [{ hubOf }, { deployedConsole }] = await Promise.all([import('./hub-option.ts'), import('#infra/console/deployed-console.ts')]);
+  const { deployedConsole } = await import('#infra/console/deployed-console.ts');
   const { server, price } = await deployedConsole(await hubOf({ table }), hubName, port);
   print(server.url);
   console.error(`${price} Ctrl-C ends it.`);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { UsageError } from '#infra/cli/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { serviceOf, withService } from './service-argument.ts';
 
 interface Chosen extends HubChoice {
   readonly at?: string;
@@ -8,11 +8,9 @@ interface Chosen extends HubChoice {
 }
 
 export const explainCommand = (): Command =>
-  withHub(new Command('explain'))
+  withService(withHub(new Command('explain')))
     .summary('why a service has the endpoints that it has')
     .description('Tells why a service has the endpoints that it has: of each pod, why it is an address or not.')
-    .argument('[cluster]', 'its id; without one the clusters are listed')
-    .argument('[service]', 'NAMESPACE/SERVICE')
     .argument('[pod]', 'this pod alone')
     .option('--at <time>', 'as it was then: 2026-03-01T14:03:00Z, 14:03 (UTC), 20m (ago)')
     .option('--json', 'the whole explanation as JSON')
@@ -25,8 +23,7 @@ Examples:
   $ fleet-endpoints explain demo-1 shop/web web-7d4b9c-x2x8k --json`,
     )
     .action(async (chosen: string | undefined, service: string | undefined, pod: string | undefined, options: Chosen) => {
-      const [{ chosenClusters }, { explain }, { explanationLines }, { say }, { explainThen }, { ofPod, thenLines }, { timeMs }] = await Promise.all([
-        import('#infra/cli/connect-hub.ts'),
+      const [{ explain }, { explanationLines }, { say }, { explainThen }, { ofPod, thenLines }, { timeMs }] = await Promise.all([
         import('#infra/cli/explain-service.ts'),
         import('#infra/cli/explain-text.ts'),
         import('#infra/cli/printable.ts'),
@@ -35,15 +32,12 @@ Examples:
         import('#infra/cli/when.ts'),
       ]);
       const { table } = await hubOf(options);
-      const [cluster = ''] = await chosenClusters(table, chosen, false);
-      const [, namespace, name] = service?.match(/^([^/]+)\/([^/]+)$/) ?? [];
-      if (!namespace || !name) throw new UsageError(`which service? NAMESPACE/SERVICE is needed, ${JSON.stringify(service ?? '')} was given`);
-      const key = { cluster, namespace, name };
+      const key = await serviceOf(table, chosen, service);
       const nowMs = Date.now();
       if (options.at !== undefined) {
         const all = await explainThen(table, key, timeMs('--at', options.at, nowMs), nowMs);
         const then = pod === undefined ? all : ofPod(all, pod);
-        return say(...(options.json ? JSON.stringify(then, null, 2).split('\n') : thenLines(then, `${cluster} ${service}`)));
+        return say(...(options.json ? JSON.stringify(then, null, 2).split('\n') : thenLines(then, `${key.cluster} ${service}`)));
       }
       const explanation = await explain(table, key, nowMs, pod);
       say(...(options.json ? JSON.stringify(explanation, null, 2).split('\n') : explanationLines(explanation)));
