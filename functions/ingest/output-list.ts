@@ -11,12 +11,13 @@ import { type MarkApplied, markApplied } from './applied-part.ts';
 import type { MessageContext } from './batch-context.ts';
 import { applyObserved } from './observed-outputs.ts';
 import type { Progress } from './put-off.ts';
+import { stepInRun } from './step.ts';
 import { unlistedOutputs } from './unlisted-outputs.ts';
 
 /** A run that is not the message's first goes on where the run before had got to: the records alone would not tell. */
 export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: Progress): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
-  const { entriesPerStep } = limitsOf(deps).ingest;
+  const entriesPerStep = stepInRun(part.run, limitsOf(deps).ingest.entriesPerStep);
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(store.table, store.cluster, part.kind, version);
   const isFirstList = part.kind === 'Endpoints' && cluster.lists.firstListOf.Endpoints !== incarnation;

@@ -9,6 +9,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { IngestDeps } from './ingest-deps.ts';
+import { runAfterStep } from './step.ts';
 
 export interface EventsRecord {
   readonly messageId: string;
@@ -32,11 +33,12 @@ export interface Progress {
 export async function sendAgain(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
-    const { mostRuns } = limitsOf(deps).ingest;
+    const limits = limitsOf(deps).ingest;
+    const run = message.runs ?? 1;
     // A part of an output kind carries its progress, and so comes to an end. Messages of input kinds carry none, and their runs are counted.
-    const runs = progress.part ? 1 : (message.runs ?? 1) + (progress.hasBegun ? 1 : 0);
-    if (runs > mostRuns) {
-      await quarantine(deps, cluster, record, `not applied within ${mostRuns} runs`);
+    const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
+    if (runs > limits.mostRuns) {
+      await quarantine(deps, cluster, record, `not applied within ${limits.mostRuns} runs`);
       return true;
     }
     const again = { ...message, runs, ...(progress.part && { progress: progress.part }) };

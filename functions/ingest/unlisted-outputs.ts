@@ -11,6 +11,7 @@ import { longestNamePrefix, type OutputSource, readOddServices, readOutputHeads 
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 import { inRange, rangeWithin } from './key-range.ts';
+import { stepInRun } from './step.ts';
 
 /** What a part says of the outputs of some services. */
 export interface Step {
@@ -26,7 +27,7 @@ export interface Step {
  */
 export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
   const { deps, store } = context;
-  const { servicesPerStep } = limitsOf(deps).ingest;
+  const servicesPerStep = stepInRun(part.run, limitsOf(deps).ingest.servicesPerStep);
   const after = part.progress?.services ?? '';
   const saidBy = saidOf(context, part, version);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {

@@ -87,6 +87,8 @@ interface ListPart extends Speaker {
   readonly isConfirmed: boolean;
   /** How far an earlier run of ingest has got with a part of an output kind. */
   readonly progress: PartProgress | undefined;
+  /** The number of the run of ingest that it is for. Of an output kind only runs are counted that did not come to the end of a step. */
+  readonly run: number;
   readonly from: string;
   readonly to: string;
 }
@@ -114,8 +116,8 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
       ? { kind, entries: (m.entries as readonly OutputEntry[]).map(outputState) }
       : { kind, entries: (m.entries as readonly InputEntry[]).map(inputState) };
   if (m.type === 'live') return { ...speaker, type: m.type, asOf, ...states } as LiveInputs | LiveOutputs;
-  const { listId, i: partNumber, from, to, progress } = m;
-  const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, from, to };
+  const { listId, i: partNumber, from, to, progress, runs: run = 1 } = m;
+  const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, run, from, to };
   return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
 }
 

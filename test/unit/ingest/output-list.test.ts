@@ -95,6 +95,22 @@ it('the first lists of Endpoints and slices of a namespace with 20,000 services 
   expect(hub.queues.quarantine.waiting()).toEqual([]);
 });
 
+it('a part of which no run comes to the end of a step is applied in smaller steps', async () => {
+  const hub = await hubWith(numbered(60));
+  const entries = await Promise.all(numbered(60).map((s) => save(hub, 'Endpoints', s, s)));
+  const table: Table = {
+    ...hub.table,
+    async get(key) {
+      hub.clock.now += 1_000;
+      return hub.table.get(key);
+    },
+  };
+  await hub.queues.events.send([{ body: encodeMessage(hub.list('Endpoints', 20, ...entries)) }]);
+  expect(await drain(hub, table)).toBeLessThan(60);
+  expect(hub.queues.quarantine.waiting()).toEqual([]);
+  expect((await readCluster(hub.table, 'c'))?.lists.firstListOf.Endpoints).toBe(1);
+});
+
 it('what such a part says is told whichever of its runs finds it', async () => {
   const names = numbered(20_000);
   const hub = await hubWith(names);
