@@ -89,7 +89,10 @@ async function sayConditions(run: ClustersetRun, validity: ExportValidity, { fac
   // A cluster that the hub only watches is told nothing.
   if (!meta.api) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
-  const merged = mergeExports(exports, { winner: winner === undefined ? undefined : JSON.parse(winner) });
+  const merged = mergeExports(exports, {
+    winner: winner === undefined ? undefined : JSON.parse(winner),
+    precedence: meta.clusterset.precedence,
+  });
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;

@@ -24,7 +24,7 @@ import { writeImportedSlices } from './imported-slices-writes.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
   // What was imported before a switch to off stays as it is, as what else the hub has written does.
-  if (run.meta.clusterset.imports === 'off') return ok;
+  if (run.meta.clusterset.imports !== 'active') return ok;
   try {
     return await writeImport(run);
   } catch (error) {

@@ -31,7 +31,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const members = records.filter((record) => record !== undefined && !isDeregistered(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
   const before = winner === undefined ? undefined : (JSON.parse(winner) as Winner);
-  const merged = mergeExports(exports, { winner: before });
+  const merged = mergeExports(exports, { winner: before, precedence: meta.clusterset.precedence });
   if (merged && JSON.stringify(merged.winner) !== winner && !(await saveWinner(deps.table, key, JSON.stringify(merged.winner), winner)))
     throw new Postponed('another cluster has named the export that has precedence', 1);
   const sources = await concurrently(8, members, (member) => sourceOf(run, member));

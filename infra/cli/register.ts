@@ -67,7 +67,7 @@ async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterCo
     quarantine: output(hub, 'QuarantineQueueUrl'),
   };
   const [eventsArn, syncsArn] = await Promise.all([arnOf(sqs, urls.events), arnOf(sqs, urls.syncs)]);
-  return registrationRecord(cluster, { urls, eventsArn, syncsArn }) as Registration;
+  return registrationRecord(cluster, config.hub, { urls, eventsArn, syncsArn }) as Registration;
 }
 
 /** By the queue itself: one that is not there any more is no cluster's. */

@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig } from './config.ts';
 import { arn, awsRegion, eksName, keyArn, matches, queueNames, roleArn } from './config-values.ts';
 import { relay } from './relay-config.ts';
@@ -64,6 +65,12 @@ export const clusterShape: Shape<ClusterConfig> = checked(
         'The first one; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. shadow compares, active writes, paused does nothing.',
       ),
       optIn: withDefault(oneOf('off', 'shadow', 'active'), 'off' as const, 'The first one, as the mode: for Services that opt in by annotation.'),
+      imports: withDefault(
+        oneOf('off', 'shadow', 'active'),
+        'off' as const,
+        'Of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md.',
+      ),
+      exports: optional(exportsShape, 'What the cluster may export to the others of the set; nothing by default. A preview: docs/clusterset.md.'),
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(
@@ -116,7 +123,10 @@ export const clusterShape: Shape<ClusterConfig> = checked(
     },
     'ClusterInput',
   ),
-  ({ mode, optIn, api }) => {
+  ({ mode, optIn, imports, exports, api, relay: pod }) => {
+    if (imports === 'active' && !api) return 'imports is active, but there is no api to write to: off and shadow are allowed without one';
+    if (exports?.namespaces?.includes(pod?.namespace ?? ''))
+      return `exports.namespaces has ${JSON.stringify(pod.namespace)}, the relay's own namespace, which is never exported`;
     if (optIn === 'active' && !api) return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
     if (mode !== 'active') return undefined;
     if (!api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';

@@ -1,13 +1,16 @@
 /** Rules about clusters.yaml as a whole. They are checked when every part is valid by itself. */
+import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  isWhole(config) ? (executionsTooMany(config) ?? idTooLong(config) ?? otherRegion(config) ?? keyElsewhere(config)) : undefined;
+  isWhole(config) ? (executionsTooMany(config) ?? idTooLong(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config)) : undefined;
 
 const isWhole = ({ hub, clusters }: Partial<Config>): boolean =>
   hub?.name !== undefined &&
   hub.lambdaConcurrencyLimit !== undefined &&
-  (clusters ?? []).every((c) => c?.id !== undefined && c.concurrency?.ingest && c.concurrency.sync && c.relay?.identity) &&
+  (clusters ?? []).every((c) => c?.id !== undefined && c.concurrency?.ingest && c.concurrency.sync && c.relay?.identity && c.imports) &&
+  // A list may have a place for an item that was refused.
+  (clusters ?? []).every(({ exports }) => !exports || exports.podCidrs?.every((range) => range !== undefined)) &&
   clusters !== undefined;
 
 /** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */

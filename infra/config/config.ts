@@ -39,8 +39,20 @@ export interface HubConfig {
   readonly monthlyBudget?: number | undefined;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */
   readonly rollout: 'gradual' | 'at-once';
+  /** What the clusters that export or import Services have in common (docs/clusterset.md). */
+  readonly clusterset?: ClustersetConfig | undefined;
   /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
+}
+
+export interface ClustersetConfig {
+  /** Of the set; also the value of the label by which a namespace takes imports. */
+  readonly name: string;
+  readonly silence: 'keep' | 'evictAfter';
+  readonly evictAfterSeconds: number;
+  readonly importBatchSeconds: number;
+  readonly sameness: 'labelled' | 'all';
+  readonly precedence: 'sticky' | 'oldest';
 }
 
 /** Another name is another queue: docs/upgrading.md has the steps of the change. */
@@ -59,6 +71,9 @@ export interface ClusterConfig {
   readonly mode: 'shadow' | 'active' | 'paused';
   /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
   readonly optIn: 'off' | 'shadow' | 'active';
+  /** Of Services that other clusters export. What the file changes is applied; what `npm run cluster` has switched stays otherwise. */
+  readonly imports: 'off' | 'shadow' | 'active';
+  readonly exports?: ExportsConfig | undefined;
   readonly settings: ClusterSettings;
   /** Of its own; the hub's by default. */
   readonly queueNames?: QueueNames | undefined;
@@ -68,6 +83,13 @@ export interface ClusterConfig {
   readonly alarms: 'page' | 'ticket';
   readonly api?: ApiConfig | undefined;
   readonly relay: RelayConfig;
+}
+
+export interface ExportsConfig {
+  readonly namespaces: readonly string[] | 'all';
+  /** Ranges that all addresses of its pods are in. */
+  readonly podCidrs: readonly string[];
+  readonly allowOverlap: boolean;
 }
 
 export interface ApiConfig {

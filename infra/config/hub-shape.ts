@@ -1,6 +1,7 @@
 /** The hub's part of clusters.yaml: each value's form, its default, what it means, and the sentence that describes the allowed values. */
 
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
+import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
 import { arn, awsRegion, keyArn, matches, queueNames } from './config-values.ts';
 import { checked, fields, flag, integer, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
@@ -119,6 +120,7 @@ export const hubShape: Shape<HubConfig> = checked(
         'gradual' as const,
         'New versions of ingest and sync take over a tenth a minute and go back when they fail, or at once.',
       ),
+      clusterset: optional(clustersetShape, 'What the clusters that export or import Services have in common.'),
       runbookUrl: optional(webPage, 'Where docs/runbook.md can be read: alarms link to its headings.'),
     },
     'HubInput',

@@ -142,6 +142,14 @@ export function list<T>(item: Shape<T>): Shape<readonly T[]> {
   });
 }
 
+/** A list, or one word in its place. */
+export function listOr<T, W extends string>(of: Shape<readonly T[]>, word: W): Shape<readonly T[] | W> {
+  return shape({ oneOf: [of.schema, { const: word }] }, (node, at) => {
+    if (isScalar(node) && node.value === word) return word;
+    return isSeq(node) ? of(node, at) : at.problem(`${describe(node)}: a list, or ${word}, is needed`);
+  });
+}
+
 /** `allowed` describes the values that `test` accepts; `test` may return the value in another form. */
 export function text<T extends string = string>(allowed: string, test: (value: string) => boolean | T, schema: Schema = {}): Shape<T> {
   return shape({ type: 'string', description: allowed, ...schema }, (node, at) => {

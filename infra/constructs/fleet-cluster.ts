@@ -4,6 +4,7 @@ import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from '
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
+import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { readValue } from '#infra/config/yaml-shape.ts';
@@ -46,6 +47,7 @@ export class FleetCluster extends Construct {
     const registration = new Registration(this, 'Registration', {
       register: hub.registerFunction,
       registrationEpoch: settings.registrationEpoch,
+      clusterset: settings.clusterset,
       cluster,
       queues,
       parkedUrl: hub.parkedQueueUrl,
@@ -79,6 +81,7 @@ export class FleetCluster extends Construct {
     const isOwnStack = this.node.id === 'Default' && Stack.of(this).stackName === clusterStackName(hub.settings.name, cluster.id);
     if ((cluster.queueNames ?? hub.settings.queueNames) === 'generated' && !isOwnStack)
       throw new Error(`FleetCluster ${this.node.path}: queueNames "generated" works in stacks that the hub's own app makes; "fixed" is allowed here`);
+    if (takesPart(cluster) && !hub.settings.clusterset) throw new Error(`FleetCluster ${this.node.path}: ${noSet(cluster)}`);
     const missing = hub.missingAccess(cluster);
     if (missing) throw new Error(`FleetCluster ${this.node.path}: ${missing}`);
   }

@@ -4,7 +4,10 @@ import type { HubConfig } from '#infra/config/config.ts';
 
 /** What the stack of a cluster needs to know of its hub. */
 export interface IFleetHub extends IConstruct {
-  readonly settings: Pick<HubConfig, 'name' | 'queueNames' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'runbookUrl'>;
+  readonly settings: Pick<
+    HubConfig,
+    'name' | 'queueNames' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+  >;
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;
   readonly syncFunction: IFunction;

@@ -8,7 +8,7 @@ import type { HubInput } from './props.ts';
 
 /** The outputs of a hub's stack, and of its settings those that its clusters' stacks share; they have to be the same in both apps. */
 export interface FleetHubAttributes
-  extends Pick<HubInput, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'runbookUrl' | 'region'> {
+  extends Pick<HubInput, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl' | 'region'> {
   readonly registerFunctionArn: string;
   readonly ingestFunctionArn: string;
   readonly syncFunctionArn: string;

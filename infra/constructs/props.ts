@@ -76,6 +76,23 @@ export interface HubInput {
   readonly monthlyBudget?: number | undefined;
   /** New versions of ingest and sync take over a tenth a minute and go back when they fail, or at once. @default "gradual" */
   readonly rollout?: 'gradual' | 'at-once' | undefined;
+  /** What the clusters that export or import Services have in common. */
+  readonly clusterset?:
+    | {
+        /** Of the set. A namespace takes imports that has it as the value of its label fleet-endpoints/clusterset. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
+        readonly name: string;
+        /** Of a cluster that is not heard: its endpoints stay in the others, or go after evictAfterSeconds if its API does not answer either. @default "keep" */
+        readonly silence?: 'keep' | 'evictAfter' | undefined;
+        /** A cluster counts as silent after 90 s: less than that makes no difference. @default 300 */
+        readonly evictAfterSeconds?: number | undefined;
+        /** How long the changes of an exported Service are gathered before its importers run. @default 2 */
+        readonly importBatchSeconds?: number | undefined;
+        /** Which namespaces take imports: those with the label, or all but default, kube-system and the like. @default "labelled" */
+        readonly sameness?: 'labelled' | 'all' | undefined;
+        /** Whose word decides where exports of a name differ: that of the one that decided so far, or of the oldest, as the API has it. @default "sticky" */
+        readonly precedence?: 'sticky' | 'oldest' | undefined;
+      }
+    | undefined;
   /** Where docs/runbook.md can be read: alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
   readonly runbookUrl?: string | undefined;
 }
@@ -87,6 +104,19 @@ export interface ClusterInput {
   readonly mode?: 'shadow' | 'active' | 'paused' | undefined;
   /** The first one, as the mode: for Services that opt in by annotation. @default "off" */
   readonly optIn?: 'off' | 'shadow' | 'active' | undefined;
+  /** Of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md. @default "off" */
+  readonly imports?: 'off' | 'shadow' | 'active' | undefined;
+  /** What the cluster may export to the others of the set; nothing by default. A preview: docs/clusterset.md. */
+  readonly exports?:
+    | {
+        /** Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing. */
+        readonly namespaces: readonly string[] | 'all';
+        /** Ranges that the addresses of its pods are in: no importer takes another one. */
+        readonly podCidrs: readonly string[];
+        /** Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets. @default false */
+        readonly allowOverlap?: boolean | undefined;
+      }
+    | undefined;
   /** What the two controllers do. @default {"batchPeriodSeconds":0,"maxEndpointsPerSlice":100,"endpoints":true,"slices":true,"historyDays":7} */
   readonly settings?:
     | {

@@ -3,7 +3,7 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { ClusterConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { registrationProperty, registrationVersion } from '#shared/contract/registration-property.ts';
 import type { ClusterQueues } from './cluster-queues.ts';
 import { HubFunction, identityKeys } from './function.ts';
@@ -51,6 +51,7 @@ export interface RegistrationProps {
   readonly register: IFunction;
   /** Of clusters.yaml: with another one every cluster is registered again. */
   readonly registrationEpoch: number;
+  readonly clusterset: HubConfig['clusterset'];
   readonly cluster: ClusterConfig;
   readonly queues: ClusterQueues;
   readonly parkedUrl: string;
@@ -59,10 +60,14 @@ export interface RegistrationProps {
 
 /** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
 export class Registration extends Construct {
-  constructor(scope: Construct, id: string, { register, registrationEpoch, cluster, queues, parkedUrl, quarantineUrl }: RegistrationProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { register, registrationEpoch, clusterset, cluster, queues, parkedUrl, quarantineUrl }: RegistrationProps,
+  ) {
     super(scope, id);
     const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parkedUrl, quarantine: quarantineUrl };
-    const registration = registrationRecord(cluster, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
+    const registration = registrationRecord(cluster, { clusterset }, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
     const { property, value } = registrationVersion;
     new CustomResource(this, 'Cluster', {
       serviceToken: register.functionArn,

@@ -1,5 +1,6 @@
 /** The registration of a cluster, as its stack writes it, and `npm run cluster -- register` where the stack has nothing to change. */
-import type { ClusterConfig } from '#infra/config/config.ts';
+import { membershipOf } from '#infra/config/clusterset-rules.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 
 export interface RegisteredQueues {
   readonly urls: { readonly events: string; readonly syncs: string; readonly parked: string; readonly quarantine: string };
@@ -7,11 +8,26 @@ export interface RegisteredQueues {
   readonly syncsArn: string;
 }
 
-export function registrationRecord(cluster: ClusterConfig, { urls, eventsArn, syncsArn }: RegisteredQueues) {
+export function registrationRecord(
+  cluster: ClusterConfig,
+  { clusterset: set }: Pick<HubConfig, 'clusterset'>,
+  { urls, eventsArn, syncsArn }: RegisteredQueues,
+) {
   const { id, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
-  // Left out where it is off: the record is then the one of the version before, and a deploy changes nothing.
-  return { id, mode, ...(optIn !== 'off' && { optIn }), settings, queues: urls, eventsArn, syncsArn, ...(api && { api }) };
+  const clusterset = membershipOf(cluster, set);
+  // Left out where they are off: the record is then the one of the version before, and a deploy changes nothing.
+  return {
+    id,
+    mode,
+    ...(optIn !== 'off' && { optIn }),
+    ...(clusterset && { clusterset }),
+    settings,
+    queues: urls,
+    eventsArn,
+    syncsArn,
+    ...(api && { api }),
+  };
 }
 
 /** What the workers need to know; access entries and rights to keys are the stacks' own business. */

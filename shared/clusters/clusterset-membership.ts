@@ -1,38 +1,31 @@
 /** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
+import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
 
-export interface ClustersetMembership {
-  /** The name of the set. */
-  readonly set: string;
-  /** `labelled`: a namespace takes imports that has the set's label. `all`: each does that is not excluded. */
-  readonly sameness: 'labelled' | 'all';
-  readonly imports: 'off' | 'active';
-  readonly exports: {
-    readonly namespaces: readonly string[] | 'all';
-    /** Ranges of the cluster's own pod addresses; left out: any address. */
-    readonly podCidrs?: readonly string[];
-  };
-  /** How long the changes of an export are gathered before its importers run. */
-  readonly importBatchSeconds: number;
-}
-
-export const noMembership: ClustersetMembership = {
-  set: 'default',
-  sameness: 'labelled',
-  imports: 'off',
-  exports: { namespaces: [] },
-  importBatchSeconds: 2,
-};
+export type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
+export { noMembership } from '#shared/contract/clusterset-settings.ts';
 
 const attribute = 'clusterset';
+/** The attributes of a record that a membership is in. */
+export const membershipNames = [attribute, memberAttribute] as const;
+
+/** Preview is an attribute beside `imports: off`: a version that knew no shadow would take any other word for active. */
+type StoredMembership = Partial<ClustersetMembership> & { readonly previews?: true };
+
+const encodeMembership = (membership: ClustersetMembership): string =>
+  JSON.stringify(membership.imports === 'shadow' ? { ...membership, imports: 'off', previews: true } : membership);
 
 /** Absent in the record of a cluster that takes no part, and in every one of the version before. */
-export const decodeMembership = (item: Item): ClustersetMembership =>
-  typeof item[attribute] === 'string'
-    ? { ...noMembership, ...(JSON.parse(item[attribute] as string) as Partial<ClustersetMembership>) }
-    : noMembership;
+export function decodeMembership(item: Item): ClustersetMembership {
+  if (typeof item[attribute] !== 'string') return noMembership;
+  const { previews, ...stored } = JSON.parse(item[attribute]) as StoredMembership;
+  return { ...noMembership, ...stored, ...(previews && { imports: 'shadow' }) };
+}
+
+/** Has the cluster ever been let into a set? */
+export const isMember = ({ clusterset }: Member): boolean => clusterset !== noMembership;
 
 interface Member {
   readonly clusterset: ClustersetMembership;
@@ -46,12 +39,19 @@ const importer = 'importer';
 
 /** Changes the membership and owes a wake-up to every service. False: the cluster is not known, or was taken out of the configuration. */
 export async function saveMembership(table: Table, cluster: string, membership: ClustersetMembership): Promise<boolean> {
-  // First: an export that comes in between wakes the importer in vain, and not the other way round.
-  if (membership.imports !== 'off') await table.update(clusterIndexKey(cluster), { set: { cluster, [importer]: 1 } });
-  const isMember = importsAnything({ clusterset: membership }) || exportsAnything({ clusterset: membership });
-  const set = { [attribute]: JSON.stringify(membership), [memberAttribute]: isMember ? 1 : 0, [modeAttributes.owesWaking]: 1 };
-  const change = { set, add: { [modeAttributes.count]: 1 } };
+  await noteImporter(table, cluster, membership);
+  const change = { set: { ...membershipAttributes(membership), [modeAttributes.owesWaking]: 1 }, add: { [modeAttributes.count]: 1 } };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
+}
+
+/** To be done before its record says so: an export that comes in between wakes the importer in vain, and not the other way round. */
+export async function noteImporter(table: Table, cluster: string, { imports }: ClustersetMembership): Promise<void> {
+  if (imports !== 'off') await table.update(clusterIndexKey(cluster), { set: { cluster, [importer]: 1 } });
+}
+
+export function membershipAttributes(membership: ClustersetMembership): { readonly [attribute: string]: Value } {
+  const isWrittenFor = membership.imports === 'active' || exportsAnything({ clusterset: membership });
+  return { [attribute]: encodeMembership(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 
 export async function listImporters(table: Table): Promise<readonly string[]> {

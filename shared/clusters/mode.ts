@@ -69,13 +69,13 @@ export interface Switches {
   readonly mode: Mode;
   readonly optIn: OptIn;
   /** Left out: the cluster takes no part in a set. */
-  readonly clusterset?: { readonly imports: 'off' | 'active'; readonly exports: { readonly namespaces: readonly string[] | 'all' } };
+  readonly clusterset?: { readonly imports: 'off' | 'shadow' | 'active'; readonly exports: { readonly namespaces: readonly string[] | 'all' } };
 }
 
 /** Does the hub write the endpoints of Services that opt in? A pause stops these too. */
 export const writesOptIn = ({ mode, optIn }: Switches): boolean => optIn === 'active' && (mode === 'active' || mode === 'shadow');
 
-/** 1 in the record of a cluster that exports or imports (clusterset-membership.ts): conditions cannot look into the membership. */
+/** 1 in the record of a cluster that exports or writes imports (clusterset-membership.ts): conditions cannot look into the membership. */
 export const memberAttribute = 'setMember';
 
 const exportsAny = ({ clusterset }: Switches): boolean => clusterset !== undefined && clusterset.exports.namespaces.length > 0;

@@ -7,14 +7,18 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
+import { type ClustersetMembership, noteImporter } from './clusterset-membership.ts';
 import { isMode, isRegistered, type Mode } from './mode.ts';
 import { type ApiAccess, madeAt, type QueueUrls } from './record.ts';
+import { keptMembership, registeredMembership } from './registered-membership.ts';
 
 export interface Registration {
   readonly id: string;
   readonly mode: Mode;
   /** `off` if left out. */
   readonly optIn?: OptIn;
+  /** Left out for a cluster that takes no part in a set. */
+  readonly clusterset?: ClustersetMembership;
   readonly settings?: Partial<ClusterSettings>;
   readonly queues?: QueueUrls;
   /** ARNs of its events and syncs queues: who sends to the first speaks for the cluster, nobody else. */
@@ -25,6 +29,8 @@ export interface Registration {
 
 /** Until when a run of sweep may be purging the records of a cluster that was taken out of the configuration, ms since the epoch (removal.ts). */
 export const purgingUntil = 'clearedUntil';
+/** In the record of a cluster while it is rebuilt (removal.ts). */
+export const rebuilding = 'rebuilding';
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -47,24 +53,26 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   }
   const settings = JSON.stringify(cluster.settings ?? {});
   const access = { ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }), ...(cluster.api && { api: JSON.stringify(cluster.api) }) };
+  const before = await table.get(metaKey(cluster.id));
+  const { membership, attributes, isChanged: joins } = registeredMembership(before, cluster.clusterset);
+  await noteImporter(table, cluster.id, membership);
   // In the record itself for the version before, which may still run, or run again.
   const set: { readonly [attribute: string]: Value } = { settings, ...access };
-  const before = await table.get(metaKey(cluster.id));
   const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
-  const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn);
+  const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
   const known = await table.update(
     metaKey(cluster.id),
     {
-      set: { ...set, ...(changes && { wakeAll: 1 }) },
+      set: { ...set, ...attributes, ...(changes && { wakeAll: 1 }) },
       setIfAbsent: { mode: cluster.mode, modeSince: now, ...optInOf(cluster, now), inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
       ...(changes && { add: { epoch: 1 } }),
       ...(!cluster.api && { remove: ['api'] }),
     },
     { any: [{ absent: 'mode' }, isRegistered] },
   );
-  const left = known ? undefined : await reregister(table, cluster, set, now);
+  const left = known ? undefined : await reregister(table, cluster, { ...set, ...attributes }, now);
   await ownQueues(table, cluster, access);
   // Not a put: the index also says whether the cluster imports (clusterset-membership.ts).
   await table.update(clusterIndexKey(cluster.id), { set: { cluster: cluster.id } });
@@ -106,7 +114,17 @@ async function reregister(
   const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
   const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
   const back = await table.put(
-    { ...metaKey(id), ...set, ...raised, mode, modeSince: nowMs, ...optInOf(more, nowMs), [madeAt]: nowMs, wakeAll: 1 },
+    {
+      ...metaKey(id),
+      ...set,
+      ...(former?.[rebuilding] !== undefined && keptMembership(former)),
+      ...raised,
+      mode,
+      modeSince: nowMs,
+      ...optInOf(more, nowMs),
+      [madeAt]: nowMs,
+      wakeAll: 1,
+    },
     {
       all: [
         { attribute: 'inc', is: '=', value: number('inc') },

@@ -6,7 +6,7 @@ import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 import { isMode, isRegistered, type Mode, modeAttributes } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
-import { purgingUntil } from './registration.ts';
+import { purgingUntil, rebuilding } from './registration.ts';
 import { isIncarnation } from './sessions.ts';
 
 /** By then no worker is alive that read the cluster's record before it left: a function may run for 30 s, a lease holds for 40 s. */
@@ -56,7 +56,6 @@ export interface BeforeRebuild {
   readonly mode: Mode;
   readonly wasActive: boolean;
 }
-const rebuilding = 'rebuilding';
 
 /** The cluster is `removed` until it is registered again (`npm run cluster -- rebuild`). False: it was taken out of the configuration meanwhile. */
 export async function startRebuild(table: Table, { id, mode, modeSwitch }: ClusterRecord, nowMs: number): Promise<boolean> {

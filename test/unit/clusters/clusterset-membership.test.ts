@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { listImporters, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { type ClustersetMembership, listImporters, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { isStrict } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { startRebuild } from '#shared/clusters/removal.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const start = async () => {
@@ -43,5 +46,70 @@ describe('the membership of a cluster in a set', () => {
     const table = await start();
     await drainCluster(table, 'c', 2);
     expect(await saveMembership(table, 'c', { ...noMembership, imports: 'active' })).toBe(false);
+  });
+});
+
+describe('a registration and a switch by hand', () => {
+  const inFile = { ...noMembership, set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } } as const;
+  const register = async (table: Table, clusterset?: ClustersetMembership) =>
+    registerCluster(table, { id: 'c', mode: 'shadow', ...(clusterset && { clusterset }) }, 2);
+  const read = async (table: Table) => (await readCluster(table, 'c')) as ClusterRecord;
+
+  it('a cluster that is known already gets its membership by a deploy, which wakes every service', async () => {
+    const table = await start();
+    await register(table, inFile);
+    expect(await read(table)).toMatchObject({ clusterset: inFile, modeSwitch: { owesWaking: true, count: 1 } });
+    expect(await listImporters(table)).toEqual(['c']);
+    await register(table, inFile);
+    expect((await read(table)).modeSwitch.count).toBe(1);
+  });
+
+  it('a switch by hand stays until the clusters file itself says something else', async () => {
+    const table = await start();
+    await register(table, inFile);
+    const byHand = { ...inFile, imports: 'active', exports: { ...inFile.exports, namespaces: ['web', 'api'] } } as const;
+    await saveMembership(table, 'c', byHand);
+    await register(table, { ...inFile, importBatchSeconds: 5 });
+    expect((await read(table)).clusterset).toEqual({ ...byHand, importBatchSeconds: 5 });
+    await register(table, { ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
+    expect((await read(table)).clusterset).toEqual({ ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
+  });
+
+  it('a cluster whose imports and exports are taken out of the clusters file takes no part any more, and wakes what it had', async () => {
+    const table = await start();
+    await register(table, inFile);
+    await register(table);
+    expect(await read(table)).toMatchObject({ clusterset: { ...noMembership, set: 'prod' }, modeSwitch: { owesWaking: true, count: 2 } });
+  });
+
+  it('a cluster can’t go to another set while it exports or imports', async () => {
+    const table = await start();
+    await register(table, inFile);
+    await expect(register(table, { ...inFile, set: 'other' })).rejects.toThrow(
+      "it is in the clusterset prod and can't go to other while it exports or imports",
+    );
+    await register(table);
+    await register(table, { ...inFile, set: 'other' });
+    expect((await read(table)).clusterset.set).toBe('other');
+  });
+
+  it('a cluster that comes back is as the clusters file has it, and one that is rebuilt as it was', async () => {
+    const table = await start();
+    await register(table, inFile);
+    await saveMembership(table, 'c', { ...inFile, imports: 'active' });
+    await startRebuild(table, await read(table), 3);
+    await register(table);
+    expect((await read(table)).clusterset).toEqual({ ...inFile, imports: 'active' });
+    await drainCluster(table, 'c', 4);
+    await register(table, inFile);
+    expect((await read(table)).clusterset).toEqual(inFile);
+  });
+
+  it('a version that knows no preview of imports reads it as off', async () => {
+    const table = await start();
+    await saveMembership(table, 'c', { ...inFile, imports: 'shadow' });
+    const stored = JSON.parse((await table.get(metaKey('c')))?.['clusterset'] as string);
+    expect(stored.imports).toBe('off');
+    expect((await read(table)).clusterset.imports).toBe('shadow');
   });
 });

@@ -1,0 +1,51 @@
+/** Which clusters of clusters.yaml are in the set, what they register of it, and the rules about them together. */
+import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
+import { firstOverlap } from '#shared/kube/cidr.ts';
+import type { ClusterConfig, ClustersetConfig, Config } from './config.ts';
+
+type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports'>;
+
+/** One that is in the set may be switched within it: its relay watches, and its writer may write, what that takes. */
+export const takesPart = ({ imports, exports }: Pick<ClusterConfig, 'imports' | 'exports'>): boolean => imports !== 'off' || exports !== undefined;
+
+/** Undefined for a cluster that takes no part: its registration is then that of the version before. */
+export function membershipOf(cluster: InSet, set: ClustersetConfig | undefined): ClustersetMembership | undefined {
+  if (!set || !takesPart(cluster)) return undefined;
+  const { name, sameness, importBatchSeconds, silence, evictAfterSeconds, precedence } = set;
+  const { namespaces = [], podCidrs, allowOverlap = false } = cluster.exports ?? {};
+  return {
+    set: name,
+    sameness,
+    imports: cluster.imports,
+    exports: { namespaces, ...(podCidrs && { podCidrs }), ...(allowOverlap && { allowOverlap }) },
+    importBatchSeconds,
+    silence,
+    evictAfterSeconds,
+    precedence,
+  };
+}
+
+export const noSet = ({ id, imports }: InSet): string =>
+  `${id} has ${imports === 'off' ? 'exports' : `imports: ${imports}`}, but the hub has no set: hub.clusterset: { name: NAME } is needed`;
+
+const mostMembers = 100;
+
+export function brokenSet({ hub, clusters }: Config): string | undefined {
+  const members = clusters.filter(takesPart);
+  const [first] = members;
+  if (first && !hub.clusterset) return noSet(first);
+  if (members.length > mostMembers) return `${members.length} clusters have imports or exports: ${mostMembers} are allowed in a set`;
+  return overlap(members);
+}
+
+/** An address that two clusters have leads to either: an importer can't tell whose pod it is. */
+function overlap(members: readonly InSet[]): string | undefined {
+  for (const [i, a] of members.entries()) {
+    for (const b of members.slice(i + 1)) {
+      const found = a.exports?.allowOverlap && b.exports?.allowOverlap ? undefined : firstOverlap(a.exports?.podCidrs, b.exports?.podCidrs);
+      if (found)
+        return `exports.podCidrs of ${a.id} and of ${b.id} overlap: ${found.join(' and ')}. An importer could not tell whose pod an address is: give each its own ranges, or both allowOverlap: true`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+/** What clusters.yaml says about Services that clusters export to each other and import: the set of the hub, and what a cluster exports. */
+
+import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
+import { parseCidr } from '#shared/kube/cidr.ts';
+import type { ClustersetConfig, ExportsConfig } from './config.ts';
+import { dnsLabel } from './config-values.ts';
+import { checked, fields, flag, integer, list, listOr, oneOf, required, type Shape, text, unique, withDefault } from './yaml-shape.ts';
+
+export const clustersetShape: Shape<ClustersetConfig> = fields({
+  name: required(dnsLabel, 'Of the set. A namespace takes imports that has it as the value of its label fleet-endpoints/clusterset.'),
+  silence: withDefault(
+    oneOf('keep', 'evictAfter'),
+    noMembership.silence,
+    'Of a cluster that is not heard: its endpoints stay in the others, or go after evictAfterSeconds if its API does not answer either.',
+  ),
+  evictAfterSeconds: withDefault(
+    integer(60, 604_800),
+    noMembership.evictAfterSeconds,
+    'A cluster counts as silent after 90 s: less than that makes no difference.',
+  ),
+  importBatchSeconds: withDefault(
+    integer(1, 30),
+    noMembership.importBatchSeconds,
+    'How long the changes of an exported Service are gathered before its importers run.',
+  ),
+  sameness: withDefault(
+    oneOf('labelled', 'all'),
+    noMembership.sameness,
+    'Which namespaces take imports: those with the label, or all but default, kube-system and the like.',
+  ),
+  precedence: withDefault(
+    oneOf('sticky', 'oldest'),
+    noMembership.precedence,
+    'Whose word decides where exports of a name differ: that of the one that decided so far, or of the oldest, as the API has it.',
+  ),
+});
+
+const namespace = text('the name of a namespace', (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value));
+const namespaces = checked(
+  unique(list(namespace), 'namespace', (name) => name),
+  (names) => {
+    const never = names.filter((name) => excludedNamespaces.includes(name));
+    if (never.length > 0) return `${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`;
+    return names.length > 500 ? `${names.length} namespaces are too many: 500 are allowed, or all` : undefined;
+  },
+);
+
+/** A policy of each importing cluster has the ranges of every other one. */
+const mostCidrs = 16;
+const cidr = text(
+  'a range of addresses, such as 10.20.0.0/16, without bits behind its prefix and not of every address',
+  (value) => !!parseCidr(value) && !value.endsWith('/0'),
+);
+const podCidrs = checked(list(cidr), ({ length }) =>
+  length === 0 || length > mostCidrs
+    ? `${length} ranges are given: 1 to ${mostCidrs} are allowed, and all addresses of pods must be in one`
+    : undefined,
+);
+
+export const exportsShape: Shape<ExportsConfig> = fields({
+  namespaces: required(listOr(namespaces, 'all'), 'Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing.'),
+  podCidrs: required(podCidrs, 'Ranges that the addresses of its pods are in: no importer takes another one.'),
+  allowOverlap: withDefault(flag, false, 'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.'),
+});

@@ -1,0 +1,57 @@
+/**
+ * What a registration does to the membership of a cluster in a set. Register writes what clusters.yaml says; imports and the namespaces of exports can also
+ * be switched by hand. A switch stays until clusters.yaml itself says something else than at the registration before.
+ */
+import { sameJson } from '#shared/clusterset/same-json.ts';
+import type { Item, Value } from '#shared/store/table.ts';
+import {
+  type ClustersetMembership,
+  decodeMembership,
+  exportsAnything,
+  importsAnything,
+  membershipAttributes,
+  membershipNames,
+  noMembership,
+} from './clusterset-membership.ts';
+import { decodeMode, isDeregistered } from './mode.ts';
+
+/** The membership as it was registered last, as text. */
+const registered = 'clustersetFile';
+
+export interface RegisteredMembership {
+  readonly attributes: { readonly [attribute: string]: Value };
+  readonly membership: ClustersetMembership;
+  readonly isChanged: boolean;
+}
+
+/** `given`: undefined for a cluster that takes no part, which is also what the version before registers. */
+export function registeredMembership(known: Item | undefined, given: ClustersetMembership | undefined): RegisteredMembership {
+  // One that comes back is as if it were new.
+  const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;
+  const current = before ? decodeMembership(before) : noMembership;
+  const formerText = before?.[registered];
+  const former = typeof formerText === 'string' && formerText !== '' ? (JSON.parse(formerText) as ClustersetMembership) : undefined;
+  if (!given && !former) return { attributes: {}, membership: current, isChanged: false };
+  const next = given ?? { ...noMembership, set: current.set };
+  const membership = former ? merged(current, former, next) : next;
+  const isChanged = !sameJson(membership, current);
+  if (membership.set !== current.set && (exportsAnything({ clusterset: current }) || importsAnything({ clusterset: current })))
+    throw new RangeError(
+      `it is in the clusterset ${current.set} and can't go to ${membership.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
+    );
+  const attributes = { [registered]: given ? JSON.stringify(given) : '', ...(isChanged && membershipAttributes(membership)) };
+  return { attributes, membership, isChanged };
+}
+
+function merged(current: ClustersetMembership, former: ClustersetMembership, next: ClustersetMembership): ClustersetMembership {
+  const namespaces = sameJson(former.exports.namespaces, next.exports.namespaces) ? current.exports.namespaces : next.exports.namespaces;
+  return {
+    ...next,
+    imports: former.imports === next.imports ? current.imports : next.imports,
+    exports: { ...next.exports, namespaces },
+  };
+}
+
+/** Of a cluster that is registered again after a rebuild: as it was, switches by hand included. */
+export const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>
+  Object.fromEntries([registered, ...membershipNames].flatMap((name) => (former[name] === undefined ? [] : [[name, former[name]]])));
