@@ -10,6 +10,8 @@ import type { EventRecorder } from './kube-events.ts';
 export interface SyncDeps extends WorkQueueDeps {
   /** Rejects when there is no way to reach the cluster. `timeoutMs` is asked before each call; what it throws the call rejects with. */
   readonly cluster: (meta: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
+  /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
+  readonly reaches?: (meta: ClusterRecord) => boolean;
   readonly log: Log;
   /** In [0, 1). */
   readonly random: () => number;

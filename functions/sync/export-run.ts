@@ -87,7 +87,7 @@ async function wakeOthers({ deps, namespace }: ClustersetRun, clusters: readonly
 async function sayConditions(run: ClustersetRun, validity: ExportValidity, { faces, winner }: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
   // A cluster that the hub only watches is told nothing.
-  if (!meta.api) return;
+  if (!(deps.reaches?.(meta) ?? meta.api)) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
   const merged = mergeExports(exports, {
     winner: winner === undefined ? undefined : JSON.parse(winner),

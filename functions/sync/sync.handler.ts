@@ -48,6 +48,7 @@ const deps: SyncDeps = {
   table,
   queues: directory.queues,
   cluster: async (meta, timeoutMs) => meteredClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
+  ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   metrics,
   log,
   now: Date.now,

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
+import { importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { optIns } from '#shared/opt-in/writer.ts';
 
 export const startCommand = (): Command =>
@@ -9,9 +10,13 @@ export const startCommand = (): Command =>
     .description('Runs the whole system on this machine: table, queues, functions, relay, console.')
     .option('--clusters <n>', 'embedded clusters, 1 to 50')
     .option('--kubeconfig <file>', 'a real cluster instead')
-    .option('--context <name>', 'of the kubeconfig; its current one by default')
-    .addOption(new Option('--mode <mode>', 'writes or compares').choices(['shadow', 'active']))
-    .addOption(new Option('--opt-in <mode>', 'for opt-ins').choices(optIns))
+    .option('--context <name>', 'of the kubeconfig, one or several', (name: string, before: readonly string[] = []) => [...before, name])
+    .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))
+    .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns))
+    .addOption(new Option('--imports <switch>', 'of exports').choices(importsChoices))
+    .option('--exports <namespaces>', 'NS,… that may be exported; all or none')
+    .addOption(new Option('--sameness <rule>', 'who imports').choices(['labelled', 'all']))
+    .option('--allow-overlap', 'clusters may share pod addresses')
     .addOption(new Option('--controllers <which>', 'to run').choices(['endpoints', 'slices', 'both']))
     .option('--batch-period <seconds>', "from a pod's change to its wake-up")
     .option('--max-endpoints-per-slice <n>', '1 to 1000')
@@ -22,7 +27,7 @@ export const startCommand = (): Command =>
       `
 Examples:
   $ fleet-endpoints start --clusters 3
-  $ fleet-endpoints start --kubeconfig ~/.kube/config # compares only`,
+  $ fleet-endpoints start --kubeconfig K --context A --context B --exports all`,
     )
     .action(async (typed: TypedOptions) => {
       const options = checkedOptions(typed);

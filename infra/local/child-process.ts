@@ -9,7 +9,7 @@ export interface Report {
   readonly connections?: { readonly [cluster: string]: Connection };
 }
 
-export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS' } as const;
+export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS', exports: 'EXPORTS' } as const;
 
 /** Port number `i` of this process: the one it had before, or 0 for any free one. */
 export const portOf = (i: number): number => Number(process.env[childEnv.ports]?.split(',')[i] ?? 0);

@@ -29,10 +29,11 @@ export const queuesProcess = (dataDir: string): ChildSpec => ({
   entry: 'infra/local/queues.main.ts',
   env: child({ [childEnv.dataDir]: dataDir }),
 });
-export const clustersProcess = (ids: readonly string[]): ChildSpec => ({
+/** `exports`: each cluster of the demonstration exports a Service. */
+export const clustersProcess = (ids: readonly string[], exports: boolean): ChildSpec => ({
   name: 'clusters',
   entry: 'infra/local/clusters.main.ts',
-  env: child({ [childEnv.clusters]: JSON.stringify(ids) }),
+  env: child({ [childEnv.clusters]: JSON.stringify(ids), [childEnv.exports]: exports ? '1' : '0' }),
 });
 
 export function hubProcesses(hub: Hub): ChildSpec[] {
@@ -45,7 +46,13 @@ export function hubProcesses(hub: Hub): ChildSpec[] {
   return ['ingest', 'sync', 'sweep'].map((name) => ({ name, entry: `infra/local/${name}.main.ts`, env }));
 }
 
-export function relayProcess(hub: Hub, cluster: string, mode: 'active' | 'shadow'): ChildSpec {
+export interface RelayOptions {
+  readonly mode: 'active' | 'shadow';
+  /** The cluster exports or imports. */
+  readonly takesPart: boolean;
+}
+
+export function relayProcess(hub: Hub, cluster: string, { mode, takesPart }: RelayOptions): ChildSpec {
   return {
     name: `relay ${cluster}`,
     entry: 'functions/relay/relay.main.ts',
@@ -56,6 +63,7 @@ export function relayProcess(hub: Hub, cluster: string, mode: 'active' | 'shadow
       [relayEnv.clusterId]: cluster,
       [relayEnv.eventsQueueUrl]: hub.queues[cluster]?.events as string,
       [relayEnv.outputs]: mode === 'shadow' ? 'full' : 'metadata',
+      ...(takesPart && { [relayEnv.clusterset]: '1' }),
       [relayEnv.port]: '0',
       [relayEnv.failFast]: '1',
       [relayEnv.connectionFile]: hub.connections.of(cluster),

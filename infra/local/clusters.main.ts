@@ -3,6 +3,7 @@ import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
+import { embeddedRange } from './pod-ranges.ts';
 import { startWorkload } from './workload.ts';
 
 const ids = JSON.parse(process.env[childEnv.clusters] ?? '[]') as string[];
@@ -18,10 +19,12 @@ onStop(async () => {
   await Promise.all([...servers.values()].map((s) => s.close()));
 });
 
-for (const [id, { url }] of servers) {
+const exports = process.env[childEnv.exports] === '1';
+for (const [i, [id, { url }]] of [...servers].entries()) {
   // What one of them does is enough to read.
   const log = (line: string) => id === ids[0] && writeLine(line);
-  startWorkload(httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' }), { signal: stopping.signal, log }).catch((e: Error) => {
+  const transport = httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' });
+  startWorkload(transport, { signal: stopping.signal, log, range: embeddedRange(i), exports }).catch((e: Error) => {
     if (!stopping.signal.aborted) log(`workload: ${e.message}`);
   });
 }

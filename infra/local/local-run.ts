@@ -2,7 +2,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { progressText } from '#infra/cli/progress.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
@@ -11,18 +10,20 @@ import { localMetrics } from '#infra/console/local-metrics.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import { pageRoutes } from '#infra/console/page.ts';
 import { startConsole } from '#infra/console/server.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
-import { type ClusterSource, clusterOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { type Connections, connectionFiles } from './connection-files.ts';
+import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './cluster-source.ts';
+import { membershipOf, takesPart } from './clusterset-options.ts';
+import { connectionFiles } from './connection-files.ts';
 import { scheduleAsBatch } from './cpu-scheduling.ts';
 import { lockData } from './data-lock.ts';
+import { synced } from './first-lists-wait.ts';
+import { reportImports } from './imports-report.ts';
 import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
-import { type LocalHub, prepareHub, type Unsynced } from './prepare-hub.ts';
+import { rangesOfNodes, refuseOverlap } from './pod-ranges.ts';
+import { prepareHub } from './prepare-hub.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -70,7 +71,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   const own = await mkdtemp(join(tmpdir(), 'fleet-endpoints-'));
 
   async function begin(): Promise<void> {
-    const source = options.kubeconfig ? await clusterOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters);
+    const { clusterset, mode, optIn, settings } = options;
+    const source = options.kubeconfig ? await clustersOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters, clusterset);
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
     unlock = await lockData(dataDir);
     await scheduleAsBatch();
@@ -80,16 +82,19 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       start(queuesProcess(join(dataDir, 'queues'))).ready,
       source.connect(start),
     ]);
+    if (takesPart(clusterset) && !clusterset.allowOverlap) refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
     const files = connectionFiles(own);
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
-    const hub = await prepareHub({ ...urls, clusters: source.ids, mode: options.mode, optIn: options.optIn, settings: options.settings });
+    const membership = (id: string) => membershipOf(clusterset, source.podRanges[id]);
+    const hub = await prepareHub({ ...urls, clusters: source.ids, mode, optIn, membershipOf: membership, settings });
     consoleTable = unmeteredTable(urls.tableUrl);
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
     await publishLocalAddresses(addresses);
     const endpoints = { ...urls, queues: hub.queues, connections: files };
-    for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, options.mode))]) start(spec);
+    const relay = { mode, takesPart: takesPart(clusterset) };
+    for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, relay))]) start(spec);
     await synced(hub, connections, signal, ({ waiting, applied }) => {
       const all = source.ids.length * kinds.length;
       const objects = Math.round(store.total('EventsIn'));
@@ -102,7 +107,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     });
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
-    terminal.print(`ready: ${clusters} (${options.mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
+    terminal.print(`ready: ${clusters} (${mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
+    if (clusterset.imports === 'active') void reportImports({ connections, print: terminal.print, signal });
   }
 
   const stopSummary = showSummary(terminal, () => (ready ? summary(store) : firstLists));
@@ -130,32 +136,16 @@ async function dataFolder(dir: string): Promise<string> {
   return path;
 }
 
-interface FirstLists {
-  readonly waiting: readonly string[];
-  /** Lists of those that wait. */
-  readonly applied: number;
-}
-
-async function synced(hub: LocalHub, connections: Connections, signal: AbortSignal, onProgress: (lists: FirstLists) => void): Promise<void> {
-  const uids: { [cluster: string]: string } = {};
-  const identify = async (id: string, connection: Connection) => {
-    const api = httpsClusterApi(connection, { fieldManager: 'fleet-endpoints' });
-    uids[id] = await api.identity().finally(() => api.close());
-  };
-  for (;;) {
-    // A cluster that can't be reached, or a table that is starting again, is asked once more a moment later.
-    const unknown = Object.entries(connections).filter(([id]) => !uids[id]);
-    await Promise.all(unknown.map(([id, connection]) => identify(id, connection).catch(() => {})));
-    const waiting: readonly Unsynced[] = await hub.unsynced(uids).catch(() => Object.keys(connections).map((id) => ({ id, lists: 0 })));
-    if (waiting.length === 0) return;
-    onProgress({ waiting: waiting.map(({ id }) => id), applied: waiting.map(({ lists }) => lists).reduce((a, b) => a + b, 0) });
-    await sleep(150, undefined, { signal });
-  }
-}
-
-function describe(source: ClusterSource, { kubeconfig, mode, optIn }: Options): string {
-  const written = optIn === 'active' ? ' (written to for Services that opt in alone)' : ' (nothing is written to it)';
-  if (kubeconfig) return `cluster ${source.ids[0]} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? written : ''}`;
+function describe(source: ClusterSource, { kubeconfig, mode, optIn, clusterset }: Options): string {
+  const alone = [
+    optIn === 'active' && 'Services that opt in',
+    clusterset.imports === 'active' && 'imports',
+    clusterset.exports.length > 0 && 'the status of exports',
+  ];
+  const purposes = alone.filter((purpose) => purpose !== false);
+  const written = purposes.length > 0 ? ` (written to for ${purposes.join(' and ')} alone)` : ' (nothing is written to it)';
+  const which = `cluster${source.ids.length === 1 ? '' : 's'} ${source.ids.join(', ')}`;
+  if (kubeconfig) return `${which} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? written : ''}`;
   return source.ids.length === 1 ? 'an embedded cluster' : `${source.ids.length} embedded clusters`;
 }
 

@@ -3,13 +3,15 @@ import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';
+import { type ClustersetOptions, checkedClusterset, type TypedClusterset } from './clusterset-options.ts';
 
 export interface Options {
   /** Embedded clusters; 0 with a kubeconfig. */
   readonly clusters: number;
-  readonly kubeconfig: { readonly file: string; readonly context: string | undefined } | undefined;
+  readonly kubeconfig: KubeconfigOptions | undefined;
   readonly mode: 'active' | 'shadow';
   readonly optIn: OptIn;
+  readonly clusterset: ClustersetOptions;
   /** Where table and queues stay from run to run; otherwise in a folder that goes with the run. */
   readonly dataDir: string | undefined;
   readonly settings: Partial<ClusterSettings>;
@@ -17,12 +19,18 @@ export interface Options {
   readonly port: number;
 }
 
+export interface KubeconfigOptions {
+  readonly file: string;
+  /** A cluster each; none: the current one. */
+  readonly contexts: readonly string[];
+}
+
 /** The options of `start` as they were typed. */
-export interface TypedOptions {
+export interface TypedOptions extends TypedClusterset {
   readonly clusters?: string;
   readonly data?: string;
   readonly kubeconfig?: string;
-  readonly context?: string;
+  readonly context?: readonly string[];
   readonly mode?: string;
   readonly optIn?: string;
   readonly batchPeriod?: string;
@@ -32,11 +40,11 @@ export interface TypedOptions {
 }
 
 export function checkedOptions(typed: TypedOptions): Options {
-  const { kubeconfig, context, mode } = typed;
+  const { kubeconfig, context = [], mode } = typed;
   // Two services of the demonstration opt in; of the others the run is the built-in controllers.
   const { optIn = kubeconfig === undefined ? 'active' : 'off' } = typed;
-  if (kubeconfig === undefined && (context !== undefined || mode !== undefined)) {
-    throw new UsageError(`--${context === undefined ? 'mode' : 'context'} needs --kubeconfig FILE`);
+  if (kubeconfig === undefined && (context.length > 0 || mode !== undefined)) {
+    throw new UsageError(`--${context.length === 0 ? 'mode' : 'context'} needs --kubeconfig FILE`);
   }
   if (kubeconfig !== undefined && typed.clusters !== undefined)
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
@@ -44,12 +52,16 @@ export function checkedOptions(typed: TypedOptions): Options {
   if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
   const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, longestDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', typed.maxEndpointsPerSlice, 1, 1000);
+  const twice = context.find((name, i) => context.indexOf(name) !== i);
+  if (twice !== undefined) throw new UsageError(`--context ${twice}: given twice`);
+  const clusters = kubeconfig === undefined ? (number('--clusters', typed.clusters, 1, 50) ?? 1) : 0;
   return {
-    clusters: kubeconfig === undefined ? (number('--clusters', typed.clusters, 1, 50) ?? 1) : 0,
-    kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, context },
+    clusters,
+    kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, contexts: context },
     // Beside a kube-controller-manager nothing but shadow is safe, and a kubeconfig does not tell whether there is one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     optIn,
+    clusterset: checkedClusterset(typed, clusters),
     dataDir: typed.data,
     settings: {
       ...controllers(typed.controllers),

@@ -1,11 +1,14 @@
 /** Table, queues and records of a local run: what a deploy would make. */
+import { isDeepStrictEqual } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import { kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
@@ -32,10 +35,12 @@ export interface HubOptions {
   readonly clusters: readonly string[];
   readonly mode: 'active' | 'shadow';
   readonly optIn: OptIn;
+  readonly membershipOf: (cluster: string) => ClustersetMembership;
   readonly settings: Partial<ClusterSettings>;
 }
 
-export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, optIn, settings }: HubOptions): Promise<LocalHub> {
+export async function prepareHub(options: HubOptions): Promise<LocalHub> {
+  const { tableUrl, queuesUrl, clusters, mode, optIn, settings } = options;
   const common = { region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const dynamo = new DynamoDBClient({ ...common, endpoint: tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: queuesUrl });
@@ -44,7 +49,7 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, optIn, s
   const made = await Promise.all(clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const));
   for (const [id, { urls, eventsArn, syncsArn }] of made) {
     await registerCluster(table, { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn });
-    await followSwitches(table, id, mode, optIn);
+    await followSwitches(table, id, options);
   }
   sqs.destroy();
   return {
@@ -59,8 +64,10 @@ export async function prepareHub({ tableUrl, queuesUrl, clusters, mode, optIn, s
 }
 
 /** A cluster that is known already keeps its switches when it is registered; here the command line switches them. */
-async function followSwitches(table: Table, cluster: string, mode: 'active' | 'shadow', optIn: OptIn): Promise<void> {
+async function followSwitches(table: Table, cluster: string, { mode, optIn, membershipOf }: HubOptions): Promise<void> {
   const known = await readCluster(table, cluster);
   if (known?.mode !== mode) await switchMode(table, cluster, mode);
   if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn);
+  const membership = membershipOf(cluster);
+  if (!isDeepStrictEqual(known?.clusterset, membership)) await saveMembership(table, cluster, membership);
 }

@@ -6,26 +6,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
 import { statusError } from '#shared/cluster-api/status.ts';
 import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
+import { embeddedRange } from './pod-ranges.ts';
 
 export interface WorkloadOptions {
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
   /** 1 is a pace to follow by eye; 10 is ten times as fast. */
   readonly speed?: number;
+  /** Of the pods' addresses; left out: the first embedded cluster's. */
+  readonly range?: { readonly v4: string; readonly v6: string };
+  /** One of the services is exported (docs/clusterset.md). */
+  readonly exports?: boolean;
 }
 
 /** Resolves when the shop is open: all of it is there and its pods are ready. It goes on changing until the signal ends it. */
-export async function startWorkload(transport: HttpTransport, { signal, log, speed = 1 }: WorkloadOptions): Promise<void> {
+export async function startWorkload(
+  transport: HttpTransport,
+  { signal, log, speed = 1, range = embeddedRange(0), exports }: WorkloadOptions,
+): Promise<void> {
   const pause = (seconds: number) => sleep((seconds * 1000) / speed, undefined, { signal });
   const cluster = clusterOf(transport, signal);
-  const kubelet = kubeletOf(cluster, pause);
+  const kubelet = kubeletOf(cluster, pause, range);
 
   await Promise.all(zones.map((zone, i) => cluster.make('/api/v1/nodes', node(nodeName(i), zone))));
   await Promise.all([...new Set(apps.map((a) => a.namespace))].map((name) => cluster.make('/api/v1/namespaces', { metadata: { name } })));
   // Of an earlier run: their addresses would be given out twice.
   await Promise.all(apps.map((a) => cluster.call('DELETE', `${podsOf(a)}?labelSelector=app%3D${a.name}`, { gracePeriodSeconds: 0 })));
   await Promise.all(apps.map((a) => cluster.make(`/api/v1/namespaces/${a.namespace}/services`, service(a))));
+  if (exports) await cluster.make(`/apis/${mcsApiVersion}/namespaces/${exported.namespace}/serviceexports`, { metadata: { name: exported.name } });
   const running = new Map(await Promise.all(apps.map(async (a) => [a, await Promise.all(ordinals(a).map((i) => kubelet.start(a, i, 1)))] as const)));
   log(`workload: ${apps.length} services and ${[...running.values()].flat().length} pods on ${zones.length} nodes`);
 
@@ -74,11 +84,13 @@ interface App {
   readonly optsIn?: boolean;
 }
 
+/** Under one name by each cluster: its endpoints in every cluster are those of all of them. */
+const exported: App = { namespace: 'shop', name: 'catalog', replicas: 3, ports: { grpc: 50051 }, dualStack: true };
 const flapping: App = { namespace: 'shop', name: 'ads', replicas: 2, ports: { http: 8080 } };
 const apps: readonly App[] = [
   { namespace: 'shop', name: 'web', replicas: 4, ports: { http: 8080 }, numericTarget: true },
   { namespace: 'shop', name: 'search', replicas: 3, ports: { http: 9200, metrics: 9114 } },
-  { namespace: 'shop', name: 'catalog', replicas: 3, ports: { grpc: 50051 }, dualStack: true },
+  exported,
   flapping,
   { namespace: 'payments', name: 'ledger', replicas: 3, ports: { sql: 5432 }, headless: true },
   { namespace: 'shop', name: 'cart', replicas: 2, ports: { http: 8080 }, optsIn: true },
@@ -151,7 +163,7 @@ function clusterOf(transport: HttpTransport, signal: AbortSignal): Cluster {
 }
 
 /** What kubelets would report: addresses, readiness, and that a pod has stopped. */
-function kubeletOf(cluster: Cluster, pause: (seconds: number) => Promise<void>) {
+function kubeletOf(cluster: Cluster, pause: (seconds: number) => Promise<void>, { v4, v6 }: NonNullable<WorkloadOptions['range']>) {
   let addresses = 10;
   const path = (app: App, name: string) => `${podsOf(app)}/${name}`;
   const report = (app: App, name: string, status: object) => cluster.call('PATCH', `${path(app, name)}/status`, { status });
@@ -162,7 +174,7 @@ function kubeletOf(cluster: Cluster, pause: (seconds: number) => Promise<void>) 
     async start(app: App, ordinal: number, version: number): Promise<string> {
       const { metadata } = await cluster.call('POST', podsOf(app), pod(app, ordinal, version));
       const n = addresses++ % 60_000;
-      const podIPs = [`10.244.${n >> 8}.${n & 255}`, ...(app.dualStack ? [`fd00:244::${n.toString(16)}`] : [])].map((ip) => ({ ip }));
+      const podIPs = [`${v4}.${n >> 8}.${n & 255}`, ...(app.dualStack ? [`${v6}::${n.toString(16)}`] : [])].map((ip) => ({ ip }));
       await report(app, metadata.name, { phase: 'Running', podIP: podIPs[0]?.ip, podIPs, startTime: now(), conditions: condition(false) });
       await pause(0.5 + ordinal * 0.2);
       await report(app, metadata.name, { conditions: condition(true) });

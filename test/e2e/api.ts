@@ -2,6 +2,8 @@ import type { CoreV1Event, V1Namespace } from '@kubernetes/client-node';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { statusError } from '#shared/cluster-api/status.ts';
 import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/cluster-api/transport.ts';
+import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service, Wire } from '#shared/kube/types.ts';
 
 export interface Objects {
@@ -12,6 +14,8 @@ export interface Objects {
   readonly Endpoints: Endpoints;
   readonly EndpointSlice: EndpointSlice;
   readonly Event: Wire<CoreV1Event> & { readonly metadata: { readonly name: string } };
+  readonly ServiceExport: ServiceExport;
+  readonly ServiceImport: ServiceImport;
 }
 export type ObjectKind = keyof Objects;
 type Loose<T> = { readonly [K in keyof T]?: T[K] extends object | undefined ? Loose<T[K]> : T[K] };
@@ -45,6 +49,8 @@ const resources: { readonly [K in ObjectKind]: readonly [groupVersion: string, p
   Endpoints: ['v1', 'endpoints'],
   EndpointSlice: ['discovery.k8s.io/v1', 'endpointslices'],
   Event: ['v1', 'events'],
+  ServiceExport: [mcsApiVersion, 'serviceexports'],
+  ServiceImport: [mcsApiVersion, 'serviceimports'],
 };
 
 export function connectApi(connection: Connection): Api {

@@ -23,7 +23,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** The API server's wire protocol over a store, on 127.0.0.1: core/v1 and discovery.k8s.io/v1 for the kinds in kinds.ts, as JSON. */
+/** The API server's wire protocol over a store, on 127.0.0.1: the kinds in api-kinds.ts, as JSON. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -86,7 +86,7 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
   throw new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
-const route = /^(\/api\/v1|\/apis\/discovery\.k8s\.io\/v1)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
+const route = /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
 
 /** Continued pages show the state of the first one, for as long as the history reaches back to it. */
 function listPage(store: Store, { kind, namespace, query, match }: Target): object {

@@ -61,7 +61,7 @@ async function startRelay(scene: Scene, name: string) {
   // The queue's URL says where it is.
   const queuesUrl = `http://127.0.0.1:${toQueues.port}`;
   const through = { [cluster]: { ...queues, events: `${queuesUrl}${new URL(queues.events).pathname}` } };
-  const spec = relayProcess({ tableUrl, queuesUrl, queues: through, connections }, cluster, 'active');
+  const spec = relayProcess({ tableUrl, queuesUrl, queues: through, connections }, cluster, { mode: 'active', takesPart: false });
 
   let turns = 0;
   let spokeAt = 0;

@@ -16,17 +16,27 @@ function options(line: string) {
 }
 
 it('without arguments there is one embedded cluster that is written to, on port 8080', () => {
-  expect(options('')).toEqual({ clusters: 1, kubeconfig: undefined, mode: 'active', optIn: 'active', dataDir: undefined, settings: {}, port: 8080 });
+  expect(options('')).toEqual({
+    clusters: 1,
+    kubeconfig: undefined,
+    mode: 'active',
+    optIn: 'active',
+    clusterset: { imports: 'off', exports: [], sameness: 'all', allowOverlap: false },
+    dataDir: undefined,
+    settings: {},
+    port: 8080,
+  });
 });
 
 it('with a kubeconfig nothing is written unless that is asked for', () => {
   expect(options('--kubeconfig k.yaml')).toMatchObject({
     clusters: 0,
-    kubeconfig: { file: 'k.yaml', context: undefined },
+    kubeconfig: { file: 'k.yaml', contexts: [] },
     mode: 'shadow',
     optIn: 'off',
+    clusterset: { imports: 'off', exports: [], sameness: 'labelled' },
   });
-  expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', context: 'a' }, mode: 'active' });
+  expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', contexts: ['a'] }, mode: 'active' });
 });
 
 it('reads sizes, settings, the data folder and the port', () => {
@@ -54,6 +64,12 @@ it.each([
   ['--clusters 1e1', /^--clusters 1e1: a whole number/],
   ['--mode active', /^--mode needs --kubeconfig FILE$/],
   ['--context a', /^--context needs --kubeconfig FILE$/],
+  ['--kubeconfig k --context a --context b --context a', /^--context a: given twice$/],
+  ['--imports on', /argument 'on' is invalid. Allowed choices are off, .*active\.$/],
+  ['--sameness none', /argument 'none' is invalid. Allowed choices are labelled, all\.$/],
+  ['--exports Shop', /^--exports Shop: "Shop" is not the name of a namespace; all, none, or names with commas$/],
+  ['--exports shop,', /^--exports shop,: "" is not the name of a namespace/],
+  ['--exports shop,kube-system', /^--exports shop,kube-system: namespace kube-system is never exported$/],
   ['--kubeconfig k --clusters 2', /^--clusters is for embedded clusters/],
   ['--kubeconfig k --mode paused', /argument 'paused' is invalid. Allowed choices are shadow, active\.$/],
   ['--controllers slice', /argument 'slice' is invalid. Allowed choices are endpoints, slices, both\.$/],
@@ -69,4 +85,18 @@ it('refuses a port that is none', () => {
 it('services that opt in are written beside the built-in controllers where that is asked for', () => {
   expect(options('--kubeconfig k.yaml --mode shadow --opt-in active')).toMatchObject({ mode: 'shadow', optIn: 'active' });
   expect(() => options('--opt-in on')).toThrow('Allowed choices are off, shadow, active');
+});
+
+it('several contexts are several clusters, which export and import what the line says', () => {
+  expect(options('--kubeconfig k --context a --context b --imports active --exports all --sameness all --allow-overlap')).toMatchObject({
+    kubeconfig: { file: 'k', contexts: ['a', 'b'] },
+    clusterset: { imports: 'active', exports: 'all', sameness: 'all', allowOverlap: true },
+  });
+  expect(options('--kubeconfig k --exports web,api,web').clusterset).toMatchObject({ imports: 'off', exports: ['web', 'api'] });
+});
+
+it('embedded clusters export and import for the demonstration, unless there is one alone or very many of them', () => {
+  expect(options('--clusters 3').clusterset).toMatchObject({ imports: 'active', exports: ['shop'], sameness: 'all' });
+  expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({ imports: 'off', exports: [] });
+  for (const line of ['', '--clusters 50']) expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
 });

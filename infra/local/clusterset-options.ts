@@ -1,0 +1,59 @@
+/** The part that the clusters of a local run take in a set (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
+import { UsageError } from '#infra/cli/usage-error.ts';
+import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { type ClustersetMembership, type Imports, importsChoices, noMembership } from '#shared/contract/clusterset-settings.ts';
+
+export interface ClustersetOptions {
+  readonly imports: Imports;
+  /** Of each of the clusters. */
+  readonly exports: ClustersetMembership['exports']['namespaces'];
+  readonly sameness: ClustersetMembership['sameness'];
+  /** Two clusters may have pods with the same addresses. */
+  readonly allowOverlap: boolean;
+}
+
+export interface TypedClusterset {
+  readonly imports?: string;
+  readonly exports?: string;
+  readonly sameness?: string;
+  readonly allowOverlap?: boolean;
+}
+
+/** Every importer runs for each change of an export: with more clusters the demonstration would be of little else. */
+const mostOfDemonstration = 10;
+/** The namespace of the demonstration workload whose Service is exported. */
+const demonstrated = ['shop'];
+
+/** `embedded`: how many embedded clusters there are; 0 with a kubeconfig. */
+export function checkedClusterset(typed: TypedClusterset, embedded: number): ClustersetOptions {
+  const isDemonstration = embedded > 1 && embedded <= mostOfDemonstration;
+  const { imports = isDemonstration ? 'active' : 'off', sameness = embedded > 0 ? 'all' : 'labelled', allowOverlap = false } = typed;
+  if (!isImports(imports)) throw new UsageError(`--imports ${imports}: ${importsChoices.join(', ')}`);
+  if (sameness !== 'all' && sameness !== 'labelled') throw new UsageError(`--sameness ${sameness}: all, labelled`);
+  const exports = typed.exports === undefined ? (isDemonstration ? demonstrated : []) : namespaces(typed.exports);
+  return { imports, exports, sameness, allowOverlap };
+}
+
+const isImports = (text: string): text is Imports => (importsChoices as readonly string[]).includes(text);
+const shape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function namespaces(text: string): ClustersetOptions['exports'] {
+  if (text === 'all') return 'all';
+  if (text === 'none') return [];
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !shape.test(name));
+  if (wrong !== undefined)
+    throw new UsageError(`--exports ${text}: ${JSON.stringify(wrong)} is not the name of a namespace; all, none, or names with commas`);
+  const excluded = names.find((name) => excludedNamespaces.includes(name));
+  if (excluded !== undefined) throw new UsageError(`--exports ${text}: namespace ${excluded} is never exported`);
+  return [...new Set(names)];
+}
+
+export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
+
+/** `podCidrs`: of one of the clusters, where they are known. */
+export function membershipOf(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
+  if (!takesPart(options)) return noMembership;
+  const { imports, exports, sameness } = options;
+  return { ...noMembership, imports, sameness, exports: { namespaces: exports, ...(podCidrs && { podCidrs }) } };
+}

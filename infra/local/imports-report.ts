@@ -1,0 +1,110 @@
+/** What a local run says of the imports of each cluster: a line when one has come about, when its sources change, and when it has gone. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { annotationDerivedService } from '#shared/clusterset/mcs-names.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { Connections } from './connection-files.ts';
+
+export interface ReportOptions {
+  readonly connections: Connections;
+  readonly print: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const everyMs = 2_000;
+/** Of one look; more of them nobody reads. */
+const mostLines = 12;
+
+/** Looks until the signal ends it. */
+export async function reportImports({ connections, print, signal }: ReportOptions): Promise<void> {
+  const apis = Object.entries(connections).map(([id, connection]) => ({
+    id,
+    api: httpsClusterApi(connection, { fieldManager: 'fleet-endpoints-start' }),
+  }));
+  const looks = new Map<string, Look>();
+  while (!signal.aborted) {
+    const lines = await Promise.all(
+      apis.map(async ({ id, api }) => {
+        // A cluster that cannot be asked just now, or does not have the kind yet, has what it had.
+        const imports = await importsIn(api).catch(() => undefined);
+        if (!imports) return [];
+        const before = looks.get(id) ?? { seen: [], told: [] };
+        const look = nextLook(before, importLines(id, imports));
+        looks.set(id, look);
+        return changedLines(before.told, look.told);
+      }),
+    );
+    const all = signal.aborted ? [] : lines.flat();
+    for (const line of all.slice(0, mostLines)) print(line);
+    if (all.length > mostLines) print(`and ${all.length - mostLines} more imports (kubectl get serviceimports -A)`);
+    await sleep(everyMs, undefined, { signal }).catch(() => {});
+  }
+  for (const { api } of apis) api.close();
+}
+
+export interface ImportLine {
+  /** Namespace, name and cluster. */
+  readonly key: string;
+  /** What a new line is written for: addresses and sources, without the numbers of their endpoints. */
+  readonly stands: string;
+  readonly text: string;
+}
+
+export interface Imports {
+  readonly imports: readonly ServiceImport[];
+  readonly slices: readonly EndpointSlice[];
+}
+
+async function importsIn(api: ClusterApi): Promise<Imports> {
+  const labels = { [labelSliceManagedBy]: importsManagedBy };
+  const [imports, slices] = await Promise.all([api.list('ServiceImport', ''), api.list('EndpointSlice', '', { labels })]);
+  return { imports: imports.items, slices: slices.items };
+}
+
+export function importLines(cluster: string, { imports, slices }: Imports): readonly ImportLine[] {
+  return imports.map(({ metadata: { namespace = '', name, annotations }, spec }) => {
+    const own = slices.filter((s) => s.metadata.namespace === namespace && s.metadata.labels?.[labelMcsService] === name);
+    const counts = endpointsBySource(own);
+    const sources = [...counts.keys()].sort();
+    const at = spec.type === 'Headless' ? 'headless' : (spec.ips ?? []).join(', ');
+    const derived = annotations?.[annotationDerivedService] ?? '';
+    return {
+      key: `${namespace}/${name} in ${cluster}`,
+      stands: [at, ...sources].join(' '),
+      text: `${namespace}/${name} in ${cluster} (${[at, derived].filter(Boolean).join(', ')}): ${
+        sources.map((source) => `${counts.get(source)} of ${source}`).join(', ') || 'no endpoints'
+      }`,
+    };
+  });
+}
+
+/** A pod with two families is an endpoint of two slices, and counts once. */
+function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [source, own] of Map.groupBy(slices, (s) => s.metadata.labels?.[labelSourceCluster] ?? '')) {
+    const byFamily = Map.groupBy(own, (s) => s.addressType);
+    counts.set(source, Math.max(...[...byFamily.values()].map((of) => of.reduce((sum, s) => sum + (s.endpoints?.length ?? 0), 0))));
+  }
+  return counts;
+}
+
+export interface Look {
+  readonly seen: readonly ImportLine[];
+  /** What lines were written for. */
+  readonly told: readonly ImportLine[];
+}
+
+/** An import is told when two looks in a row have found the same: while it comes about, each look finds another source. */
+export function nextLook({ seen, told }: Look, now: readonly ImportLine[]): Look {
+  const find = (lines: readonly ImportLine[], key: string) => lines.find((line) => line.key === key);
+  return { seen: now, told: now.flatMap((line) => (find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []))) };
+}
+
+export function changedLines(before: readonly ImportLine[], now: readonly ImportLine[]): readonly string[] {
+  const come = now.filter(({ key, stands }) => before.find((b) => b.key === key)?.stands !== stands).map(({ text }) => `import: ${text}`);
+  const gone = before.filter(({ key }) => !now.some((n) => n.key === key)).map(({ key }) => `import gone: ${key}`);
+  return [...come, ...gone];
+}
