@@ -1,6 +1,6 @@
 /**
  * `npm run release -- --dry-run`: what a release consists of, into dist/release: the package, the chart, the relay's bundle with its Dockerfile, the bill of
- * materials, and their checksums. Uploading them is left to whoever has the rights: without --dry-run nothing is built.
+ * materials, what the next version's upgrade test reads, and their checksums. Uploading them is left to whoever has the rights: without --dry-run nothing is built.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,6 +35,9 @@ await archive(`${chart.name}-${chart.version}.tgz`, out, chart.name);
 await rm(join(out, chart.name), { recursive: true });
 await archive(`fleet-endpoints-relay-bundle-${version}.tgz`, 'dist', 'relay');
 await cp('dist/sbom.cdx.json', join(out, `fleet-endpoints-${version}.sbom.cdx.json`));
+
+// What this version leaves to the next one (docs/upgrading.md).
+await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `fleet-endpoints-${version}.upgrade.json`)]);
 
 const files = (await readdir(out)).sort();
 const sums = await Promise.all(

@@ -7,13 +7,14 @@ import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-it('a dry run builds package, chart, relay bundle and bill of materials, with checksums that hold', async () => {
+it('a dry run builds package, chart, relay bundle, bill of materials and the record for the next version’s upgrade test, with checksums that hold', async () => {
   await run('npm', ['run', '-s', 'release', '--', '--dry-run'], { maxBuffer: 2 ** 26 });
   const files = (await readdir('dist/release')).sort();
   expect(files.map((file) => file.replace(/\d+\.\d+\.\d+/, 'V'))).toEqual([
     'SHA256SUMS',
     'fleet-endpoints-V.sbom.cdx.json',
     'fleet-endpoints-V.tgz',
+    'fleet-endpoints-V.upgrade.json',
     'fleet-endpoints-relay-V.tgz',
     'fleet-endpoints-relay-bundle-V.tgz',
   ]);
@@ -26,8 +27,8 @@ it('a dry run builds package, chart, relay bundle and bill of materials, with ch
         .digest('hex'),
     ).toBe(sum);
   }
-  expect(sums).toHaveLength(4);
-  const { stdout } = await run('tar', ['-tzf', `dist/release/${files[3]}`]);
+  expect(sums).toHaveLength(5);
+  const { stdout } = await run('tar', ['-tzf', `dist/release/${files[4]}`]);
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(['fleet-endpoints-relay/Chart.yaml', 'fleet-endpoints-relay/values.schema.json']));
 });
 

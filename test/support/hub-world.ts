@@ -28,6 +28,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import type { Item } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { memoryClusterApi } from './cluster-memory.ts';
@@ -133,6 +134,24 @@ export class HubWorld {
       await world.#sendList(kind);
       world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
     }
+    return world;
+  }
+
+  /** A hub that goes on where another left off: its table, and its cluster as `given` has it. The relay speaks on. */
+  static resume(
+    options: HubWorldOptions,
+    former: Pick<EventsHeader, 'session' | 'base'> & { items: readonly Item[]; resourceVersion: number },
+  ): HubWorld {
+    const world = new HubWorld(options);
+    const { items, resourceVersion, session, base } = former;
+    if (options.mode === 'shadow' && options.optIn) world.outputs = 'full';
+    world.store.restore(options.given, resourceVersion);
+    world.table.restore(items);
+    // The former one has given away the numbers before.
+    world.#uids = 1_000_000;
+    world.#header = { ...world.#header, session, base, uid: world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '' };
+    for (const kind of kinds)
+      world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
     return world;
   }
 

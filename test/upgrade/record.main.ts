@@ -1,0 +1,14 @@
+/**
+ * `node test/upgrade/record.main.ts VERSION [FILE]`: what this checkout, as that version, leaves to the next one. `npm run release` writes it beside the
+ * package; docs/upgrading.md says how the next version is held to it.
+ */
+import { writeFileSync } from 'node:fs';
+import { activeCluster, optInCluster } from './scenario.ts';
+
+const [version, file = `test/upgrade/released/${version}.json`] = process.argv.slice(2);
+if (!version || !/^\d+\.\d+\.\d+$/.test(version)) {
+  console.error(`which version? one such as 0.1.0 is needed, ${JSON.stringify(version ?? '')} was given`);
+  process.exit(2);
+}
+writeFileSync(file, `${JSON.stringify({ version, active: await activeCluster(), optIn: await optInCluster() }, null, 1)}\n`);
+console.error(`wrote ${file}`);
