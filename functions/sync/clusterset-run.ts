@@ -48,6 +48,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),
     assertTimeToWrite: () => void left.call(),
+    found: {},
   };
   try {
     return await (work.kind === 'export' ? runExport(run) : runImport(run));

@@ -1,6 +1,7 @@
 /** What the runs of exports and imports share. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { ImportReport } from '#shared/store/import-report.ts';
 import type { SyncDeps } from './deps.ts';
 
 export interface ClustersetRun {
@@ -16,4 +17,8 @@ export interface ClustersetRun {
   /** The API of another cluster, to be read from. */
   readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
+  /** What the run of an import finds out on its way; saved at its end for those who look (found-report.ts). */
+  readonly found: ImportFindings;
 }
+
+export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

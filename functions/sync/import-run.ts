@@ -19,6 +19,8 @@ import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
+import { saveReport } from './found-report.ts';
+import { findPreview } from './import-preview.ts';
 import { readSources } from './import-sources.ts';
 import { writeImportedSlices } from './imported-slices-writes.ts';
 
@@ -26,7 +28,9 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
   // What was imported before a switch to off stays as it is, as what else the hub has written does.
   if (run.meta.clusterset.imports !== 'active') return ok;
   try {
-    return await writeImport(run);
+    const outcome = await (run.meta.clusterset.imports === 'shadow' ? preview(run) : writeImport(run));
+    await saveReport(run);
+    return outcome;
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isNamespaceTerminating(error)) return ok;
@@ -41,6 +45,13 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
   }
 }
 
+async function preview(run: ClustersetRun): Promise<Outcome> {
+  const [takesImports, { merged, sources }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  if (!takesImports) return ok;
+  await findPreview(run, merged, sources);
+  return afterSilence(run, sources);
+}
+
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
   const [takesImports, { merged, sources, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
@@ -52,6 +63,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const before = await api.get('Service', namespace, derivedName(namespace, name));
   const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
   if (plan.kind === 'not-ours') {
+    run.found.inTheWay = 'ServiceImport';
     deps.log.warn('a ServiceImport of another implementation stands in the way', { cluster: meta.id, namespace, service: name });
     return ok;
   }
@@ -110,6 +122,7 @@ async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): P
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;
   if (plan.kind === 'not-ours') {
+    run.found.inTheWay = 'Service';
     run.deps.log.warn('a Service that the hub did not make has the name of a derived Service', {
       cluster: run.meta.id,
       service: to.current?.metadata.name,

@@ -11,6 +11,7 @@ import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
+import { reportOf } from './found-report.ts';
 
 export interface ToWrite {
   readonly merged: MergedExports;
@@ -31,7 +32,9 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, {
   const confirmed = await Promise.all(
     sources.map((source) => (braked.includes(source) ? confirmedSource(run, source, metaOf.get(source.cluster)) : source)),
   );
-  await carryOut(run, api, braked.length > 0 ? planWith(confirmed) : plan, slices);
+  const final = braked.length > 0 ? planWith(confirmed) : plan;
+  await carryOut(run, api, final, slices);
+  Object.assign(run.found, reportOf(final));
   if (plan.leftOut.length > 0)
     deps.log.warn('addresses left out of an import', {
       cluster: meta.id,

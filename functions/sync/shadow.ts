@@ -64,7 +64,7 @@ const mostShown = 100;
 const longestLine = 500;
 const mostBytes = 100 * 1024;
 
-function limited(differences: readonly string[]): readonly string[] {
+export function limited(differences: readonly string[]): readonly string[] {
   const lines: string[] = [];
   let bytes = 0;
   for (const line of differences.slice(0, mostShown)) {

@@ -18,7 +18,10 @@ export interface SetEntries {
 /** Of one name. One strong read, so that a merge sees every export that was written before it was woken. */
 export async function readSetEntries(table: Table, { set, namespace, name }: SetKey): Promise<SetEntries> {
   // "$" is the byte behind "#".
-  const items = await table.query(setOf(set, namespace), { from: `${name}#`, to: `${name}$` });
+  return entriesOf(name, await table.query(setOf(set, namespace), { from: `${name}#`, to: `${name}$` }));
+}
+
+function entriesOf(name: string, items: readonly Item[]): SetEntries {
   const faces = items.flatMap((item) => {
     const { cluster } = partsOf(item);
     return cluster === undefined ? [] : [[cluster, item[face] as string] as const];
@@ -29,6 +32,12 @@ export async function readSetEntries(table: Table, { set, namespace, name }: Set
 /** The names that are exported in a namespace, or were. */
 export async function namesInSet(table: Table, set: string, namespace: string): Promise<readonly string[]> {
   return [...new Set((await table.query(setOf(set, namespace))).map((item) => partsOf(item).name))];
+}
+
+/** Of each name that is exported in a namespace, or was. */
+export async function readSetNamespace(table: Table, set: string, namespace: string): Promise<ReadonlyMap<string, SetEntries>> {
+  const byName = Map.groupBy(await table.query(setOf(set, namespace)), (item) => partsOf(item).name);
+  return new Map([...byName].map(([name, items]) => [name, entriesOf(name, items)] as const));
 }
 
 /** By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. */

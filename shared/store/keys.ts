@@ -76,6 +76,13 @@ export const shadowKey = (cluster: string, namespace: string, service: string): 
   sk: `${safe(namespace)}/${safe(service)}`,
 });
 
+/** What the last run of an import has found out, where it is not only that all is well. */
+export const importReportKey = (cluster: string, namespace: string, name: string): Key => ({
+  pk: importReportsOf(cluster),
+  sk: `${safe(namespace)}/${safe(name)}`,
+});
+export const importReportsOf = (cluster: string): string => `${safe(cluster)}#REPORT`;
+
 /** What the clusters of a set export in a namespace. Of no cluster: it stays when one is removed. */
 export const setOf = (set: string, namespace: string): string => `SET#${safe(set)}#${safe(namespace)}`;
 export const setKey = (set: string, namespace: string, sk: string): Key => ({ pk: setOf(set, namespace), sk });

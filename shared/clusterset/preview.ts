@@ -1,0 +1,41 @@
+/** An import as it would be made in a cluster that has nothing of it yet. */
+import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { planDerivedService } from './derived-service.ts';
+import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from './imported-slices.ts';
+import type { MergedExports } from './merge.ts';
+import { planImport } from './service-import.ts';
+
+export interface ToPreview {
+  readonly namespace: string;
+  readonly name: string;
+  readonly set: string;
+  readonly merged: MergedExports;
+  readonly sources: readonly ImportSource[];
+  readonly maxEndpointsPerSlice: number;
+}
+
+export interface PreviewedImport {
+  /** Without what an API server gives it. */
+  readonly derived: Service;
+  readonly slices: ImportedSlicesPlan;
+}
+
+/** The derived Service has the families of the merge; a real one has those of them that its cluster has. */
+export function previewImport({ namespace, name, set, merged, sources, maxEndpointsPerSlice }: ToPreview): PreviewedImport {
+  const plan = planImport({ namespace, name, set, merged, current: undefined, derived: undefined });
+  if (plan.kind !== 'create') throw new Error(`an import from nothing is created, not ${plan.kind}`);
+  const serviceImport: ServiceImport = { apiVersion: mcsApiVersion, kind: 'ServiceImport', ...plan.draft };
+  const service = planDerivedService({ merged, serviceImport, current: undefined });
+  if (service.kind !== 'create') throw new Error(`a derived Service from nothing is created, not ${service.kind}`);
+  const { metadata, spec } = service.draft;
+  const { ipFamilies } = merged.spec;
+  const derived: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { ...spec, ...(ipFamilies.length > 0 && { ipFamilies: [...ipFamilies] }) },
+  };
+  return { derived, slices: planImportedSlices({ name, derived, merged, sources, slices: [], maxEndpointsPerSlice }) };
+}
