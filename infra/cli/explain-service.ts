@@ -3,6 +3,7 @@
 import { isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
+import { explainSet } from '#shared/explain/explain-set.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
@@ -18,24 +19,36 @@ import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { listServices } from './list-services.ts';
+import { readSet } from './read-set.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
 export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {
-  const explanation = explainService({ ...(await readExplainInput(table, key, now)), ...(pod !== undefined && { asked: pod }) });
-  if (pod === undefined) return explanation;
+  const input = await readExplainInput(table, key, now);
+  const explanation = explainService({ ...input, ...(pod !== undefined && { asked: pod }) });
+  return pod === undefined ? explanation : ofPod(explanation, key, pod);
+}
+
+function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanation {
   const pods = explanation.pods.filter((p) => p.pod === pod);
-  if (pods.length === 0) {
-    const known = explanation.pods.map((p) => p.pod);
+  const { clusterset } = explanation;
+  const sources = (clusterset?.sources ?? []).map((source) => ({ ...source, pods: source.pods.filter((p) => p.pod === pod) }));
+  if (pods.length === 0 && sources.every((s) => s.pods.length === 0)) {
+    const known = [...explanation.pods, ...(clusterset?.sources ?? []).flatMap((s) => s.pods)].map((p) => p.pod);
     throw new UsageError(`no pod ${pod} in namespace ${key.namespace} of ${key.cluster}: ${key.namespace}/${key.name} concerns ${listed(known)}`);
   }
-  return { ...explanation, pods, saved: explanation.saved.filter((s) => s.pod === pod) };
+  return {
+    ...explanation,
+    pods,
+    saved: explanation.saved.filter((s) => s.pod === pod),
+    ...(clusterset && { clusterset: { ...clusterset, sources } }),
+  };
 }
 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, others] = await Promise.all([
+  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, others, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
@@ -44,9 +57,11 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readHints(table, key),
     readDifference(table, key),
     meta.optIn === 'off' ? [] : readOthers(table, key, now),
+    readSet(table, meta, key, now),
   ]);
+  const explained = set && explainSet(set);
   // One that was deleted can still be asked about while something of it is left.
-  if (!isAlive(serviceRecord) && !outputs.some((o) => o.object)) throw await unknownService(table, key);
+  if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object)) throw await unknownService(table, key);
   const { triggers } = await readTriggers(table, key, work.triggers);
   const pods = podRecords.map(
     (r): KnownPod => ({
@@ -76,6 +91,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     saved,
     others,
     difference,
+    set: explained,
     now,
   };
 }

@@ -14,25 +14,34 @@ import type { ExplainInput, KnownPod } from './input.ts';
 import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
 import { toldDifferences } from './told-differences.ts';
+import { derivedFromImport, derivedText } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
   const pods = explainPods(input);
+  const { set } = input;
   const told = toldDifferences(input.service, input.meta, input.difference);
+  const preview = set?.preview ?? [];
   return {
     cluster: input.meta.id,
     namespace: input.namespace,
     name: input.name,
-    summary: summaryOf(input, pods),
+    summary: [input.service || !set ? summaryOf(input, pods) : '', set?.exportSummary, set?.importSummary].filter(Boolean).join(' '),
     groups: [
       ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input) }] : []),
-      { title: 'Work', facts: workFacts(input) },
-      { title: 'Saved', facts: savedFacts(input) },
+      ...(set?.groups ?? []),
+      ...(input.service || !set
+        ? [
+            { title: 'Work', facts: workFacts(input) },
+            { title: 'Saved', facts: savedFacts(input) },
+          ]
+        : []),
       { title: 'Cluster', facts: clusterFacts(input.meta, input.now) },
     ],
     saved: savedAddresses(input.saved),
     pods,
-    differencesTitle: told.title,
-    differences: told.lines,
+    differencesTitle: preview.length > 0 && told.lines.length === 0 ? 'What would be written' : told.title,
+    differences: [...told.lines, ...preview],
+    ...(set && { clusterset: set.set }),
   };
 }
 
@@ -173,6 +182,8 @@ function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string
   const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
   if (writer.by === 'held') return `${capital(writer.reason)}: its slices stay as they are.`;
+  const derivedFrom = derivedFromImport(service);
+  if (derivedFrom !== undefined) return `${capital(derivedText(service, derivedFrom))}.`;
   if (writer.by === 'none') return 'No selector and no annotation: its endpoints are made by hand or by another controller.';
   const selected = pods.filter((p) => p.relation === 'selected');
   const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;

@@ -43,6 +43,40 @@ export interface SavedAddress {
   readonly ports: string;
 }
 
+/** A cluster that exports the name. */
+export interface SourceExplanation {
+  readonly cluster: string;
+  readonly state: SourceStateName;
+  readonly why: string;
+  /** Addresses in the import, and how many of them are ready. */
+  readonly addresses: number;
+  readonly ready: number;
+  readonly ports: string;
+  /** Those that the exported Service selects, each with its place in the import's slices. */
+  readonly pods: readonly { readonly pod: string; readonly place: SlicePlace; readonly addresses: readonly string[]; readonly why: string }[];
+}
+
+export type SourceStateName = 'fresh' | 'silent' | 'evicted' | 'left';
+
+/** A cluster that may import the name. `imported`: its last run has found everything written. */
+export interface ImporterExplanation {
+  readonly cluster: string;
+  readonly state: ImporterState;
+  readonly why: string;
+}
+
+export type ImporterState = 'imported' | 'owed' | 'preview' | 'refused' | 'left out';
+
+/** What the clusters of a set have to do with the name. */
+export interface SetExplanation {
+  readonly set: string;
+  readonly sources: readonly SourceExplanation[];
+  readonly importers: readonly ImporterExplanation[];
+  readonly conflicts: readonly string[];
+  /** Addresses that the last run of this cluster's import left out. */
+  readonly leftOut: readonly string[];
+}
+
 export interface Explanation {
   readonly cluster: string;
   readonly namespace: string;
@@ -56,4 +90,6 @@ export interface Explanation {
   readonly differencesTitle: string;
   /** What differs now in a shadow cluster; of a Service that opts in, where its cluster only tries, what would be written. */
   readonly differences: readonly string[];
+  /** Undefined: no cluster exports the name, or the cluster takes no part in a set. */
+  readonly clusterset?: SetExplanation;
 }

@@ -11,7 +11,7 @@ import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
 import { selectorText, writerFacts } from './writer-facts.ts';
 
-const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
+export const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
 export function serviceFacts(service: Service, { hints, meta }: Pick<ExplainInput, 'hints' | 'meta'>): readonly Fact[] {
   const { metadata, spec = {} } = service;
@@ -98,6 +98,8 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
   return [
     ...fact('Mode', meta.mode),
     ...fact('Opt-in', meta.withdrawsOptIn ? 'being withdrawn' : meta.optIn),
+    ...fact('Exports', exportsText(meta)),
+    ...fact('Imports', meta.clusterset.imports === 'off' ? undefined : meta.clusterset.imports),
     ...fact('Circuit', circuitText(meta, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
     ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'not heard of yet' : `heard ${timeText(meta.relay.heartbeatAtMs, now)}`),
@@ -105,6 +107,12 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Slices of at most', `${maxEndpointsPerSlice} endpoints`),
   ];
+}
+
+/** Undefined: no namespace. */
+export function exportsText({ clusterset: { exports } }: Pick<ClusterRecord, 'clusterset'>): string | undefined {
+  if (exports.namespaces === 'all') return 'every namespace';
+  return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
 /** "2026-03-01T10:00:00Z (3 s ago)". */

@@ -6,6 +6,7 @@ import type { OtherOutput } from '#shared/store/other-outputs.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
+import type { ExplainedSet } from './set-input.ts';
 
 /** A pod of the namespace as the snapshot holds it. */
 export interface KnownPod {
@@ -36,6 +37,8 @@ export interface ExplainInput {
   readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
   /** A pod that is explained even if it has nothing to do with the service. */
   readonly asked?: string;
+  /** What the clusters of its set have to do with the name; undefined: none of them has anything. */
+  readonly set?: ExplainedSet | undefined;
   /** ms since the epoch. */
   readonly now: number;
 }

@@ -1,7 +1,7 @@
 /** Who writes the endpoints of a Service in its cluster, and why, in words. */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { annotationSelector } from '#shared/kube/names.ts';
+import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type Writer, writerOf } from '#shared/opt-in/writer.ts';
 
@@ -24,6 +24,8 @@ export function writerFacts(service: Service, cluster: WriterSwitches): WriterFa
   if (namespace === 'default' && name === 'kubernetes' && !service.spec?.selector) {
     return { name: 'the API server', why: 'it is the Service of the API server, which writes its endpoints itself' };
   }
+  const derivedFrom = derivedFromImport(service);
+  if (derivedFrom !== undefined) return { name: `import of ${derivedFrom}`, why: derivedText(service, derivedFrom) };
   const writer = writerOf(service);
   switch (writer.by) {
     case 'built-in':
@@ -38,6 +40,13 @@ export function writerFacts(service: Service, cluster: WriterSwitches): WriterFa
         : { name: `${none}: no selector`, why: `${writer.reason}: endpoints that it has are made by hand or by another controller` };
   }
 }
+
+/** The name of the ServiceImport that the Service is derived from. */
+export const derivedFromImport = ({ metadata, spec }: Service): string | undefined =>
+  spec?.selector ? undefined : metadata.labels?.[labelMcsService];
+
+export const derivedText = ({ metadata }: Service, name: string): string =>
+  `it is derived from ServiceImport ${name}: explain ${metadata.namespace}/${name} says where its endpoints are from`;
 
 function ofSelector({ reason }: Writer, { mode, settings, writerConflict }: WriterSwitches): WriterFacts {
   if (mode === 'shadow') return { name: builtIn, why: `${reason}, and the cluster is in shadow mode: the hub compares` };

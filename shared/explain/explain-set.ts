@@ -1,0 +1,117 @@
+/** A name that clusters of a set export, from both sides (MC-95): who exports it, who imports it, and what each source gives. */
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
+import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
+import { type PreviewedImport, previewImport } from '#shared/clusterset/preview.ts';
+import { parseCidr } from '#shared/kube/cidr.ts';
+import type { ImporterExplanation, SourceExplanation } from './explanation.ts';
+import { explainSourcePods } from './imported-pods.ts';
+import { importerStanding } from './importer-standing.ts';
+import { exportFacts, importFacts } from './set-facts.ts';
+import type { ExplainedSet, ImporterInput, SetInput } from './set-input.ts';
+import { sourceStanding } from './source-standing.ts';
+
+/** Undefined: neither does the cluster export the name, nor has it or could it have an import of it. */
+export function explainSet(input: SetInput): ExplainedSet | undefined {
+  const { meta, serviceExport, faces, winner } = input;
+  const own = input.importers.find((i) => i.record.id === meta.id);
+  const merged = mergeExports(
+    faces.filter((face) => !isDeregistered(input.sources.find((s) => s.record.id === face.cluster)?.record ?? { mode: 'removed' })),
+    { winner },
+  );
+  const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
+  if (!serviceExport && !imports) return undefined;
+  const sources = sourcesOf(input, merged);
+  const importers = input.importers.map((importer) => importerOf(input, importer, merged));
+  const exporting = serviceExport && exportFacts(input, merged, importers);
+  return {
+    set: {
+      set: meta.clusterset.set,
+      sources,
+      importers,
+      conflicts: merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? [],
+      leftOut: own?.report?.report.leftOut ?? [],
+    },
+    groups: [
+      ...(exporting ? [{ title: 'Export', facts: exporting.facts }] : []),
+      ...(imports && own ? [{ title: 'Import', facts: importFacts(input, own, imports, merged) }] : []),
+    ],
+    exportSummary: exporting?.summary,
+    importSummary: imports && importSummary(input.name, imports, sources),
+    preview: meta.clusterset.imports === 'shadow' ? (own?.report?.report.preview ?? []) : [],
+  };
+}
+
+function importerOf({ namespace, name, sources, now }: SetInput, importer: ImporterInput, merged: MergedExports | undefined): ImporterExplanation {
+  const { record, work, report } = importer;
+  const silent = sources.filter((s) => sourceStanding(s.record, now).state === 'silent').map((s) => s.record.id);
+  const { state, why } = importerStanding({
+    record,
+    namespaceName: namespace,
+    namespace: importer.namespace,
+    isExported: merged !== undefined,
+    report: report?.report,
+    owedSinceMs: work.dirtyAtMs,
+    failures: work.controllers.slices.failures,
+    ranAtMs: work.ranAtMs,
+    silent,
+    now,
+  });
+  return {
+    cluster: record.id,
+    state,
+    why: importer.serviceImport || state !== 'imported' ? why : `${why}; its relay has not told the ServiceImport ${name}`,
+  };
+}
+
+/** In the order of precedence. What a silent source gives is what it said last. */
+function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly SourceExplanation[] {
+  if (!merged) return [];
+  const { meta, namespace, name, now } = input;
+  const { set } = meta.clusterset;
+  const known = merged.clusters.flatMap((cluster) => input.sources.find((s) => s.record.id === cluster) ?? []);
+  const asImported = known.map(({ record, exported }): ImportSource => {
+    const podCidrs = record.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
+    return { cluster: record.id, state: exported ? 'fresh' : 'silent', podCidrs, ...(exported && { exported }) };
+  });
+  const { maxEndpointsPerSlice } = meta.settings;
+  const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, maxEndpointsPerSlice });
+  return known.map((source): SourceExplanation => {
+    const standing = sourceStanding(source.record, now);
+    const pods = explainSourcePods({ source, merged, preview });
+    const listed = pods.filter((p) => p.place !== 'absent');
+    const why = source.exported ? standing.why : `${standing.why}; its Service does not select pods any more, which its export will say`;
+    const ports = exposedPorts(source.exported?.service.spec?.ports, merged.spec.ports).map(
+      (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'}`,
+    );
+    const count = (of: readonly { readonly addresses: readonly string[] }[]): number => of.reduce((n, p) => n + p.addresses.length, 0);
+    return {
+      cluster: source.record.id,
+      state: standing.state,
+      why,
+      addresses: count(listed),
+      ready: count(listed.filter((p) => p.place === 'ready')),
+      ports: ports.join(', ') || 'none',
+      pods,
+    };
+  });
+}
+
+function importSummary(name: string, { state, why }: ImporterExplanation, sources: readonly SourceExplanation[]): string {
+  const addresses = sources.reduce((n, s) => n + s.addresses, 0);
+  const ready = sources.reduce((n, s) => n + s.ready, 0);
+  const from = sources.map((s) => s.cluster).join(' and ');
+  if (sources.length === 0) return `Import of ${name}: ${why}.`;
+  const what = `${ready} of ${addresses} addresses of ${from} ${ready === 1 ? 'is' : 'are'} ready`;
+  const words = {
+    imported: 'imported',
+    owed: 'import under way',
+    preview: 'preview of an import',
+    refused: 'import refused',
+    'left out': 'not imported',
+  } as const;
+  return `${capital(words[state])}: ${what}; ${why}.`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

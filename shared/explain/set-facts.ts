@@ -1,0 +1,104 @@
+/** The own export and the own import of a cluster, as labelled lines. */
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import type { MergedExports } from '#shared/clusterset/merge.ts';
+import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { isOurImport } from '#shared/clusterset/service-import.ts';
+import { annotationClusterset } from '#shared/kube/names.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import type { Fact, ImporterExplanation } from './explanation.ts';
+import { fact, timeText } from './facts.ts';
+import type { ImporterInput, SetInput } from './set-input.ts';
+
+export function exportFacts(
+  input: SetInput,
+  merged: MergedExports | undefined,
+  importers: readonly ImporterExplanation[],
+): { readonly summary: string; readonly facts: readonly Fact[] } {
+  const { meta, exportWork, now, serviceExport } = input;
+  const validity = ownValidity(input);
+  const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
+  const isTold = input.faces.some((face) => face.cluster === meta.id);
+  const others = importers.filter((i) => i.cluster !== meta.id && i.state === 'imported').map((i) => i.cluster);
+  const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
+  return {
+    summary: validity.valid ? `Exported, ${reach}.` : `Its export is not valid (${validity.reason}: ${validity.message}).`,
+    facts: [
+      ...fact('Valid', valid),
+      ...fact('Set', meta.clusterset.set),
+      ...fact(
+        'Told to the set',
+        isTold === validity.valid
+          ? undefined
+          : isTold
+            ? 'yet to be withdrawn: the run of the export is owed'
+            : 'not yet: the run of the export is owed',
+      ),
+      ...fact('Created', serviceExport?.metadata.creationTimestamp as string | undefined),
+      ...fact(
+        'Run',
+        isClean(exportWork)
+          ? exportWork.ranAtMs > 0
+            ? `done ${timeText(exportWork.ranAtMs, now)}`
+            : 'never'
+          : `owed since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
+      ),
+      ...fact('Precedence', merged && validity.valid ? precedenceText(input.faces, input.winner !== undefined, merged, meta.id) : undefined),
+      ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
+      ...fact('Pod ranges', meta.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
+    ],
+  };
+}
+
+function ownValidity({ meta, namespace, name, serviceExport, service }: SetInput): ExportValidity {
+  const isDeleting = serviceExport?.metadata.deletionTimestamp !== undefined;
+  return validityOf({ namespace, name, isDeleting, service, allowed: meta.clusterset.exports.namespaces, optsIn: meta.optIn !== 'off' });
+}
+
+export function importFacts(
+  input: SetInput,
+  own: ImporterInput,
+  { why, state }: ImporterExplanation,
+  merged: MergedExports | undefined,
+): readonly Fact[] {
+  const { namespace, name, derived, meta, now } = input;
+  const { serviceImport } = own;
+  const { set } = meta.clusterset;
+  const spec = merged?.spec;
+  const ports = (spec?.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`);
+  const address = derived?.spec?.clusterIP;
+  return [
+    ...fact('State', `${state}: ${why}`),
+    ...fact('Set', set),
+    ...fact(
+      'ServiceImport',
+      serviceImport
+        ? isOurImport(serviceImport, set)
+          ? serviceImport.metadata.deletionTimestamp
+            ? 'being deleted'
+            : 'there'
+          : `of another implementation: it has no label or annotation of set ${set} (${annotationClusterset})`
+        : 'none that the relay has told of',
+    ),
+    ...fact('Derived Service', `${derivedName(namespace, name)}${derived ? (address ? `, ${address}` : '') : ': none that the relay has told of'}`),
+    ...fact('Type', spec?.type),
+    ...fact('Ports', spec && (ports.join(', ') || 'none')),
+    ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
+    ...fact('Precedence', merged && precedenceText(input.faces, input.winner !== undefined, merged, meta.id)),
+    ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: no other source has a ready endpoint`).join('; ')),
+    ...fact(
+      'Left out',
+      own.report?.report.leftOutCount === undefined
+        ? undefined
+        : `${own.report.report.leftOutCount} addresses, since ${timeText(own.report.sinceMs, now)}`,
+    ),
+  ];
+}
+
+/** Whose export decides where exports differ, and why. */
+function precedenceText(faces: readonly ExportedService[], hasWinner: boolean, { winner, clusters }: MergedExports, self: string): string {
+  const who = winner.cluster === self ? `${winner.cluster} (this cluster)` : winner.cluster;
+  if (clusters.length === 1) return `${who}: the only export`;
+  const created = faces.find((f) => f.cluster === winner.cluster)?.createdAt;
+  return hasWinner ? `${who}: its export has decided so far` : `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
+}

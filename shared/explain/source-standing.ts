@@ -1,0 +1,27 @@
+/** Does a source cluster's word count in imports, and why (not)? */
+import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
+import type { SourceStateName } from './explanation.ts';
+import { timeText } from './facts.ts';
+
+export interface SourceStanding {
+  readonly state: SourceStateName;
+  readonly why: string;
+}
+
+const kept = 'its slices stay in every importer as they are';
+
+export function sourceStanding(record: ClusterRecord, now: number): SourceStanding {
+  const { heartbeatAtMs } = record.relay;
+  const isPaused = record.mode === 'paused';
+  if (isDeregistered(record)) return { state: 'left', why: 'the cluster was taken out of the fleet: its endpoints are withdrawn' };
+  if (isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now)) return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
+  const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${kept}` });
+  if (isPaused) return silent('an operator has paused the cluster');
+  if (heartbeatAtMs === 0) return silent('its relay has not been heard of yet');
+  if (now - heartbeatAtMs > silentAfterMs) return silent(`its relay was heard last ${timeText(heartbeatAtMs, now)}`);
+  const missing = missingFirstLists(record);
+  return silent(missing.length > 0 ? `its first lists of ${missing.join(', ')} are missing` : 'a session of its relay does not fit its history');
+}
