@@ -1,5 +1,6 @@
 /** The answers of the console's API, for server and page. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
+import type { ImporterState, SourceStateName } from '#shared/explain/explanation.ts';
 import type { Told } from '#shared/history/sentences.ts';
 
 export type { Told } from '#shared/history/sentences.ts';
@@ -50,6 +51,53 @@ export interface ServiceEntry {
   readonly type: string;
   /** Who writes its endpoints, in a few words; and why, in a sentence. */
   readonly writer: string;
+  readonly why: string;
+}
+
+/** What the clusters of the hub export to one another, and import. */
+export interface ClustersetAnswer {
+  readonly members: readonly MemberRow[];
+  readonly services: readonly SetServiceRow[];
+}
+
+/** A cluster that exports or imports. */
+export interface MemberRow {
+  readonly cluster: string;
+  readonly set: string;
+  /** Which namespaces it may export. */
+  readonly exports: string;
+  readonly imports: string;
+  /** Does its word count for those that import from it? */
+  readonly state: SourceStateName;
+  readonly why: string;
+  /** Of its exports those that are valid, and those that are not. */
+  readonly exported: number;
+  readonly refused: number;
+  readonly imported: number;
+  readonly owed: number;
+  /** Imports that another owner's object stands in the way of. */
+  readonly inTheWay: number;
+  /** Over all of its imports. */
+  readonly leftOut: number;
+  readonly collisions: number;
+  readonly held: number;
+}
+
+/** A name that some cluster of a set exports. */
+export interface SetServiceRow {
+  readonly set: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** In the order of precedence, and then the exports that are not valid. */
+  readonly sources: readonly StateOfCluster<SourceStateName | 'not valid'>[];
+  readonly importers: readonly StateOfCluster<ImporterState>[];
+  /** Sentences: what differs from all being well. */
+  readonly remarks: readonly string[];
+}
+
+export interface StateOfCluster<State extends string> {
+  readonly cluster: string;
+  readonly state: State;
   readonly why: string;
 }
 

@@ -7,6 +7,7 @@ import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { DashboardsAnswer, HistoryAnswer } from './api-types.ts';
+import { clustersetAnswer } from './clusterset-answer.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { Routes } from './server.ts';
@@ -41,6 +42,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
       return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes);
     }),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
+    '/api/clusterset': json(() => clustersetAnswer(started(), now())),
     '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
     '/api/history': json((query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now() })),

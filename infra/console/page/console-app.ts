@@ -1,6 +1,7 @@
-/** The console's page: three views, drawn again each second. */
+/** The console's page: four views, drawn again each second. */
 import type { DashboardsAnswer } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
+import { clustersetView } from './clusterset-view.ts';
 import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
 import { fleetTable } from './fleet-table.ts';
@@ -71,6 +72,7 @@ function navigate(): void {
     ['Fleet', hashOf('fleet'), 'fleet'],
     ['Cluster', hashOf('cluster', cluster), 'cluster'],
     ['Services', hashOf('services', cluster), 'services'],
+    ['Clusterset', hashOf('clusterset'), 'clusterset'],
   ] as const;
   views.replaceChildren(
     ...links.map(([text, href, view]) => h('li', {}, h('a', { href, 'aria-current': view === route.view ? 'page' : undefined }, text))),
@@ -83,6 +85,10 @@ function navigate(): void {
 function viewOf(route: Route, answer: DashboardsAnswer): View {
   if (route.view === 'fleet') return fleetView(answer);
   if (route.view === 'cluster') return clusterView(answer, route.cluster);
+  if (route.view === 'clusterset') {
+    const view = clustersetView();
+    return { ...view, element: h('div', {}, heading('Clusterset'), view.element) };
+  }
   const cluster = route.cluster ?? answer.clusters[0] ?? '';
   const view = servicesView(cluster, answer.clusters, route);
   return { ...view, element: h('div', {}, heading('Services'), view.element) };

@@ -1,6 +1,7 @@
 /** The view of an explanation: the sentence, the pods with their verdicts, the written outputs, and the facts. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
 import { type Child, h } from './dom.ts';
+import { setView } from './set-view.ts';
 
 /** A service may have thousands: so many pods and addresses are shown, and the search finds the others. */
 const shown = 50;
@@ -26,6 +27,7 @@ export function explanationView(history: HTMLElement) {
   const differences = part('section', { class: 'panel' });
   const list = part('div', {});
   const saved = part('section', { class: 'panel' });
+  const clusterset = setView();
   const facts = part('div', { class: 'facts' });
   const search = h('input', { id: 'pod-search', type: 'search', placeholder: 'name or reason', autocomplete: 'off', spellcheck: 'false' });
   const field = h('div', { class: 'field' }, h('label', { for: 'pod-search' }, 'Search'), search);
@@ -44,7 +46,17 @@ export function explanationView(history: HTMLElement) {
   }
 
   return {
-    element: h('article', { 'aria-labelledby': 'service' }, lead.element, history, differences.element, pods, saved.element, facts.element),
+    element: h(
+      'article',
+      { 'aria-labelledby': 'service' },
+      lead.element,
+      history,
+      differences.element,
+      clusterset.element,
+      pods,
+      saved.element,
+      facts.element,
+    ),
     show(explanation: Explanation): void {
       latest = explanation;
       const { namespace, name, summary, groups } = explanation;
@@ -53,7 +65,11 @@ export function explanationView(history: HTMLElement) {
         h('p', {}, summary),
       ]);
       differences.show([explanation.differencesTitle, explanation.differences], () => differenceList(explanation));
+      clusterset.show(explanation);
       showPods(explanation);
+      // A cluster without the Service has its import alone.
+      pods.hidden = explanation.clusterset !== undefined && explanation.pods.length === 0;
+      if (pods.hidden && explanation.saved.length === 0) saved.element.hidden = true;
       facts.show(groups, () => groups.map(({ title, facts }) => section(title, pairs(facts))));
     },
   };

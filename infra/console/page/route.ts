@@ -1,6 +1,7 @@
 /** What is shown is in the address, so that it can be bookmarked and the browser's own keys go back and forth. */
 export type Route =
   | { readonly view: 'fleet' }
+  | { readonly view: 'clusterset' }
   | { readonly view: 'cluster'; readonly cluster: string | undefined }
   | { readonly view: 'services'; readonly cluster: string | undefined; readonly namespace?: string; readonly service?: string };
 
@@ -8,7 +9,7 @@ export function parseRoute(hash: string): Route {
   const [view, cluster, namespace, service] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (view === 'cluster') return { view, cluster: cluster || undefined };
   if (view === 'services') return { view, cluster: cluster || undefined, ...(namespace && service && { namespace, service }) };
-  return { view: 'fleet' };
+  return view === 'clusterset' ? { view } : { view: 'fleet' };
 }
 
 export const hashOf = (...parts: readonly (string | undefined)[]): string =>

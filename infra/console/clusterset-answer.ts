@@ -1,0 +1,99 @@
+/** The clusters of the hub's sets, and each name that they export: read from a few partitions of each cluster, whatever the number of its pods. */
+import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import type { ClustersetKind, ObjectOfKind, Service } from '#shared/kube/types.ts';
+import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-index.ts';
+import { listImportReports } from '#shared/store/import-report.ts';
+import { parseWorkKey } from '#shared/store/keys.ts';
+import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+import { clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
+import type { ClustersetAnswer } from './api-types.ts';
+import { type Member, memberRow, type NameOfSet, setServiceRow } from './clusterset-rows.ts';
+
+export async function clustersetAnswer(table: Table, now: number): Promise<ClustersetAnswer> {
+  const records = await concurrently(16, await listClusters(table), (id) => readCluster(table, id));
+  const found = await concurrently(8, records.filter((r) => r !== undefined && !isDeregistered(r)) as readonly ClusterRecord[], (record) =>
+    readMember(table, record, now),
+  );
+  const members = found.filter(takesPart);
+  const names = await readNames(table, members);
+  const services = names.map((name) => setServiceRow(name, members, now));
+  return { members: members.map((member) => memberRow(member, services, now)), services };
+}
+
+/** Or did: what is left of it is shown. */
+const takesPart = ({ record, exports, imports }: Member): boolean =>
+  exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
+
+/** A cluster of which as much is owed is behind with everything. */
+const mostOwed = 1_000;
+
+async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
+  const imports = importsAnything(record);
+  const [exported, imported, namespaces, reports, owed] = await Promise.all([
+    alive(table, record.id, 'ServiceExport'),
+    alive(table, record.id, 'ServiceImport'),
+    imports ? alive(table, record.id, 'Namespace') : [],
+    imports ? listImportReports(table, record.id) : [],
+    imports ? table.queryDirty(record.id, now, mostOwed) : [],
+  ]);
+  const keyed = <O extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(objects: readonly O[]) =>
+    new Map(objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o] as const));
+  return {
+    record,
+    exports: keyed(exported),
+    imports: new Set(keyed(imported).keys()),
+    namespaces: new Map(namespaces.map((n) => [n.metadata.name, n] as const)),
+    reports: new Map(reports.map((r) => [`${r.namespace}/${r.name}`, r.report] as const)),
+    owed: new Map(
+      owed.flatMap(({ pk, dirtyAt }) => {
+        const { namespace, service } = parseWorkKey(pk);
+        const work = clustersetWorkOf(service);
+        return work?.kind === 'import' ? [[`${namespace}/${work.name}`, dirtyAt] as const] : [];
+      }),
+    ),
+  };
+}
+
+async function alive<K extends ClustersetKind>(table: Table, cluster: string, kind: K): Promise<readonly ObjectOfKind[K][]> {
+  return (await readObjects({ table, cluster }, kind, '')).flatMap((record) => decodeObjectOf(kind, record) ?? []);
+}
+
+/** Each name that a cluster exports, or would. */
+async function readNames(table: Table, members: readonly Member[]): Promise<readonly NameOfSet[]> {
+  const places = new Map<string, { readonly set: string; readonly namespace: string }>();
+  for (const { record, exports, imports } of members) {
+    const { set } = record.clusterset;
+    for (const key of [...exports.keys(), ...imports]) {
+      const namespace = key.slice(0, key.indexOf('/'));
+      places.set(`${set} ${namespace}`, { set, namespace });
+    }
+  }
+  const perPlace = await concurrently(16, [...places.values()], async ({ set, namespace }) => {
+    const entries = await readSetNamespace(table, set, namespace);
+    const ofSet = members.filter((m) => m.record.clusterset.set === set);
+    const wanted = ofSet.flatMap((m) => [...m.exports.keys()]).filter((key) => key.startsWith(`${namespace}/`));
+    const names = new Set([
+      ...wanted.map((key) => key.slice(namespace.length + 1)),
+      ...[...entries].filter(([, e]) => e.faces.size > 0).map(([n]) => n),
+    ]);
+    return concurrently(8, [...names].sort(), (name) => readName(table, { set, namespace, name, entries: entries.get(name) ?? noEntries }, ofSet));
+  });
+  return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+}
+
+const noEntries: SetEntries = { faces: new Map(), winner: undefined };
+
+/** The Service of an export that has not come to the set says why. */
+async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {
+  const key = `${name.namespace}/${name.name}`;
+  const untold = members.filter((m) => m.exports.has(key) && !name.entries.faces.has(m.record.id));
+  const services = await concurrently(4, untold, async ({ record: { id } }): Promise<readonly [string, Service | undefined]> => {
+    const stored = await readObject({ table, cluster: id }, 'Service', name.namespace, name.name);
+    return [id, decodeObjectOf('Service', stored)];
+  });
+  return { ...name, untold: new Map(services) };
+}

@@ -1,0 +1,142 @@
+/** What the records of the members of a set say of each exported name and of each member. */
+import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { validityOf } from '#shared/clusterset/export-validity.ts';
+import { mergeExports } from '#shared/clusterset/merge.ts';
+import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import { exportsText } from '#shared/explain/facts.ts';
+import { importerStanding } from '#shared/explain/importer-standing.ts';
+import { sourceStanding } from '#shared/explain/source-standing.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import type { ObjectOfKind, Service } from '#shared/kube/types.ts';
+import type { SetEntries } from '#shared/store/clusterset-index.ts';
+import type { ImportReport } from '#shared/store/import-report.ts';
+import type { MemberRow, SetServiceRow, StateOfCluster } from './api-types.ts';
+
+/** A cluster of a set, as its records have it. Maps are by "namespace/name". */
+export interface Member {
+  readonly record: ClusterRecord;
+  readonly exports: ReadonlyMap<string, ServiceExport>;
+  readonly imports: ReadonlySet<string>;
+  readonly namespaces: ReadonlyMap<string, ObjectOfKind['Namespace']>;
+  readonly reports: ReadonlyMap<string, ImportReport>;
+  /** Of its imports: since when a run is owed. */
+  readonly owed: ReadonlyMap<string, number>;
+}
+
+export interface NameOfSet {
+  readonly set: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly entries: SetEntries;
+  /** By cluster: the Services of exports that the set has not been told of. */
+  readonly untold: ReadonlyMap<string, Service | undefined>;
+}
+
+type Source = SetServiceRow['sources'][number];
+
+export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number): SetServiceRow {
+  const { set, namespace, name, entries } = of;
+  const members = all.filter((m) => m.record.clusterset.set === set);
+  const key = `${namespace}/${name}`;
+  const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
+  const faces = [...entries.faces].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
+  const merged = mergeExports(faces, { winner: entries.winner === undefined ? undefined : (JSON.parse(entries.winner) as Winner) });
+  const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
+    const member = memberOf(cluster);
+    return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];
+  });
+  const untold = [...of.untold].map(([cluster, service]) => untoldSource(of, memberOf(cluster), cluster, service));
+  const silent = told.filter((s) => s.state === 'silent').map((s) => s.cluster);
+  const importers = members
+    .filter((m) => importsAnything(m.record) || m.imports.has(key))
+    .map((member): SetServiceRow['importers'][number] => {
+      const standing = importerStanding({
+        record: member.record,
+        namespaceName: namespace,
+        namespace: member.namespaces.get(namespace),
+        isExported: merged !== undefined,
+        report: member.reports.get(key),
+        owedSinceMs: member.owed.get(key),
+        failures: 0,
+        ranAtMs: 0,
+        silent,
+        now,
+      });
+      return { cluster: member.record.id, ...standing };
+    });
+  const sentence = ({ cluster, state, why }: StateOfCluster<string>): string => `${cluster} is ${state}: ${why}`;
+  return {
+    set,
+    namespace,
+    name,
+    sources: [...told, ...untold],
+    importers,
+    remarks: [
+      ...(merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? []),
+      ...[...told, ...untold].filter((s) => s.state !== 'fresh').map(sentence),
+      ...importers.filter((i) => i.state === 'refused' || i.state === 'owed').map(sentence),
+      ...together(members.flatMap((member) => reportRemarks(member, key))),
+    ],
+  };
+}
+
+function untoldSource({ namespace, name }: NameOfSet, member: Member | undefined, cluster: string, service: Service | undefined): Source {
+  const exported = member?.exports.get(`${namespace}/${name}`);
+  if (!member || !exported) return { cluster, state: 'not valid', why: 'its export is gone' };
+  const { clusterset, optIn } = member.record;
+  const isDeleting = exported.metadata.deletionTimestamp !== undefined;
+  const allowed = clusterset.exports.namespaces;
+  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' });
+  const why = validity.valid ? 'the run of its export is owed' : `${validity.reason}, ${validity.message}`;
+  return { cluster, state: 'not valid', why };
+}
+
+/** More of one import than fits a row is in its explanation. */
+const shownLeftOut = 3;
+
+interface Remark {
+  readonly cluster: string;
+  readonly text: string;
+}
+
+function reportRemarks({ record: { id }, reports }: Member, key: string): readonly Remark[] {
+  const { leftOut = [], leftOutCount = 0, held = [] } = reports.get(key) ?? {};
+  const more = leftOutCount > shownLeftOut ? ` and ${leftOutCount - shownLeftOut} more` : '';
+  return [
+    ...(leftOutCount > 0 ? [{ cluster: id, text: `left out: ${leftOut.slice(0, shownLeftOut).join('; ')}${more}` }] : []),
+    ...held.map((source) => ({ cluster: id, text: `the eviction of ${source} is held: no other source has a ready endpoint` })),
+  ];
+}
+
+/** Importers find the same, as a rule: it is said once for all of them. */
+const together = (remarks: readonly Remark[]): readonly string[] =>
+  [...Map.groupBy(remarks, (r) => r.text)].map(([text, same]) => {
+    const clusters = same.map((r) => r.cluster);
+    const more = clusters.length > shownLeftOut ? ` and ${clusters.length - shownLeftOut} more` : '';
+    return `${clusters.slice(0, shownLeftOut).join(', ')}${more}: ${text}`;
+  });
+
+export function memberRow({ record, reports, exports }: Member, services: readonly SetServiceRow[], now: number): MemberRow {
+  const { id, clusterset } = record;
+  const own = services.filter((s) => s.set === clusterset.set);
+  const sources = own.flatMap((s) => s.sources.filter((c) => c.cluster === id));
+  const importers = own.flatMap((s) => s.importers.filter((c) => c.cluster === id));
+  const all = [...reports.values()];
+  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+  return {
+    cluster: id,
+    set: clusterset.set,
+    exports: exportsText(record) ?? (exports.size > 0 ? 'nothing (any more)' : 'nothing'),
+    imports: clusterset.imports,
+    ...sourceStanding(record, now),
+    exported: sources.filter((s) => s.state !== 'not valid').length,
+    refused: sources.filter((s) => s.state === 'not valid').length,
+    imported: importers.filter((i) => i.state === 'imported').length,
+    owed: importers.filter((i) => i.state === 'owed').length,
+    inTheWay: importers.filter((i) => i.state === 'refused').length,
+    leftOut: sum(all.map((r) => r.leftOutCount ?? 0)),
+    collisions: sum(all.map((r) => r.collisions ?? 0)),
+    held: sum(all.map((r) => r.held?.length ?? 0)),
+  };
+}
