@@ -26,7 +26,7 @@ import { writeImportedSlices } from './imported-slices-writes.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
   // What was imported before a switch to off stays as it is, as what else the hub has written does.
-  if (run.meta.clusterset.imports !== 'active') return ok;
+  if (run.meta.clusterset.imports === 'off') return ok;
   try {
     const outcome = await (run.meta.clusterset.imports === 'shadow' ? preview(run) : writeImport(run));
     await saveReport(run);

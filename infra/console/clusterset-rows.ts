@@ -41,7 +41,10 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
   const faces = [...entries.faces].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
-  const merged = mergeExports(faces, { winner: entries.winner === undefined ? undefined : (JSON.parse(entries.winner) as Winner) });
+  const winner = entries.winner === undefined ? undefined : (JSON.parse(entries.winner) as Winner);
+  // Of one set: every member has the same.
+  const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
+  const merged = mergeExports(faces, { winner, precedence });
   const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
     return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];

@@ -18,7 +18,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   const own = input.importers.find((i) => i.record.id === meta.id);
   const merged = mergeExports(
     faces.filter((face) => !isDeregistered(input.sources.find((s) => s.record.id === face.cluster)?.record ?? { mode: 'removed' })),
-    { winner },
+    { winner, precedence: meta.clusterset.precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;

@@ -2,7 +2,6 @@
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import { isOurImport } from '#shared/clusterset/service-import.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -43,7 +42,7 @@ export function exportFacts(
             : 'never'
           : `owed since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
       ),
-      ...fact('Precedence', merged && validity.valid ? precedenceText(input.faces, input.winner !== undefined, merged, meta.id) : undefined),
+      ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
       ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
       ...fact('Pod ranges', meta.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
     ],
@@ -84,7 +83,7 @@ export function importFacts(
     ...fact('Type', spec?.type),
     ...fact('Ports', spec && (ports.join(', ') || 'none')),
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
-    ...fact('Precedence', merged && precedenceText(input.faces, input.winner !== undefined, merged, meta.id)),
+    ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: no other source has a ready endpoint`).join('; ')),
     ...fact(
       'Left out',
@@ -96,9 +95,10 @@ export function importFacts(
 }
 
 /** Whose export decides where exports differ, and why. */
-function precedenceText(faces: readonly ExportedService[], hasWinner: boolean, { winner, clusters }: MergedExports, self: string): string {
-  const who = winner.cluster === self ? `${winner.cluster} (this cluster)` : winner.cluster;
+function precedenceText({ faces, winner: before, meta }: SetInput, { winner, clusters }: MergedExports): string {
+  const who = winner.cluster === meta.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
+  if (before && meta.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;
   const created = faces.find((f) => f.cluster === winner.cluster)?.createdAt;
-  return hasWinner ? `${who}: its export has decided so far` : `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
+  return `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
 }
