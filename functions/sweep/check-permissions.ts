@@ -1,8 +1,9 @@
 /**
- * Checks, while the hub does not write to a cluster, or not for Services that opt in, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
+ * Checks, while the hub does not write to a cluster, or not for Services that opt in, or no imports, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
  * switches the mode cannot assume everywhere.
  */
 import { type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -17,7 +18,9 @@ const minuteMs = 60_000;
  */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;
-  const candidates = clusters.filter((cluster) => (!isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow') && cluster.api);
+  const isCandidate = (cluster: ClusterRecord): boolean =>
+    !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || (isMember(cluster) && cluster.clusterset.imports !== 'active');
+  const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
   const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
   const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);
@@ -30,7 +33,7 @@ export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Pr
 
 async function askCluster(deps: SweepDeps, meta: ClusterRecord): Promise<MissingRights & { readonly error?: string }> {
   try {
-    return await missingRights(await deps.cluster(meta));
+    return await missingRights(await deps.cluster(meta), { imports: isMember(meta) });
   } catch (error) {
     return { missing: [], optIn: [], error: error instanceof Error ? error.message : String(error) };
   }

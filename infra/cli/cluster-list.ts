@@ -1,10 +1,12 @@
 /** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
 import { type AuditRecord, listAudit } from '#shared/clusters/audit.ts';
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
+import { namespacesText } from './clusterset-member.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
 
@@ -14,6 +16,7 @@ interface ListedCluster {
   readonly mode: string;
   readonly modeSince: string;
   readonly optIn: string;
+  readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
   readonly relayHeardAt: string | null;
   readonly firstListsApplied: boolean;
   readonly circuitOpen: string | null;
@@ -24,9 +27,12 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
   const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
   if (json) return say(...JSON.stringify(listed, null, 2).split('\n'));
-  const rows = [['cluster', 'mode', 'opt-in', 'relay', 'first lists', 'circuit', 'differences']];
+  // Most fleets have no clusterset, and no columns for one.
+  const hasSet = listed.some(({ clusterset }) => clusterset !== null);
+  const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
+  const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences']];
   const left: string[] = [];
-  for (const { id, mode, modeSince, optIn, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+  for (const { id, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
     if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
     else
@@ -34,6 +40,7 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
         id,
         mode,
         optIn,
+        ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
         relayHeardAt === null ? 'never' : `${Math.round((Date.now() - Date.parse(relayHeardAt)) / 1000)} s ago`,
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
@@ -52,6 +59,9 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
     mode: meta.mode,
     modeSince: new Date(meta.modeSwitch.atMs).toISOString(),
     optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
+    clusterset: isMember(meta)
+      ? { name: meta.clusterset.set, imports: meta.clusterset.imports, exports: namespacesText(meta.clusterset.exports) }
+      : null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
     firstListsApplied: hasSynced(meta),
     circuitOpen: blockedBy(meta) ?? null,

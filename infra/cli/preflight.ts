@@ -3,6 +3,7 @@
 import { deletesEndpoints, type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import type { RightsAnswer } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
@@ -86,12 +87,15 @@ export const notDeclaredOff: Finding = {
   detail: 'switch them off on every control-plane node, then say --controllers-off',
 };
 
-export type AskedFor = 'active' | 'opt-in';
+export type AskedFor = 'active' | 'opt-in' | 'imports';
 type AskedApi = Pick<ClusterApi, 'allows' | 'dryRunCreate'>;
 
 export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Finding[]> {
   try {
-    return [{ check: 'reachable', ok: true, detail: 'the API server answers' }, rightsFinding(of(await missingRights(api), meta, what))];
+    return [
+      { check: 'reachable', ok: true, detail: 'the API server answers' },
+      rightsFinding(of(await missingRights(api, { imports: what === 'imports' }), meta, what)),
+    ];
   } catch (error) {
     return [{ check: 'reachable', ok: false, detail: error instanceof Error ? error.message : String(error) }];
   }
@@ -103,7 +107,7 @@ const longestRightsMs = 30 * 60_000;
 /** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
 export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
   const { rights } = meta.readiness;
-  if (!rights || (what === 'opt-in' && !rights.error && !rights.optIn) || now - rights.atMs > longestRightsMs) {
+  if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > longestRightsMs) {
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
@@ -113,13 +117,19 @@ export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFo
   ];
 }
 
+/** The version before asked for less, and imports are asked for in a clusterset alone. */
+const isAnswered = ({ optIn, imports }: RightsAnswer, what: AskedFor): boolean =>
+  what === 'active' || (what === 'opt-in' ? optIn : imports) !== undefined;
+
 const notKnown: { readonly [W in AskedFor]: string } = {
   active: 'not known yet: sweep asks the cluster every ten minutes while it is not written to',
   'opt-in': 'not known yet: sweep asks a cluster in shadow mode, or with opt-in shadow, every ten minutes',
+  imports: 'not known yet: sweep asks a cluster of a set whose imports are not active every ten minutes',
 };
 
-function of({ missing, optIn }: MissingRights, { settings }: ClusterRecord, what: AskedFor): readonly string[] {
+function of({ missing, optIn, imports = [] }: MissingRights, { settings }: ClusterRecord, what: AskedFor): readonly string[] {
   if (what === 'active') return missing;
+  if (what === 'imports') return imports;
   const { cleanup } = { ...defaultOptInSettings, ...settings.optIn };
   return optIn.filter((right) => cleanup || right !== deletesEndpoints);
 }

@@ -2,8 +2,10 @@ import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import type { SwitchValues } from '#infra/cli/cluster-switches.ts';
+import type { SetSwitchOptions } from '#infra/cli/clusterset-member.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import type { OptInOptions } from '#infra/cli/opt-in-switch.ts';
+import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
@@ -15,7 +17,7 @@ interface Chosen extends HubChoice {
 export const clusterCommand = (): Command => {
   const cluster = new Command('cluster')
     .summary('lists clusters, and switches what is written to them')
-    .description('Lists clusters and switches what is written to them; each switch leaves an audit record.')
+    .description('Lists clusters and switches them; each switch leaves an audit record.')
     .addHelpText(
       'after',
       `
@@ -24,7 +26,8 @@ Examples:
   $ fleet-endpoints cluster pause --all     # the kill switch
   $ fleet-endpoints cluster active shop-prod   # refuses with the reasons`,
     );
-  for (const command of [list(), audit(), pause(), shadow(), active(), optIn(), register(), rebuild()]) cluster.addCommand(command);
+  for (const command of [list(), audit(), pause(), shadow(), active(), optIn(), imports(), exports(), register(), rebuild()])
+    cluster.addCommand(command);
   return cluster;
 };
 
@@ -71,6 +74,7 @@ const active = (): Command =>
 
 const optIn = (): Command =>
   withHub(new Command('opt-in'))
+    .summary('for Services that opt in')
     .description('for Services that opt in; lists them without a mode')
     .argument('<cluster>', 'its id')
     .addArgument(new Argument('[mode]', 'what is done for them; active checks first').choices(optIns))
@@ -85,6 +89,42 @@ const optIn = (): Command =>
       ]);
       const hub = await hubOf({ ...(table && { table }), ...(chosen && { hub: chosen }) });
       await optInCommand(hub, { ...values, id, optIn: mode }, (cluster) => wakeServices(hub, cluster));
+    });
+
+const ofSet = (name: string): Command =>
+  withHub(new Command(name))
+    .argument('<cluster>', 'its id')
+    .option('--reason <text>', 'for the audit record')
+    .option('--override', 'switches without the checks; the audit record says so');
+
+type SetValues = Omit<SetSwitchOptions, 'id'> & HubChoice;
+
+const imports = (): Command =>
+  ofSet('imports')
+    .summary('of what other clusters export')
+    .description('Of Services that other clusters of the set export; says how the cluster stands without a mode.')
+    .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
+    .action(async (id: string, mode: Imports | undefined, values: SetValues) => {
+      const [{ importsCommand }, { wakeServices }] = await Promise.all([
+        import('#infra/cli/imports-switch.ts'),
+        import('#infra/cli/cluster-switches.ts'),
+      ]);
+      const hub = await hubOf(values);
+      await importsCommand(hub, { ...values, id, imports: mode }, (cluster) => wakeServices(hub, cluster));
+    });
+
+const exports = (): Command =>
+  ofSet('exports')
+    .summary('what it may export')
+    .description('Of which namespaces it may export Services; says how the cluster stands without them.')
+    .argument('[namespaces]', 'all, none, or names with "," between them')
+    .action(async (id: string, namespaces: string | undefined, values: SetValues) => {
+      const [{ exportsCommand }, { wakeServices }] = await Promise.all([
+        import('#infra/cli/exports-switch.ts'),
+        import('#infra/cli/cluster-switches.ts'),
+      ]);
+      const hub = await hubOf(values);
+      await exportsCommand(hub, { ...values, id, exports: namespaces }, (cluster) => wakeServices(hub, cluster));
     });
 
 const register = (): Command =>

@@ -1,5 +1,6 @@
 /** One row for each cluster: what its record and its recent metrics say. */
 
+import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
@@ -29,12 +30,21 @@ async function recordedRow(table: Table, cluster: string, nowMs: number): Promis
   if (!meta) return undefined;
   return {
     cluster,
-    mode: meta.optIn === 'off' ? meta.mode : `${meta.mode}, opt-in ${meta.withdrawsOptIn ? 'withdrawing' : meta.optIn}`,
+    mode: switchesText(meta),
     heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - meta.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
     circuit: circuitText(meta),
     differences,
   };
+}
+
+function switchesText({ mode, optIn, withdrawsOptIn, clusterset }: ClusterRecord): string {
+  return [
+    mode,
+    ...(optIn === 'off' ? [] : [`opt-in ${withdrawsOptIn ? 'withdrawing' : optIn}`]),
+    ...(importsAnything({ clusterset }) ? [`imports ${clusterset.imports}`] : []),
+    ...(exportsAnything({ clusterset }) ? ['exports'] : []),
+  ].join(', ');
 }
 
 function circuitText(meta: ClusterRecord): string {

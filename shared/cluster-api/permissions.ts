@@ -12,22 +12,40 @@ const others = [...['services', 'pods'].flatMap((resource) => verbsOn(['get', 'l
 /** In active mode. */
 export const neededRights: readonly Right[] = [...verbsOn(all, '', 'endpoints'), ...slices, ...others];
 
-const text = ({ verb, resource }: Right): string => `${verb} ${resource}`;
+const mcs = 'multicluster.x-k8s.io';
+/** Beyond those of Services that opt in: a derived Service is written, and so are the kinds of the Multi-Cluster Services API. */
+const onlyForImports: readonly Right[] = [
+  ...verbsOn(['create', 'update', 'delete'], '', 'services'),
+  ...verbsOn(['get', 'create', 'update', 'delete'], mcs, 'serviceimports'),
+  { verb: 'patch', group: mcs, resource: 'serviceimports', subresource: 'status' },
+];
+
+const text = ({ verb, resource, subresource }: Right): string => `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 export const deletesEndpoints = 'delete endpoints';
 const neededForOptIn = new Set([...slices, ...others, { verb: 'get', group: '', resource: 'endpoints' }].map(text)).add(deletesEndpoints);
+const neededForImports = new Set([...slices, ...others].map(text));
 
 export interface MissingRights {
   /** Of those that active mode needs, as "verb resource". */
   readonly missing: readonly string[];
   /** Of those that Services that opt in need, and why a slice of theirs would be refused. */
   readonly optIn: readonly string[];
+  /** Of those that imports need; left out where they were not asked for. */
+  readonly imports?: readonly string[];
 }
 
-/** Rejects when the API server does not answer. */
-export async function missingRights(api: Pick<ClusterApi, 'allows' | 'dryRunCreate'>): Promise<MissingRights> {
-  const [allowed, refusal] = await Promise.all([Promise.all(neededRights.map((right) => api.allows(right))), refusalOf(api)]);
-  const missing = neededRights.filter((_, i) => !allowed[i]).map(text);
-  return { missing, optIn: [...missing.filter((right) => neededForOptIn.has(right)), ...(refusal === undefined ? [] : [refusal])] };
+/** Rejects when the API server does not answer. `imports`: asks for those too. */
+export async function missingRights(api: Pick<ClusterApi, 'allows' | 'dryRunCreate'>, { imports = false } = {}): Promise<MissingRights> {
+  const missingOf = async (rights: readonly Right[]): Promise<readonly string[]> => {
+    const allowed = await Promise.all(rights.map((right) => api.allows(right)));
+    return rights.filter((_, i) => !allowed[i]).map(text);
+  };
+  const [missing, ofImports, refusal] = await Promise.all([missingOf(neededRights), missingOf(imports ? onlyForImports : []), refusalOf(api)]);
+  return {
+    missing,
+    optIn: [...missing.filter((right) => neededForOptIn.has(right)), ...(refusal === undefined ? [] : [refusal])],
+    ...(imports && { imports: [...missing.filter((right) => neededForImports.has(right)), ...ofImports] }),
+  };
 }
 
 /** Undefined: the admission policies let a slice pass as it is written for a Service that opts in. */

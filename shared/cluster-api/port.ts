@@ -50,6 +50,7 @@ export interface Right {
   readonly group: string;
   /** Plural, as in paths. */
   readonly resource: string;
+  readonly subresource?: string;
 }
 
 export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {

@@ -17,6 +17,8 @@ export interface RightsAnswer {
   readonly missing: readonly string[];
   /** What Services that opt in lack; undefined as the version before has asked. */
   readonly optIn?: readonly string[];
+  /** What imports lack; undefined for a cluster that is in no set. */
+  readonly imports?: readonly string[];
   readonly error?: string;
 }
 

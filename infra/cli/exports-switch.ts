@@ -1,0 +1,91 @@
+/**
+ * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: of which namespaces a cluster may export Services, audited, in effect within seconds. Without a
+ * value it says how the cluster stands in the set.
+ */
+import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { firstOverlap } from '#shared/kube/cidr.ts';
+import { readSetEntries } from '#shared/store/clusterset-index.ts';
+import { isAlive, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+import { memberOf, namespacesText, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
+import type { Hub } from './connect-hub.ts';
+import { toLetIn } from './imports-switch.ts';
+import { say } from './printable.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ExportsOptions extends SetSwitchOptions {
+  /** As typed. */
+  readonly exports: string | undefined;
+}
+
+type Namespaces = readonly string[] | 'all';
+
+/** `wake`: wakes the cluster's services, and says how many. */
+export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
+  const meta = await memberOf(hub, options.id);
+  const { id, clusterset, mode } = meta;
+  if (options.exports === undefined) return say(...standing(meta));
+  console.error(`exports on ${hub.name}`);
+  const namespaces = namespacesOf(options.exports);
+  if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
+  if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, meta);
+  if (!options.override) await checkWithdrawn(hub.table, meta, namespaces);
+  const exports = { ...clusterset.exports, namespaces };
+  if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} has left meanwhile`);
+  const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
+  await noteSwitch(hub, options, what);
+  say(`${id}  ${what}${mode === 'paused' ? ' (the cluster is paused: this takes effect when it is switched back)' : `, ${await wake(id)}`}`);
+}
+
+export function namespacesOf(typed: string): Namespaces {
+  if (typed === 'all') return 'all';
+  if (typed === 'none') return [];
+  const names = [...new Set(typed.split(','))];
+  const wrong = names.find((name) => !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name));
+  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} is not the name of a namespace: all, none, or names with "," between them`);
+  const never = names.filter((name) => excludedNamespaces.includes(name));
+  if (never.length > 0) throw new UsageError(`${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`);
+  return names;
+}
+
+/** The importers' admission policies hold these ranges too, so they are what the clusters file says: a switch can't change them. */
+async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise<void> {
+  const { set, exports } = clusterset;
+  if (!exports.podCidrs && !hub.connectionsFile)
+    throw new UsageError(
+      `${id} has no ranges for its pods' addresses: ${toLetIn(id, 'exports: { namespaces: […], podCidrs: […] }')}, and that of each importer`,
+    );
+  const others = await concurrently(16, await listClusters(hub.table), (other) => readCluster(hub.table, other));
+  for (const other of others) {
+    if (!other || other.id === id || isDeregistered(other) || other.clusterset.set !== set) continue;
+    if (exports.allowOverlap && other.clusterset.exports.allowOverlap) continue;
+    const found = firstOverlap(exports.podCidrs, other.clusterset.exports.podCidrs);
+    if (found)
+      throw new UsageError(
+        `podCidrs of ${id} and of ${other.id} overlap: ${found.join(' and ')}. An importer could not tell whose pod an address is: give each its own ranges in clusters.yaml, or both allowOverlap: true`,
+      );
+  }
+}
+
+/** What is withdrawn may be all that an import has. */
+async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, next: Namespaces): Promise<void> {
+  if (next === 'all') return;
+  const { set } = clusterset;
+  const exported = (await readObjects({ table, cluster: id }, 'ServiceExport', ''))
+    .filter(isAlive)
+    .filter(({ namespace }) => !next.includes(namespace));
+  const emptied = await concurrently(16, exported, async ({ namespace, name }) => {
+    const { faces } = await readSetEntries(table, { set, namespace, name });
+    return faces.has(id) && faces.size === 1 ? `${namespace}/${name}` : undefined;
+  });
+  const names = emptied.filter((name) => name !== undefined);
+  if (names.length === 0) return;
+  const shown = `${names.slice(0, 20).join(', ')}${names.length > 20 ? ` and ${names.length - 20} more` : ''}`;
+  throw new UsageError(
+    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${shown}, and its importers would lose these Services. --override withdraws them all the same`,
+  );
+}

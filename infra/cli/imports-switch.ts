@@ -1,0 +1,54 @@
+/**
+ * `cluster imports CLUSTER [off|shadow|active]`: whether a cluster imports what the others of its set export, audited, in effect within seconds.
+ * Without a value it says how the cluster stands in the set. `active` checks first what the writer may do.
+ */
+import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { importManagedBy } from '#shared/clusterset/mcs-names.ts';
+import type { Imports } from '#shared/contract/clusterset-settings.ts';
+import { rightsFindings } from './ask-cluster.ts';
+import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
+import type { Hub } from './connect-hub.ts';
+import { toldFindings } from './preflight.ts';
+import { say } from './printable.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ImportsOptions extends SetSwitchOptions {
+  readonly imports: Imports | undefined;
+}
+
+/** `wake`: wakes the cluster's services, and says how many. */
+export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
+  const { imports, override = false } = options;
+  const meta = await memberOf(hub, options.id);
+  const { id, clusterset, mode } = meta;
+  if (imports === undefined) return say(...standing(meta));
+  console.error(`imports on ${hub.name}`);
+  if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
+  if (imports === 'active' && !override) await checkAllowed(hub, meta);
+  const former = clusterset.imports;
+  if (!(await saveMembership(hub.table, id, { ...clusterset, imports }))) throw new UsageError(`${id} has left meanwhile`);
+  await noteSwitch(hub, options, `imports ${former} → ${imports}`);
+  say(`${id}  imports ${former} → ${imports}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
+  if (former === 'active' && imports !== 'active') {
+    const { key, value } = importManagedBy;
+    say(
+      `${id}  what it has imported stays as it is, and follows its sources no more; kubectl delete serviceimports -A -l ${key}=${value} deletes it with its Services and slices`,
+    );
+  }
+}
+
+export const toLetIn = (id: string, what: string): string =>
+  `give it ${what} in clusters.yaml (and the hub a clusterset), deploy, and apply relay manifest ${id}`;
+
+/** The writer's RBAC and admission policies in a cluster follow clusters.yaml as of when they were applied last. */
+async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
+  const { id } = meta;
+  if (!meta.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  const findings = [...toldFindings(meta, hub.now()), ...(await rightsFindings(hub, meta, 'imports'))];
+  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  if (findings.every((f) => f.ok)) return;
+  if (findings.some((f) => f.check === 'rights' && !f.ok))
+    say(`${id}  to allow it, put imports: active into clusters.yaml and apply relay manifest ${id}`);
+  throw new UsageError(`${id} keeps imports ${meta.clusterset.imports}: see above; --override switches it all the same`);
+}

@@ -1,0 +1,193 @@
+/** `cluster imports` and `cluster exports`, and what `cluster list` says of them. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listOfClusters } from '#infra/cli/cluster-list.ts';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { exportsCommand } from '#infra/cli/exports-switch.ts';
+import { importsCommand } from '#infra/cli/imports-switch.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
+import { saveFace } from '#shared/store/clusterset-index.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { putObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const now = Date.parse('2026-01-02T00:00:00Z');
+const api = { url: 'https://c.example', auth: { type: 'eks', clusterName: 'c' } } as const;
+const prod = { ...noMembership, set: 'prod', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } } as const;
+
+let printed: string[];
+beforeEach(() => {
+  printed = [];
+  vi.useFakeTimers({ now, toFake: ['Date'] });
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+async function start(clusterset: ClustersetMembership | undefined = prod) {
+  const table = memoryTable();
+  const hub = { name: 'the hub', table, now: () => now, connectionsFile: undefined } as unknown as Hub;
+  const add = (id: string, membership: ClustersetMembership | undefined, withApi = true) =>
+    registerCluster(table, { id, mode: 'shadow', ...(withApi && { api }), ...(membership && { clusterset: membership }) }, now);
+  await add('a', clusterset);
+  const wake = async () => '3 services woken';
+  return {
+    table,
+    hub,
+    add,
+    imports: (imports: 'off' | 'shadow' | 'active' | undefined, more = {}) => importsCommand(hub, { id: 'a', imports, ...more }, wake),
+    exports: (exports: string | undefined, more = {}) => exportsCommand(hub, { id: 'a', exports, ...more }, wake),
+    membership: async () => (await readCluster(table, 'a'))?.clusterset,
+    audit: async () => (await listAudit(table, 'a')).map((entry) => entry.what),
+  };
+}
+
+/** As sweep and relay leave it in a cluster that is ready. */
+async function ready(table: Awaited<ReturnType<typeof start>>['table'], imports: readonly string[] | undefined): Promise<void> {
+  const lists = Object.fromEntries(['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]));
+  const rights = JSON.stringify({ at: now - 60_000, missing: [], optIn: [], ...(imports && { imports }) });
+  await table.update(metaKey('a'), { set: { ...lists, rights, heartbeatAt: now - 5_000 } });
+}
+
+describe('the switch of imports', () => {
+  it('imports are switched within a set, with an audit record and a wake-up of every service', async () => {
+    const { table, imports, membership, audit } = await start();
+    await imports('shadow', { reason: 'first look' });
+    expect(await membership()).toEqual({ ...prod, imports: 'shadow' });
+    expect(await audit()).toEqual(['imports off → shadow: first look']);
+    expect(printed).toEqual(['a  imports off → shadow, 3 services woken']);
+    expect((await readCluster(table, 'a'))?.modeSwitch.owesWaking).toBe(true);
+  });
+
+  it('imports are active only when the relay is heard and the writer has every right, each of which is told', async () => {
+    const { table, imports, membership, audit } = await start();
+    await expect(imports('active')).rejects.toThrow(new UsageError('a keeps imports off: see above; --override switches it all the same'));
+    expect(printed.join('\n')).toMatch(
+      /NOT {2}first lists: [\s\S]*NOT {2}relay: never heard[\s\S]*NOT {2}rights: not known yet: sweep asks a cluster of a set/,
+    );
+    await ready(table, ['create services', 'patch serviceimports/status']);
+    printed.length = 0;
+    await expect(imports('active')).rejects.toThrow('a keeps imports off');
+    expect(printed.join('\n')).toContain('NOT  rights: missing: create services, patch serviceimports/status');
+    expect(printed.at(-1)).toBe('a  to allow it, put imports: active into clusters.yaml and apply relay manifest a');
+    expect([(await membership())?.imports, await audit()]).toEqual(['off', []]);
+    await ready(table, []);
+    await imports('active');
+    expect([(await membership())?.imports, await audit()]).toEqual(['active', ['imports off → active']]);
+  });
+
+  it('what a cluster has imported is told to stay when its imports are switched off', async () => {
+    const { imports, audit } = await start({ ...prod, imports: 'active' });
+    await imports('off');
+    expect(printed.join('\n')).toContain('kubectl delete serviceimports -A -l app.kubernetes.io/managed-by=fleet-endpoints deletes it');
+    await imports('active', { override: true });
+    expect(await audit()).toEqual(expect.arrayContaining(['imports active → off', 'imports off → active with --override']));
+  });
+
+  it('a cluster without an API, in no set, or that has left is refused, and told what to do', async () => {
+    const { table, hub, add, imports } = await start();
+    const other = (id: string) => importsCommand(hub, { id, imports: 'active' }, async () => '');
+    await add('without-api', prod, false);
+    await expect(other('without-api')).rejects.toThrow('without-api has no api to write to: off and shadow are allowed without one');
+    await add('alone', undefined);
+    await expect(other('alone')).rejects.toThrow('alone is in no clusterset: give it imports: shadow in clusters.yaml');
+    await expect(other('nowhere')).rejects.toThrow('no cluster nowhere: there are a, alone, without-api');
+    await drainCluster(table, 'a');
+    await expect(imports('active')).rejects.toThrow('a has left and is not written to');
+  });
+});
+
+describe('the switch of exports', () => {
+  it('the namespaces of exports are switched, with an audit record, and keep the ranges of the pods', async () => {
+    const { exports, membership, audit } = await start();
+    await exports('web,api,web');
+    expect((await membership())?.exports).toEqual({ namespaces: ['web', 'api'], podCidrs: ['10.20.0.0/16'] });
+    await exports('all');
+    await exports('none', { reason: 'an incident' });
+    expect((await membership())?.exports.namespaces).toEqual([]);
+    expect(await audit()).toEqual(expect.arrayContaining(['exports web → web,api', 'exports web,api → all', 'exports all → none: an incident']));
+    expect(printed[0]).toBe('a  exports web → web,api, 3 services woken');
+  });
+
+  it.each([
+    ['Web', '"Web" is not the name of a namespace: all, none, or names with "," between them'],
+    ['web,', '"" is not the name of a namespace'],
+    ['web,kube-system', 'kube-system: never exported, as none of kube-system, kube-public'],
+  ])('exports of %s are refused with what is allowed', async (typed, said) => {
+    const { exports, audit } = await start();
+    await expect(exports(typed)).rejects.toThrow(said);
+    expect(await audit()).toEqual([]);
+  });
+
+  it('exports are refused without ranges of pods, in no set, and where ranges of two clusters overlap', async () => {
+    const { add, exports } = await start({ ...noMembership, set: 'prod', imports: 'shadow' });
+    await expect(exports('web')).rejects.toThrow("a has no ranges for its pods' addresses: give it exports: { namespaces: […], podCidrs: […] }");
+    const overlapping = await start();
+    await overlapping.add('b', { ...prod, exports: { namespaces: ['web'], podCidrs: ['10.20.128.0/17'] } });
+    await expect(overlapping.exports('api')).rejects.toThrow('podCidrs of a and of b overlap: 10.20.0.0/16 and 10.20.128.0/17');
+    await add('b', undefined);
+    const alone = await start(undefined);
+    await expect(registerCluster(alone.table, { id: 'a', mode: 'shadow' }, now)).resolves.toBeUndefined();
+  });
+
+  it('an export is not taken from importers that have no other, but by --override', async () => {
+    const { table, exports, membership, audit } = await start();
+    const record = {
+      namespace: 'web',
+      name: 'cart',
+      version: versionOf(1, '7'),
+      projection: '["u"]',
+      unnotifiedLabels: undefined,
+      deletedAtMs: undefined,
+    };
+    await putObject({ table, cluster: 'a' }, 'ServiceExport', record as never, undefined);
+    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{}');
+    await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
+    await exports('web,api');
+    await exports('api', { override: true });
+    expect((await membership())?.exports.namespaces).toEqual(['api']);
+    expect(await audit()).toContain('exports web,api → api with --override');
+    await exports('web');
+    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{}');
+    await exports('none');
+    expect((await membership())?.exports.namespaces).toEqual([]);
+  });
+
+  it('a paused cluster says when its switch takes effect', async () => {
+    const { table, exports } = await start();
+    await switchMode(table, 'a', 'paused', now);
+    await exports('none');
+    expect(printed).toEqual(['a  exports web → none (the cluster is paused: this takes effect when it is switched back)']);
+  });
+});
+
+it('how a cluster stands in its set is told without a switch, and in the list of clusters where there is a set', async () => {
+  const { table, hub, add, imports, audit } = await start();
+  await imports(undefined);
+  expect(printed.slice(0, 2)).toEqual(['a  clusterset prod: imports off, exports web', '    addresses of its pods: 10.20.0.0/16']);
+  expect(await audit()).toEqual([]);
+  await add('b', undefined);
+  printed.length = 0;
+  await listOfClusters(hub, false);
+  expect(printed.map((line) => line.split(/ {2,}/).slice(0, 5))).toEqual([
+    ['cluster', 'mode', 'opt-in', 'imports', 'exports'],
+    ['a', 'shadow', 'off', 'off', 'web'],
+    ['b', 'shadow', 'off', '-', '-'],
+  ]);
+  printed.length = 0;
+  await listOfClusters(hub, true);
+  expect(JSON.parse(printed.join('\n')).map((c: { clusterset: object }) => c.clusterset)).toEqual([
+    { name: 'prod', imports: 'off', exports: 'web' },
+    null,
+  ]);
+  await saveMembership(table, 'a', noMembership);
+});
