@@ -1,3 +1,6 @@
+import { clustersetPolicies } from './clusterset-policies.ts';
+import { clustersetRbac } from './clusterset-rbac.ts';
+import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import { relayManifest } from './manifest.ts';
 import { type Manifest, toYaml } from './manifest-yaml.ts';
 import { type PodPart, tokenVolume } from './pod.ts';
@@ -16,8 +19,10 @@ export function chartTemplates(): readonly ChartFile[] {
   const variants = choices.map(({ condition, tasks }) => ({ condition, manifests: manifestsFor(tasks) }));
   const all = variants[0]?.manifests ?? [];
   const file = (name: string, of: (m: Manifest) => boolean): ChartFile => {
-    const texts = all.flatMap((m, i) => (of(m) ? [byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) })))] : []));
-    return { path: `templates/${name}.yaml`, text: plainNumber(optional(listsOfValues(texts.join('---\n')))) };
+    const texts = all.flatMap((m, i) =>
+      of(m) ? [ofMembers(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))] : [],
+    );
+    return { path: `templates/${name}.yaml`, text: plainNumber(importSources(optional(listsOfValues(texts.join('---\n'))))) };
   };
   const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
   const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|PodDisruptionBudget)$/.test(m.kind);
@@ -57,6 +62,22 @@ function byChoice(variants: readonly { readonly condition: string; readonly text
     .join('');
 }
 
+const anySource: ImportTasks = { set: value('clustersetName'), sameness: value('clustersetSameness') as 'all', sources: {} };
+const importing = '(eq .Values.clusterset "imports")';
+const objectsOf = (tasks: ClustersetTasks): readonly string[] =>
+  [...clustersetRbac('', tasks), ...clustersetPolicies('', tasks)].map((m) => `${m.kind}/${m.metadata.name}`);
+
+/** What only a cluster has that takes part in a set, or one that imports, is there by the value `clusterset`. */
+function ofMembers({ kind, metadata: { name } }: Manifest, text: string): string {
+  const isIn = (tasks: ClustersetTasks): boolean => objectsOf(tasks).includes(`${kind}/${name}`);
+  const condition = isIn({}) ? '.Values.clusterset' : isIn({ imports: anySource }) ? importing : undefined;
+  return condition ? `{{- if ${condition} }}\n${text}{{- end }}\n` : text;
+}
+
+/** The ranges of the sources are a mapping; as JSON it is one of CEL too. */
+const importSources = (text: string): string =>
+  text.replace(/^( *- name: ranges\n *expression: ).*$/m, (_, before: string) => `${before}{{ toJson .Values.importSources | quote }}`);
+
 function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
   return relayManifest({
     cluster: value('cluster'),
@@ -76,6 +97,7 @@ function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
     },
     program: { image: value('image') },
     tasks,
+    clusterset: { imports: anySource },
   });
 }
 
@@ -88,7 +110,7 @@ const listsOfValues = (text: string): string =>
     (_, at: string, name: string, indent: string) => `${at}{{- with .Values.${name} }}\n${at}{{- toYaml . | nindent ${indent} }}\n${at}{{- end }}\n`,
   );
 
-/** Only relays that are known by a token need one, and a key without a list under it must not be there. */
+/** A cluster that takes part in no set has nothing of it. Only relays that are known by a token need one, and a key without a list under it must not be there. */
 function optional(text: string): string {
   const token = new RegExp(`^( *)- name: (?:AWS_ROLE_ARN|AWS_WEB_IDENTITY_TOKEN_FILE|${tokenVolume})\\n(?:\\1  .*\\n)*`, 'gm');
   return text
@@ -98,6 +120,8 @@ function optional(text: string): string {
       const given = key === 'volumes' ? 'extraVolumes' : 'extraVolumeMounts';
       return `${at}{{- if or .Values.roleArn .Values.${given} }}\n${lines}${at}{{- end }}\n`;
     })
+    .replace(/^( *)- name: RELAY_CLUSTERSET\n.*\n/m, (lines, at: string) => `${at}{{- if .Values.clusterset }}\n${lines}${at}{{- end }}\n`)
+    .replace(/^( *)- name: not-imported\n.*\n/gm, (lines, at: string) => `${at}{{- if ${importing} }}\n${lines}${at}{{- end }}\n`)
     .replace(/^( *)priorityClassName: .*\n/m, (line, at: string) => `${at}{{- if .Values.priorityClassName }}\n${line}${at}{{- end }}\n`);
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
+import { clustersetRbac } from './clusterset-rbac.ts';
+import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, webIdentity } from './pod.ts';
 import { relayRbac } from './rbac.ts';
@@ -16,6 +18,8 @@ export interface RelayInstall {
   readonly outputs: 'full' | 'metadata';
   /** What of the cluster the hub may write; what the two controllers write if left out. */
   readonly tasks?: WriterTasks;
+  /** Of a cluster that exports to the others of its set, or imports. Left out: it takes no part. */
+  readonly clusterset?: ClustersetTasks;
   readonly replicas: number;
   readonly resyncSeconds: string;
   /** The role that AWS gives for a token of the relay's ServiceAccount, where it is known by that. */
@@ -38,7 +42,7 @@ const matchLabels = { 'app.kubernetes.io/name': name };
 
 /** Everything that a cluster needs, in the order in which it can be applied. */
 export function relayManifest(install: RelayInstall): readonly Manifest[] {
-  const { namespace, program, tasks } = install;
+  const { namespace, program, tasks, clusterset } = install;
   return [
     {
       apiVersion: 'v1',
@@ -46,7 +50,8 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
       metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', 'app.kubernetes.io/part-of': 'fleet-endpoints' } },
     },
     ...relayRbac(namespace, tasks),
-    ...writerLimits(namespace, tasks),
+    ...(clusterset ? clustersetRbac(namespace, clusterset) : []),
+    ...writerLimits(namespace, tasks, clusterset),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),
     {
@@ -149,7 +154,7 @@ const spread = (topologyKey: string, more: object): object => ({
   ...more,
 });
 
-function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resyncSeconds }: RelayInstall): object[] {
+function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resyncSeconds, clusterset }: RelayInstall): object[] {
   const values = {
     [relayEnv.clusterId]: cluster,
     [relayEnv.eventsQueueUrl]: eventsQueueUrl,
@@ -157,6 +162,7 @@ function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resy
     [relayEnv.resyncSeconds]: resyncSeconds,
     [relayEnv.port]: String(port),
     [relayEnv.lease]: `${namespace}/${relayLease}`,
+    ...(clusterset && { [relayEnv.clusterset]: '1' }),
     AWS_REGION: region,
     // Halves the memory under bursts of events, for a few per cent of CPU.
     NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',

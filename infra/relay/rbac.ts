@@ -70,7 +70,7 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
   ]),
 ];
 
-const binding = (role: string, subjects: readonly object[]): Manifest => ({
+export const binding = (role: string, subjects: readonly object[]): Manifest => ({
   apiVersion: `${rbac}/v1`,
   kind: 'ClusterRoleBinding',
   metadata: { name: role },

@@ -1,10 +1,11 @@
+import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
 import { builtInAlone, type WriterTasks, writerPolicies } from './writer-policies.ts';
 
 /** What holds the writer besides RBAC: policies for what it writes, and a share of the API server of its own, which it can't outgrow. */
-export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlone): readonly Manifest[] => [
-  ...writerPolicies(namespace, tasks),
+export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlone, clusterset?: ClustersetTasks): readonly Manifest[] => [
+  ...writerPolicies(namespace, tasks, clusterset),
   {
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
     kind: 'PriorityLevelConfiguration',

@@ -2,16 +2,13 @@
  * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
-import {
-  endpointsManagedByLabel,
-  eventComponents,
-  leaderAnnotation,
-  optInManager,
-  serviceNameLabel,
-  sliceManagedByLabel,
-} from '#shared/contract/managed-by.ts';
+import { endpointsManagedByLabel, eventComponents, leaderAnnotation, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { addsNo, labelOf, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
+import { clustersetPolicies, isNotImported } from './clusterset-policies.ts';
+import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
-import { protectedLabel, writerGroup, writerServiceAccount } from './relay-names.ts';
+import { protectedLabel } from './relay-names.ts';
+import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
 
 /** What the cluster's switches let the hub write. */
 export interface WriterTasks {
@@ -25,8 +22,14 @@ export interface WriterTasks {
 
 export const builtInAlone: WriterTasks = { builtIn: true, optIn: false, cleanup: false };
 
-export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAlone): readonly Manifest[] => [
-  ...policy(namespace, { name: 'fleet-endpoints-writer-slices', kinds: [slices], validations: sliceRules(tasks) }),
+export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAlone, clusterset?: ClustersetTasks): readonly Manifest[] => [
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-slices',
+    kinds: [slices],
+    validations: sliceRules(tasks),
+    // A policy of their own holds the slices of imports.
+    conditions: clusterset?.imports ? [isNotImported] : [],
+  }),
   ...policy(namespace, {
     name: 'fleet-endpoints-writer-endpoints',
     kinds: [endpoints],
@@ -44,46 +47,21 @@ export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAl
     },
     { selector: { matchLabels: { [protectedLabel.key]: protectedLabel.value } }, parameterNotFoundAction: 'Allow' },
   ),
+  ...(clusterset ? clustersetPolicies(namespace, clusterset) : []),
 ];
 
-interface Rule {
-  readonly expression: string;
-  readonly message: string;
-}
-
-const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] };
 const endpoints = { apiGroups: [''], resources: ['endpoints'] };
 const events = { apiGroups: [''], resources: ['events'] };
 
-/** "" if there is none. */
-const labelOf = (it: string, key: string): string =>
-  `(has(${it}.metadata.labels) && '${key}' in ${it}.metadata.labels ? ${it}.metadata.labels['${key}'] : '')`;
 const isAnnotated = (it: string, key: string): string => `(has(${it}.metadata.annotations) && '${key}' in ${it}.metadata.annotations)`;
 const isPod = (it: string): string => `has(${it}.targetRef) && ${it}.targetRef.kind == 'Pod' && ${it}.targetRef.namespace == request.namespace`;
 
-const onWrite = (expression: string): string => `request.operation == 'DELETE' || (${expression})`;
-const onUpdate = (expression: string): string => `request.operation != 'UPDATE' || (${expression})`;
-/** Of what was there before: an update's or a deletion's. */
-const onOld = (expression: string): string => `request.operation == 'CREATE' || (${expression})`;
-/** The object as it is to be, or the one that is to go. */
-const target = { name: 'target', expression: "request.operation == 'DELETE' ? oldObject : object" };
-
-/** Finalizers and owners could block the deletion of other objects. The writer may keep those that others have set. */
-const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): string => {
-  const wasThere = `request.operation == 'UPDATE' && has(oldObject.metadata.${list}) && x in oldObject.metadata.${list}`;
-  return onWrite(`!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`);
-};
-const noFinalizers: Rule = { expression: addsNo('finalizers'), message: 'the writer adds no finalizers' };
-
-const manager = (it: string): string => labelOf(it, sliceManagedByLabel.key);
 const managersOf = ({ builtIn, optIn }: WriterTasks): readonly string[] => [
   ...(builtIn ? [sliceManagedByLabel.value] : []),
   ...(optIn ? [optInManager] : []),
 ];
 const isManagedBy = (it: string, managers: readonly string[]): string =>
   managers.length === 1 ? `${manager(it)} == '${managers[0]}'` : `${manager(it)} in [${managers.map((m) => `'${m}'`).join(', ')}]`;
-const serviceOf = (it: string): string => labelOf(it, serviceNameLabel);
-const isTheService = `(x.apiVersion == 'v1' && x.kind == 'Service' && x.name == ${serviceOf('object')})`;
 
 /** Leftovers of a removed selector may be deleted, and no more: what is deleted wrongly the built-in controllers make again at once. */
 function ownerRules(tasks: WriterTasks): readonly Rule[] {
@@ -106,24 +84,14 @@ function ownerRules(tasks: WriterTasks): readonly Rule[] {
 
 const sliceRules = (tasks: WriterTasks): readonly Rule[] => [
   ...ownerRules(tasks),
-  { expression: onUpdate(`${serviceOf('object')} == ${serviceOf('oldObject')}`), message: 'the writer does not move a slice to another Service' },
+  staysWithItsService,
   {
     // kube-apiserver puts its own slice right again, but never looks at a second one.
     expression: `request.namespace != 'default' || ${serviceOf('variables.target')} != 'kubernetes'`,
     message: "the API server's own slices are not the writer's",
   },
-  {
-    expression: onWrite(`has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(x, ${isTheService})`),
-    message: 'a slice of the writer’s belongs to the Service that its label names',
-  },
-  { expression: addsNo('ownerReferences', isTheService), message: 'the writer adds no owner but the Service' },
-  noFinalizers,
-  { expression: onWrite("object.addressType in ['IPv4', 'IPv6']"), message: 'the writer writes slices of IP addresses only' },
-  {
-    // A slice without endpoints may have null for them.
-    expression: onWrite(`!has(object.endpoints) || dyn(object.endpoints) == null || object.endpoints.all(e, ${isPod('e')})`),
-    message: 'the writer points at pods of the same namespace only',
-  },
+  ...ofAService,
+  { expression: allEndpoints(isPod('e')), message: 'the writer points at pods of the same namespace only' },
 ];
 
 const endpointsManager = (it: string): string => labelOf(it, endpointsManagedByLabel.key);
@@ -191,35 +159,3 @@ const protectedRules: readonly Rule[] = [
     message: `the Service is labelled ${protectedLabel.key}=${protectedLabel.value}: its endpoints are not the writer's`,
   },
 ];
-
-interface Policy {
-  readonly name: string;
-  readonly kinds: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[] }[];
-  readonly validations: readonly Rule[];
-  readonly paramKind?: object;
-}
-
-function policy(namespace: string, { name, kinds, validations, paramKind }: Policy, paramRef?: object): readonly Manifest[] {
-  const isWriter = `'${writerGroup}' in request.userInfo.groups || request.userInfo.username == 'system:serviceaccount:${namespace}:${writerServiceAccount}'`;
-  return [
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name },
-      spec: {
-        failurePolicy: 'Fail',
-        ...(paramKind && { paramKind }),
-        matchConstraints: { resourceRules: kinds.map((kind) => ({ ...kind, apiVersions: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] })) },
-        matchConditions: [{ name: 'writer', expression: isWriter }],
-        variables: [target],
-        validations,
-      },
-    },
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
-      spec: { policyName: name, validationActions: ['Deny'], ...(paramRef && { paramRef }) },
-    },
-  ];
-}

@@ -5,6 +5,7 @@ import { labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
+import { importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 
@@ -55,9 +56,10 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   };
 }
 
-/** By uid: one that a former import of the name has left behind is not its own. */
+/** By uid: one that a former import of the name has left behind is not its own. By both labels, without which the admission policies let no change pass. */
 export const isDerivedFrom = (service: Service, serviceImport: Pick<ServiceImport, 'metadata'>): boolean =>
   service.metadata.labels?.[labelMcsService] === serviceImport.metadata.name &&
+  service.metadata.labels[importManagedBy.key] === importManagedBy.value &&
   (service.metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
 
 /** Owned by a former import of the name: the garbage collector is on its way. */
@@ -71,7 +73,7 @@ function draftOf({ spec }: MergedExports, { apiVersion, metadata: { namespace = 
     metadata: {
       namespace,
       name: derivedName(namespace, name),
-      labels: { [labelMcsService]: name },
+      labels: { [labelMcsService]: name, [importManagedBy.key]: importManagedBy.value },
       ownerReferences: [{ apiVersion, kind: 'ServiceImport', name, uid, controller: true, blockOwnerDeletion: true }],
     },
     spec: {

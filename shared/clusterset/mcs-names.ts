@@ -1,11 +1,2 @@
-/** Names of the Multi-Cluster Services API, v0.5.2 (MC-5), and our own beside them (MC-80). */
-/** On the ServiceImport: the name of its derived Service. */
-export const annotationDerivedService = 'multicluster.kubernetes.io/derived-service';
-
-/** A ServiceImport is ours that has this label and names our set: one without them is of another implementation. */
-export const importManagedBy = { key: 'app.kubernetes.io/managed-by', value: 'fleet-endpoints' } as const;
-
-export const derivedPrefix = 'derived-';
-
-/** Namespaces that no cluster exports from or imports into, whatever its switches say (MC-60). */
-export const excludedNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease', 'default', 'fleet-endpoints'];
+/** Names of the Multi-Cluster Services API: the contract has those that infra's admission policies hold the writer to. */
+export { annotationDerivedService, derivedPrefix, excludedNamespaces, importManagedBy } from '#shared/contract/clusterset-names.ts';

@@ -1,4 +1,6 @@
 /** Names that the two controllers write and read (docs/behaviour.md G-1, G-5, G-6). The contract has those that infra's admission policies hold the writer to. */
+
+import { clustersetKey } from '#shared/contract/clusterset-names.ts';
 import {
   endpointsManagedByLabel,
   eventComponents,
@@ -33,7 +35,6 @@ export const annotationLeader = leaderAnnotation;
 /** Deprecated, but still the one that wins when it is present (TA-0). */
 export const annotationTopologyAwareHints = 'service.kubernetes.io/topology-aware-hints';
 export const annotationTopologyMode = 'service.kubernetes.io/topology-mode';
-/** On a namespace: the name of the set whose imports it takes; on a ServiceImport of ours: the set that it is of. */
-export const annotationClusterset = 'fleet-endpoints/clusterset';
+export const annotationClusterset = clustersetKey;
 /** On a Service without a selector: the pods whose endpoints we write. */
 export const annotationSelector = 'fleet-endpoints/selector';

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
@@ -227,7 +228,9 @@ describe('the Helm chart', () => {
   type Values = { readonly [value: string]: unknown };
   const given = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
   const expand = (line: string, of: Values): string =>
-    line.replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
+    line
+      .replace(/\{\{ toJson \.Values\.(\w+) \| quote \}\}/, (_, name) => JSON.stringify(JSON.stringify(of[name])))
+      .replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
 
   /** `and`, `or`, `not` and `eq` of values, in parentheses. */
   function holds(condition: string, of: Values): boolean {
@@ -312,6 +315,16 @@ describe('the Helm chart', () => {
     expect(inOrder(rendered(values({ ...parameters, image, writes, cleanup })))).toEqual(inOrder(relayManifest({ ...install, tasks })));
   });
 
+  it.each([
+    ['exports', {}],
+    ['imports', { imports: { set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16', 'fd00:2::/48'], 'shop-c': ['10.3.0.0/16'] } } }],
+    ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} } }],
+  ] as const)('the Helm chart lets a cluster of a set %s as its values say', (clusterset, tasks: ClustersetTasks) => {
+    const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
+    const given_ = { clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };
+    expect(inOrder(rendered(values({ ...parameters, image, ...given_ })))).toEqual(inOrder(relayManifest({ ...install, clusterset: tasks })));
+  });
+
   it('the Helm chart has a schema that names each value', () => {
     const schema = JSON.parse(readFileSync('infra/relay/chart/values.schema.json', 'utf8'));
     expect(
@@ -319,6 +332,62 @@ describe('the Helm chart', () => {
         .filter((name) => name !== 'global')
         .sort(),
     ).toEqual(Object.keys(defaults).sort());
+  });
+});
+
+describe('a cluster that takes part in a set', () => {
+  const imports = { set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16'] } } as const;
+  const [exporter, importer] = [relayManifest({ ...install, clusterset: {} }), relayManifest({ ...install, clusterset: { imports } })];
+  const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
+  const addedTo = (of: readonly Manifest[], before: readonly Manifest[]): string[] =>
+    of.map(keyOf).filter((key) => !before.some((m) => keyOf(m) === key));
+  const envOf = (of: readonly Manifest[]): readonly { name: string; value?: string }[] => podOf([...of]).containers[0].env;
+
+  it('a cluster that takes no part has neither rights, policies nor settings of the set', () => {
+    expect(toYaml(manifests)).not.toMatch(/clusterset|multicluster|serviceexports|imports/i);
+    expect(find('ValidatingAdmissionPolicy', 'fleet-endpoints-writer-slices').spec.matchConditions).toHaveLength(1);
+  });
+
+  it('a cluster that takes part has what the others have, and its own besides', () => {
+    for (const members of [exporter, importer]) {
+      for (const manifest of manifests) {
+        const held = find(manifest.kind, manifest.metadata.name, [...members]);
+        if (manifest.kind === 'Deployment') expect(envOf(members).filter((e) => e.name !== relayEnv.clusterset)).toEqual(envOf(manifests));
+        else if (members === importer && manifest.metadata.name === 'fleet-endpoints-writer-slices') {
+          expect(held.spec.validations ?? []).toEqual((manifest as typeof held).spec.validations ?? []);
+        } else expect(held).toEqual(manifest);
+      }
+      expect(envOf(members)).toContainEqual({ name: relayEnv.clusterset, value: '1' });
+    }
+  });
+
+  it('the relay of a set reads Namespaces, ServiceExports and ServiceImports, and of one CRD whether it is going', () => {
+    expect(find('ClusterRole', 'fleet-endpoints-relay-clusterset', exporter).rules).toEqual([
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: ['serviceexports.multicluster.x-k8s.io'],
+        verbs: ['get'],
+      },
+    ]);
+  });
+
+  it('only a cluster that imports lets the writer write Services and ServiceImports, each under a policy', () => {
+    const written = (of: readonly Manifest[]): string[] =>
+      of
+        .filter((m) => m.kind === 'ClusterRole' && /writer-(clusterset|imports)/.test(m.metadata.name))
+        .flatMap((m) => (m as unknown as { rules: { resources: string[]; verbs: string[] }[] }).rules)
+        .filter((r) => r.verbs.some((v) => !/^(get|list)$/.test(v)))
+        .flatMap((r) => r.resources);
+    expect(written(exporter)).toEqual(['serviceexports/status']);
+    expect(written(importer)).toEqual(['serviceexports/status', 'services', 'serviceimports', 'serviceimports/status', 'serviceimports/finalizers']);
+    const policies = (of: readonly Manifest[]): string[] => addedTo(of, manifests).filter((key) => key.startsWith('ValidatingAdmissionPolicy/'));
+    expect(policies(exporter)).toEqual(['ValidatingAdmissionPolicy/fleet-endpoints-writer-exports']);
+    expect(policies(importer)).toEqual(
+      ['exports', 'imported-slices', 'derived-services', 'service-imports'].map((what) => `ValidatingAdmissionPolicy/fleet-endpoints-writer-${what}`),
+    );
   });
 });
 

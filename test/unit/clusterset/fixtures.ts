@@ -45,7 +45,7 @@ export const derivedService = (spec: Service['spec'] = {}, metadata: Partial<Ser
     namespace: 'shop',
     name: derivedName('shop', 'web'),
     uid: 'derived-uid',
-    labels: { [labelMcsService]: 'web' },
+    labels: { [labelMcsService]: 'web', [importManagedBy.key]: importManagedBy.value },
     ownerReferences: [
       {
         apiVersion: 'multicluster.x-k8s.io/v1beta1',

@@ -76,6 +76,7 @@ describe('the slices of an import', () => {
       'endpointslice.kubernetes.io/managed-by': importsManagedBy,
       'multicluster.kubernetes.io/service-name': 'web',
       'multicluster.kubernetes.io/source-cluster': 'b',
+      'app.kubernetes.io/managed-by': 'fleet-endpoints',
     });
     expect(slices[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Service', name, uid: 'derived-uid', controller: true }]);
     expect(slices[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);

@@ -106,7 +106,7 @@ describe('the derived Service', () => {
         metadata: {
           namespace: 'shop',
           name: derivedName('shop', 'web'),
-          labels: { 'multicluster.kubernetes.io/service-name': 'web' },
+          labels: { 'multicluster.kubernetes.io/service-name': 'web', 'app.kubernetes.io/managed-by': 'fleet-endpoints' },
           ownerReferences: derivedService().metadata.ownerReferences,
         },
         spec: {
@@ -119,6 +119,12 @@ describe('the derived Service', () => {
         },
       },
     });
+  });
+
+  it('a Service without our label is left alone, if its name, its label and its owner are those of a derived Service: another implementation gives the same', () => {
+    const { metadata, ...rest } = derivedService();
+    const { 'app.kubernetes.io/managed-by': _, ...labels } = metadata.labels ?? {};
+    expect(plan({ ...rest, metadata: { ...metadata, labels } })).toEqual({ kind: 'not-ours' });
   });
 
   it('the derived Service asks for both families where every export has both', () => {

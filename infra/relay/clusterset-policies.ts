@@ -1,0 +1,164 @@
+/**
+ * Policies for what the writer writes across clusters: slices of imports, derived Services, ServiceImports, and the conditions of ServiceExports. They are
+ * decided in the importing cluster by what it was told of the set when its manifest was made, and by nothing that another cluster says.
+ * test/cluster/clusterset/writer-limits.test.ts tries to get past them on a real API server.
+ */
+
+import {
+  annotationDerivedService,
+  clustersetKey,
+  derivedPrefix,
+  excludedNamespaces,
+  importManagedBy,
+  mcsGroup,
+} from '#shared/contract/clusterset-names.ts';
+import { importsManager, mcsServiceLabel, sourceClusterLabel } from '#shared/contract/managed-by.ts';
+import { addsNo, annotationOf, labelOf, type Named, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
+import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
+import type { Manifest } from './manifest-yaml.ts';
+import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
+
+export const clustersetPolicies = (namespace: string, { imports }: ClustersetTasks): readonly Manifest[] => [
+  ...policy(namespace, { name: 'fleet-endpoints-writer-exports', kinds: [exports_], validations: exportRules }),
+  ...(imports ? importPolicies(namespace, imports) : []),
+];
+
+const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifest[] => [
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-imported-slices',
+    kinds: [slices],
+    conditions: [isImported],
+    variables: [
+      { name: 'ranges', expression: JSON.stringify(inOrder(tasks.sources)) },
+      { name: 'source', expression: labelOf('variables.target', sourceClusterLabel) },
+      { name: 'cidrs', expression: 'variables.source in variables.ranges ? variables.ranges[variables.source].map(c, cidr(c)) : []' },
+    ],
+    validations: [...importedSliceRules, takesImports(namespace, tasks)],
+  }),
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-derived-services',
+    kinds: [services],
+    validations: [...derivedServiceRules, takesImports(namespace, tasks)],
+  }),
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-service-imports',
+    kinds: [serviceImports],
+    validations: [...serviceImportRules(tasks), takesImports(namespace, tasks)],
+  }),
+];
+
+const services = { apiGroups: [''], resources: ['services'] };
+const serviceImports = { apiGroups: [mcsGroup], resources: ['serviceimports', 'serviceimports/status'] };
+const exports_ = { apiGroups: [mcsGroup], resources: ['serviceexports', 'serviceexports/status'] };
+
+const inOrder = (sources: ImportTasks['sources']): ImportTasks['sources'] =>
+  Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** What is to go may go from anywhere. */
+function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): Rule {
+  const excluded = [...excludedNamespaces, relayNamespace].map((name) => `'${name}'`).join(', ');
+  const isLabelled = `${labelOf('namespaceObject', clustersetKey)} == '${set}'`;
+  return {
+    expression: onWrite(`!(request.namespace in [${excluded}]) && ('${sameness}' == 'all' || ${isLabelled})`),
+    message: `the writer imports only into namespaces that take imports: labelled ${clustersetKey}=${set}, unless all do, and never into those of Kubernetes`,
+  };
+}
+
+const isOfImports = (it: string): string => `${manager(it)} == '${importsManager}'`;
+const isInBoth = (of: (it: string) => string): string => `(${onWrite(of('object'))}) && (${onOld(of('oldObject'))})`;
+
+/** For the policy of the other slices. It sees a slice that becomes one of an import, or was one. */
+export const isNotImported: Named = { name: 'not-imported', expression: `!(${isInBoth(isOfImports)})` };
+
+/** Also a slice that says to be of another cluster without being an import's. */
+const isImported: Named = {
+  name: 'imported',
+  expression: `(request.operation != 'DELETE' && (${isOfImports('object')} || ${labelOf('object', sourceClusterLabel)} != '')) || (request.operation != 'CREATE' && ${isOfImports('oldObject')})`,
+};
+
+const isDerivedName = (name: string): string => `${name}.matches('^${derivedPrefix}[0-9a-v]{10}$')`;
+const unchanged = (of: (it: string) => string): string => onUpdate(`${of('object')} == ${of('oldObject')}`);
+const mcsService = (it: string): string => labelOf(it, mcsServiceLabel);
+
+const importedSliceRules: readonly Rule[] = [
+  { expression: isInBoth(isOfImports), message: 'a slice with a source cluster is an import’s, and stays one' },
+  staysWithItsService,
+  {
+    expression: `${isDerivedName(serviceOf('variables.target'))} && ${mcsService('variables.target')} != ''`,
+    message: 'a slice of an import belongs to a derived Service',
+  },
+  {
+    expression: onUpdate(
+      `${mcsService('object')} == ${mcsService('oldObject')} && ${labelOf('object', sourceClusterLabel)} == ${labelOf('oldObject', sourceClusterLabel)}`,
+    ),
+    message: 'a slice of an import stays with its import and its source cluster',
+  },
+  { expression: onWrite('variables.source in variables.ranges'), message: 'the source cluster is none that this cluster imports from' },
+  ...ofAService,
+  { expression: allEndpoints('!has(e.targetRef) && !has(e.nodeName)'), message: 'an imported endpoint names no pod and no node' },
+  {
+    expression: allEndpoints('e.addresses.all(a, isIP(a) && variables.cidrs.exists(c, c.containsIP(a)))'),
+    message: 'an imported address is in the ranges of its source cluster',
+  },
+];
+
+const isTheImport = (it: string): string => `(x.kind == 'ServiceImport' && x.apiVersion.startsWith('${mcsGroup}/') && x.name == ${mcsService(it)})`;
+/** No other implementation has the second label, and no user's Service the owner. */
+const isOurDerived = (it: string): string =>
+  `${isDerivedName(`${it}.metadata.name`)} && ${mcsService(it)} != '' && ${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}' && has(${it}.metadata.ownerReferences) && ${it}.metadata.ownerReferences.exists(x, ${isTheImport(it)})`;
+const wasIn = (map: 'labels' | 'annotations'): string =>
+  `(request.operation == 'UPDATE' && has(oldObject.metadata.${map}) && k in oldObject.metadata.${map} && oldObject.metadata.${map}[k] == object.metadata.${map}[k])`;
+
+const derivedServiceRules: readonly Rule[] = [
+  { expression: isInBoth(isOurDerived), message: 'the writer writes Services only that it has derived from a ServiceImport' },
+  { expression: unchanged(mcsService), message: 'a derived Service stays with its import' },
+  { expression: addsNo('ownerReferences', isTheImport('object')), message: 'the writer adds no owner but the ServiceImport' },
+  noFinalizers,
+  {
+    expression: onWrite(
+      `object.spec.type == 'ClusterIP' && (!has(object.spec.selector) || size(object.spec.selector) == 0) && (!has(object.spec.externalIPs) || size(object.spec.externalIPs) == 0) && (!has(object.spec.externalName) || object.spec.externalName == '')`,
+    ),
+    message: 'a derived Service is of type ClusterIP, without selector, external addresses and external name',
+  },
+  {
+    // Other controllers go by labels and annotations: one makes DNS records, another opens a Service to other clusters.
+    expression: onWrite(
+      `(!has(object.metadata.annotations) || object.metadata.annotations.all(k, ${wasIn('annotations')})) && object.metadata.labels.all(k, k in ['${mcsServiceLabel}', '${importManagedBy.key}'] || ${wasIn('labels')})`,
+    ),
+    message: 'the writer adds no annotation to a Service, and no label of its own choice',
+  },
+];
+
+function serviceImportRules({ set }: ImportTasks): readonly Rule[] {
+  const isOurs = (it: string): string =>
+    `${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}' && ${annotationOf(it, clustersetKey)} == '${set}'`;
+  const derived = (it: string): string => annotationOf(it, annotationDerivedService);
+  return [
+    { expression: isInBoth(isOurs), message: `the writer writes ServiceImports only that are its own and of the set ${set}` },
+    {
+      // Others resolve an import by this annotation.
+      expression: `(${onWrite(isDerivedName(derived('object')))}) && (${unchanged(derived)})`,
+      message: 'a ServiceImport names a derived Service, and stays with it',
+    },
+    {
+      expression: "request.operation != 'CREATE' || !has(object.spec.ips) || size(object.spec.ips) == 0",
+      message: 'a ServiceImport has no address before its derived Service has one',
+    },
+    { expression: addsNo('ownerReferences'), message: 'the writer adds no owners' },
+    noFinalizers,
+  ];
+}
+
+const conditionsOf = (it: string): string => `(has(${it}.status) && has(${it}.status.conditions) ? ${it}.status.conditions : [])`;
+const isOurCondition = "c.type in ['Valid', 'Ready', 'Conflict']";
+
+const exportRules: readonly Rule[] = [
+  {
+    expression: "request.operation == 'UPDATE' && request.subResource == 'status'",
+    message: 'the writer makes, changes and deletes no ServiceExport: it says how one stands',
+  },
+  {
+    expression: `request.operation != 'UPDATE' || (${conditionsOf('object')}.all(c, ${isOurCondition} || c in ${conditionsOf('oldObject')}) && ${conditionsOf('oldObject')}.all(c, ${isOurCondition} || c in ${conditionsOf('object')}))`,
+    message: 'the writer changes the conditions Valid, Ready and Conflict only',
+  },
+];

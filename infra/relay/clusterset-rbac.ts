@@ -1,0 +1,48 @@
+/** Rights of the relay and the writer in a cluster that takes part in a set, beside those that they have in every cluster. */
+import { mcsGroup } from '#shared/contract/clusterset-names.ts';
+import type { ClustersetTasks } from './clusterset-tasks.ts';
+import type { Manifest } from './manifest-yaml.ts';
+import { binding } from './rbac.ts';
+import { relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
+
+const rbac = 'rbac.authorization.k8s.io';
+const relayRole = 'fleet-endpoints-relay-clusterset';
+const writerRole = 'fleet-endpoints-writer-clusterset';
+const importerRole = 'fleet-endpoints-writer-imports';
+
+export const clustersetRbac = (namespace: string, { imports }: ClustersetTasks): readonly Manifest[] => [
+  role(relayRole, [
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+    { apiGroups: [mcsGroup], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
+    // With a CRD all of its objects are deleted: by the CRD the relay tells that from an export which its owner takes back.
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: [`serviceexports.${mcsGroup}`],
+      verbs: ['get'],
+    },
+  ]),
+  binding(relayRole, [{ kind: 'ServiceAccount', name: relayServiceAccount, namespace }]),
+  role(writerRole, [
+    { apiGroups: [mcsGroup], resources: ['serviceexports'], verbs: ['get', 'list'] },
+    { apiGroups: [mcsGroup], resources: ['serviceexports/status'], verbs: ['patch'] },
+  ]),
+  binding(writerRole, writers(namespace)),
+  ...(imports ? [importer, binding(importerRole, writers(namespace))] : []),
+];
+
+const role = (name: string, rules: readonly object[]): Manifest => ({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules });
+
+/** What is written with these rights is held by the policies of clusterset-policies.ts. */
+const importer = role(importerRole, [
+  { apiGroups: [''], resources: ['services'], verbs: ['create', 'update', 'delete'] },
+  { apiGroups: [mcsGroup], resources: ['serviceimports'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+  { apiGroups: [mcsGroup], resources: ['serviceimports/status'], verbs: ['patch'] },
+  // Where OwnerReferencesPermissionEnforcement is on, to own a derived Service by its import.
+  { apiGroups: [mcsGroup], resources: ['serviceimports/finalizers'], verbs: ['update'] },
+]);
+
+const writers = (namespace: string): readonly object[] => [
+  { kind: 'Group', name: writerGroup, apiGroup: rbac },
+  { kind: 'ServiceAccount', name: writerServiceAccount, namespace },
+];

@@ -1,0 +1,14 @@
+/** What a cluster that takes part in a set lets its relay read and its writer write, beyond what every cluster does (docs/clusterset.md). */
+export interface ClustersetTasks {
+  /** Left out: the cluster exports alone. */
+  readonly imports?: ImportTasks;
+}
+
+export interface ImportTasks {
+  /** The name of the set. */
+  readonly set: string;
+  /** `labelled`: a namespace takes imports that has the set's label. `all`: each does that is not excluded. */
+  readonly sameness: 'labelled' | 'all';
+  /** Each exporting cluster with the ranges of its pods: of no other cluster, and to no other address, is a slice written. */
+  readonly sources: { readonly [cluster: string]: readonly string[] };
+}
