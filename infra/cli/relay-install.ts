@@ -1,13 +1,14 @@
 /** What installs a relay: its manifest for kubectl, and the Helm chart. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ClusterConfig } from '#infra/config/config.ts';
+import { takesPart } from '#infra/config/clusterset-rules.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { builtFile, installation } from '#infra/installation.ts';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
-import { type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
+import { type RelayInstall, type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
 import { toYaml } from '#infra/relay/manifest-yaml.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -39,7 +40,7 @@ export function writeChart(folder: string): void {
   }
 }
 
-function installOf(clusterId: string, values: ManifestValues): Parameters<typeof relayManifest>[0] {
+function installOf(clusterId: string, values: ManifestValues): RelayInstall {
   const { hub, clusters } = loadConfig(values.clusters);
   const cluster = clusters.find((c) => c.id === clusterId);
   if (!cluster) throw new UsageError(`no cluster ${clusterId} in ${values.clusters}: it has ${clusters.map((c) => c.id).join(', ') || 'none'}`);
@@ -57,6 +58,7 @@ function installOf(clusterId: string, values: ManifestValues): Parameters<typeof
       optIn: cluster.optIn === 'active',
       cleanup: cluster.optIn === 'active' && (cluster.settings.optIn?.cleanup ?? true),
     },
+    ...clustersetOf(cluster, hub, clusters),
     outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
     replicas: cluster.relay.replicas,
     resyncSeconds: String(cluster.relay.resyncSeconds),
@@ -65,6 +67,15 @@ function installOf(clusterId: string, values: ManifestValues): Parameters<typeof
     extras: cluster.relay,
     program: program(values),
   };
+}
+
+/** A cluster that previews imports has the rights to write them from the start, as one in shadow mode has those of active mode. */
+function clustersetOf(cluster: ClusterConfig, { clusterset }: HubConfig, clusters: readonly ClusterConfig[]): Pick<RelayInstall, 'clusterset'> {
+  if (!clusterset || !takesPart(cluster)) return {};
+  if (cluster.imports === 'off') return { clusterset: {} };
+  const { name: set, sameness } = clusterset;
+  const sources = Object.fromEntries(clusters.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])));
+  return { clusterset: { imports: { set, sameness, sources } } };
 }
 
 function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues): { readonly eventsQueueUrl: string; readonly roleArn: string } {
