@@ -1,27 +1,26 @@
 /** A cluster that was taken out of the configuration exports nothing any more: its importers withdraw its endpoints while it drains (MC-82). */
-import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { readSetEntries, saveFace } from '#shared/store/clusterset-index.ts';
+import { forgetImportFailures, saveFace } from '#shared/store/clusterset-index.ts';
 import { readObjects } from '#shared/store/objects.ts';
-import { addWork } from '#shared/workqueue/add.ts';
-import { importWork } from '#shared/workqueue/rules/clusterset-items.ts';
-import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
+import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 /** Twice is harmless: the importers are woken before the entry goes, so a run that ends in between is repeated. */
-export async function leaveSet(deps: SweepDeps, { id, clusterset }: ClusterRecord): Promise<void> {
-  const exports = await readObjects({ table: deps.table, cluster: id }, 'ServiceExport', '');
-  const keys = exports.map(({ namespace, name }) => ({ set: clusterset.set, namespace, name }));
-  const entries = await concurrently(8, keys, async (key) => ({ key, isThere: (await readSetEntries(deps.table, key)).faces.has(id) }));
-  const left = entries.filter((e) => e.isThere).map((e) => e.key);
-  if (left.length === 0) return;
-  const wakeUps = left.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
-  for (const importer of await listImporters(deps.table)) {
-    const record = await readCluster(deps.table, importer);
-    if (record && !isDeregistered(record)) await addWork(deps, deps.queues(importer, record.queues).syncs, importer, wakeUps);
-  }
-  await concurrently(8, left, (key) => saveFace(deps.table, key, id, undefined));
-  deps.log.info('exports of a deregistered cluster withdrawn', { cluster: id, exports: left.length });
+export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  if (importsAnything(cluster)) await forgetFailures(deps, cluster);
+  const exported = await exportsInSet(deps, cluster);
+  if (exported.length === 0) return;
+  await wakeImporters(deps, exported);
+  await concurrently(8, exported, (key) => saveFace(deps.table, key, cluster.id, undefined));
+  deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
+}
+
+/** What its imports could not be made for concerns the exports of the others no more. */
+async function forgetFailures(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
+  const namespaces = (await readObjects({ table: deps.table, cluster: id }, 'Namespace', '')).map((r) => r.name);
+  await concurrently(8, namespaces, async (namespace) => {
+    for (const name of await forgetImportFailures(deps.table, set, namespace, id)) await wakeExports(deps, { set, namespace, name });
+  });
 }

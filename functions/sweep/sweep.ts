@@ -1,6 +1,6 @@
 /**
  * Sweep does the work that no message carries: overdue work, the twice-daily resync, unfinished switches of mode, unverified sessions, own lists,
- * permission checks, and the records of deregistered clusters.
+ * permission checks, sources of imports that are silent, and the records of deregistered clusters.
  *
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
  * clusters do not answer; the next run does the steps that a run had no time for.
@@ -14,6 +14,7 @@ import type { Place } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
+import { checkSources } from './clusterset-sources.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
 import { sendOwnLists } from './own-list.ts';
@@ -27,8 +28,15 @@ import { verifySession } from './verify-session.ts';
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
   const { reports, deregistered } = await reportAll(run);
+  const clusters = reports.map((report) => report.record);
   // At the same time: the one waits for the clusters' APIs, the other for table and queues.
-  await Promise.all([checkSessionsAndLists(run, reports), wakePending(run, reports), checkAllPermissions(run, reports)]);
+  await Promise.all([
+    checkSessionsAndLists(run, reports),
+    wakePending(run, reports),
+    checkAllPermissions(run, reports),
+    // Of a cluster that could not be reported it is not known whether it is silent too.
+    run.failed.length === 0 ? checkSources(run, clusters) : undefined,
+  ]);
   // Not urgent: it gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);

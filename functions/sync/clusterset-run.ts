@@ -18,21 +18,32 @@ import type { RunResult } from './report.ts';
 import { timeLeft } from './time-left.ts';
 
 /** Undefined: the claim is a service's. */
-export async function reconcileClusterset(deps: SyncDeps, claim: Claim, deadlineMs: number): Promise<RunResult | undefined> {
+export async function reconcileClusterset(deps: SyncDeps, claimed: Claimed): Promise<RunResult | undefined> {
+  const { claim } = claimed;
   const work = clustersetWorkOf(claim.service.name);
   if (!work) return undefined;
   const meta = await readCluster(deps.table, claim.service.cluster);
-  const outcome = meta ? await outcomeOf(deps, meta, { claim, work, deadlineMs }) : ok;
-  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) };
+  const written = { slices: 0 };
+  const outcome = meta ? await outcomeOf(deps, meta, { ...claimed, work, written }) : ok;
+  // Of an import the wait for other changes of its export is no part of its latency.
+  const batchMs = claim.message.delayedByBatch && meta ? meta.clusterset.importBatchSeconds * 1000 : 0;
+  const imported = { slices: written.slices, batchMs };
+  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(work.kind === 'import' && { imported }) };
 }
 
-interface ToRun {
+export interface Claimed {
   readonly claim: Claim;
-  readonly work: ClustersetWork;
   readonly deadlineMs: number;
+  /** `ClustersetRun.observedAtMs`. */
+  readonly observedAtMs: number | undefined;
 }
 
-async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, deadlineMs }: ToRun): Promise<Outcome> {
+interface ToRun extends Claimed {
+  readonly work: ClustersetWork;
+  readonly written: ClustersetRun['written'];
+}
+
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
   // The switch back wakes all of it again.
   if (!hasRuns(meta)) return ok;
   const listed = work.kind === 'export' ? 'ServiceExport' : 'Namespace';
@@ -49,6 +60,8 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     apiOf: (other) => deps.cluster(other, left.call),
     assertTimeToWrite: () => void left.call(),
     found: {},
+    observedAtMs,
+    written,
   };
   try {
     return await (work.kind === 'export' ? runExport(run) : runImport(run));

@@ -19,6 +19,10 @@ export interface ClustersetRun {
   readonly assertTimeToWrite: () => void;
   /** What the run of an import finds out on its way; saved at its end for those who look (found-report.ts). */
   readonly found: ImportFindings;
+  /** When a run for the change was due, by our clock; undefined where that is not known. */
+  readonly observedAtMs: number | undefined;
+  /** Counted by the run as it goes. */
+  readonly written: { slices: number };
 }
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

@@ -4,21 +4,21 @@
  * up no importer.
  */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { changedConditions, exportConditions } from '#shared/clusterset/conditions.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
-import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { readSetEntries, type SetEntries, type SetKey, saveFace } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { addWork } from '#shared/workqueue/add.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
+import { failureOfImports } from './import-failure.ts';
+import { wakeClusters } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
@@ -37,7 +37,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   await wakeImporters(run);
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
   const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
-  if (isNew) await wakeOthers(run, others, exportWork(name), 0);
+  if (isNew) await wakeClusters(run, { clusters: others, service: exportWork(name) });
   if (serviceExport && validity) await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
   return ok;
 }
@@ -70,22 +70,14 @@ function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Ser
 }
 
 async function wakeImporters(run: ClustersetRun): Promise<void> {
-  const seconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
-  await wakeOthers(run, await listImporters(run.deps.table), importWork(run.name), seconds);
+  const delaySeconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
+  await wakeClusters(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
 }
 
-/** One cluster after the other has failed: the run is repeated, and the others are woken once more than they need. */
-async function wakeOthers({ deps, namespace }: ClustersetRun, clusters: readonly string[], service: string, delaySeconds: number): Promise<void> {
-  await concurrently(16, clusters, async (id) => {
-    const meta = await readCluster(deps.table, id);
-    if (!meta || meta.mode === 'draining' || meta.mode === 'removed') return;
-    const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs: undefined };
-    await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
-  });
-}
-
-async function sayConditions(run: ClustersetRun, validity: ExportValidity, { faces, winner }: SetEntries): Promise<void> {
+async function sayConditions(run: ClustersetRun, validity: ExportValidity, entries: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
+  const { faces, winner } = entries;
+  if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
   // A cluster that the hub only watches is told nothing.
   if (!(deps.reaches?.(meta) ?? meta.api)) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
@@ -96,7 +88,7 @@ async function sayConditions(run: ClustersetRun, validity: ExportValidity, { fac
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;
-  const said = exportConditions({ validity, conflicts: merged?.conflicts ?? [] });
+  const said = exportConditions({ validity, conflicts: merged?.conflicts ?? [], failure: await failureOfImports(run, entries) });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
   if (!conditions) return;

@@ -2,17 +2,16 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. What is
  * there is read from the cluster in each run, and every write has preconditions: a run that is repeated finds nothing to write.
  */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isInvalid, isNotFound } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { changedConditions } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { planDerivedService } from '#shared/clusterset/derived-service.ts';
-import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import { type DerivedServicePlan, planDerivedService } from '#shared/clusterset/derived-service.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
-import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
@@ -20,8 +19,9 @@ import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { saveReport } from './found-report.ts';
+import { tellExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
-import { readSources } from './import-sources.ts';
+import { readSources, type Sources } from './import-sources.ts';
 import { writeImportedSlices } from './imported-slices-writes.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
@@ -46,16 +46,19 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  const [takesImports, { merged, sources }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  const [takesImports, { merged, sources, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
   if (!takesImports) return ok;
   await findPreview(run, merged, sources);
-  return afterSilence(run, sources);
+  return afterSilence(run, { sources, metaOf });
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const { deps, meta, namespace, name } = run;
-  const [takesImports, { merged, sources, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  if (takesImports === undefined) return ok;
+  const { meta, namespace, name } = run;
+  const [takesImports, { merged, sources, entries, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  if (takesImports === undefined) {
+    await tellExports(run, entries, undefined);
+    return ok;
+  }
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
   const { set } = meta.clusterset;
@@ -64,7 +67,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
-    deps.log.warn('a ServiceImport of another implementation stands in the way', { cluster: meta.id, namespace, service: name });
+    await tellExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
@@ -72,7 +75,10 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     const { uid = '', resourceVersion = '' } = plan.object.metadata;
     await api.delete('ServiceImport', namespace, name, { uid, resourceVersion });
   }
-  if (!wanted || plan.kind === 'delete') return ok;
+  if (!wanted || plan.kind === 'delete') {
+    await tellExports(run, entries, undefined);
+    return ok;
+  }
   const serviceImport =
     plan.kind === 'create'
       ? await api.create('ServiceImport', body(plan.draft))
@@ -82,18 +88,26 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before });
   if (!derived) return ok;
+  if ('reason' in derived) {
+    await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
+    const { isInTheWay, message } = derived;
+    await tellExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
+    return ok;
+  }
   const withAddresses = await writeAddresses(run, api, { merged: wanted, serviceImport, derived });
   const written = await writeImportedSlices(run, api, { merged: wanted, sources, metaOf, derived });
-  await writeStatus(run, api, wanted, withAddresses);
-  return written.kind === 'ok' ? afterSilence(run, sources) : written;
+  await writeStatus(run, api, withAddresses, importStatus(wanted));
+  await tellExports(run, entries, undefined);
+  return written.kind === 'ok' ? afterSilence(run, { sources, metaOf }) : written;
 }
 
 /**
- * What a silent source has changed meanwhile is owed until its word counts again: its own wake-ups have found it silent. Asked less and less often, for
- * it may be gone for good.
+ * What a silent source has changed meanwhile is owed until its word counts again: its own wake-ups have found it silent. Once its record says that it is
+ * silent, its return wakes the import; until then the run comes again.
  */
-function afterSilence({ rounds }: ClustersetRun, sources: readonly ImportSource[]): Outcome {
-  const silent = sources.filter((source) => source.state === 'silent').map((source) => source.cluster);
+function afterSilence({ rounds }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
+  const isRecorded = (cluster: string): boolean => metaOf.get(cluster)?.source?.state === 'silent';
+  const silent = sources.filter(({ cluster, state }) => state === 'silent' && !isRecorded(cluster)).map((source) => source.cluster);
   if (silent.length === 0) return ok;
   const waitSeconds = Math.min(firstLookSeconds * 2 ** Math.min(rounds, 5), longestLookSeconds);
   return { kind: 'postponed', reason: `source is silent: ${silent.join(', ')}`, waitSeconds };
@@ -117,19 +131,35 @@ interface Derived {
   readonly current: Service | undefined;
 }
 
+/** Why the import is not ready, for its status. */
+interface NotReady {
+  readonly reason: 'Pending' | 'IPFamilyNotSupported';
+  readonly message: string;
+  readonly isInTheWay: boolean;
+}
+
 /** Undefined: there is none to write slices for now. */
-async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | undefined> {
+async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | NotReady | undefined> {
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'Service';
-    run.deps.log.warn('a Service that the hub did not make has the name of a derived Service', {
-      cluster: run.meta.id,
-      service: to.current?.metadata.name,
-    });
-    return undefined;
+    return { reason: 'Pending', message: `Service ${to.current?.metadata.name} is there that the hub did not make`, isInTheWay: true };
   }
   run.assertTimeToWrite();
+  try {
+    return await writeService(run, api, plan);
+  } catch (error) {
+    if (!isInvalid(error, 'spec.ipFamilies')) throw error;
+    return { reason: 'IPFamilyNotSupported', message: `the cluster has none of ${to.merged.spec.ipFamilies.join(', ')}`, isInTheWay: false };
+  }
+}
+
+async function writeService(
+  run: ClustersetRun,
+  api: ClusterApi,
+  plan: DerivedServicePlan & { readonly kind: 'create' | 'update' | 'recreate' },
+): Promise<Service> {
   if (plan.kind === 'update') return api.replace('Service', plan.object);
   if (plan.kind === 'recreate') {
     const { uid = '', resourceVersion = '', name } = plan.object.metadata;
@@ -153,11 +183,16 @@ async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, ser
   return api.replace('ServiceImport', plan.object);
 }
 
-async function writeStatus(run: ClustersetRun, api: ClusterApi, merged: MergedExports, { metadata, status }: ServiceImport): Promise<void> {
+interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
+  readonly notReady?: NotReady;
+}
+
+async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
+  const { clusters, endpointSliceObjects, notReady } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const ready = [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }] as const;
-  const conditions = changedConditions(ready, { generation: metadata.generation, conditions: status?.conditions }, now);
-  const { clusters, endpointSliceObjects } = importStatus(merged);
+  const { reason = 'Ready', message = '' } = notReady ?? {};
+  const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
+  const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
   if (!conditions && isSaid) return;
   run.assertTimeToWrite();

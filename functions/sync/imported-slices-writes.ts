@@ -5,13 +5,13 @@ import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import { project } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { reportOf } from './found-report.ts';
+import { livePods } from './import-sources.ts';
 
 export interface ToWrite {
   readonly merged: MergedExports;
@@ -35,6 +35,8 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, {
   const final = braked.length > 0 ? planWith(confirmed) : plan;
   await carryOut(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
+  const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
+  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
   if (plan.leftOut.length > 0)
     deps.log.warn('addresses left out of an import', {
       cluster: meta.id,
@@ -44,8 +46,14 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, {
     });
   // What was not believed is owed until the snapshot has caught up.
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
-  return isDoubtful ? { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(deps).sync.doubtSeconds } : ok;
+  if (isDoubtful) return { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(deps).sync.doubtSeconds };
+  if (plan.held.length === 0) return ok;
+  deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
+  return { kind: 'postponed', reason: `no other source is ready: slices of ${plan.held.join(', ')} stay`, waitSeconds: heldSeconds };
 }
+
+/** The eviction itself needs no wake-up: a source that becomes ready brings its own. This is for the metric, whose alarm would end otherwise. */
+const heldSeconds = 300;
 
 function takesMuchAway({ deps }: ClustersetRun, slices: readonly EndpointSlice[], { cluster }: ImportSource, { plans }: ImportedSlicesPlan): boolean {
   const plan = plans.get(cluster);
@@ -69,15 +77,8 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, meta: C
   run.deps.metrics.put('Braked', 1, { cluster: source.cluster });
   const { exported, ...silent } = source;
   if (!meta || !exported) return { ...silent, state: 'silent' };
-  let live: readonly Pod[];
-  try {
-    const api = await run.apiOf(meta);
-    const labels = exported.service.spec?.selector ?? {};
-    ({ items: live } = await api.list('Pod', run.namespace, { labels, keep: (pod): Pod => project('Pod', pod) }));
-  } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source.cluster, error: String(error) });
-    return { ...silent, state: 'silent' };
-  }
+  const live = await livePods(run, meta, exported.service.spec?.selector ?? {});
+  if (!live) return { ...silent, state: 'silent' };
   const known = new Set(exported.pods.map((pod) => pod.metadata.uid));
   return live.every((pod) => known.has(pod.metadata.uid)) ? source : { ...source, exported: { ...exported, pods: live } };
 }
@@ -97,10 +98,12 @@ async function carryOut(
       taken.add(slice.metadata.name);
       run.assertTimeToWrite();
       await api.create('EndpointSlice', slice);
+      run.written.slices++;
     }
     for (const slice of update) {
       run.assertTimeToWrite();
       await api.replace('EndpointSlice', slice);
+      run.written.slices++;
     }
   }
   const gone = [...types.flatMap((t) => t.delete), ...[...plans.values()].flatMap((plan) => plan.unsupported), ...withdrawn];
@@ -108,5 +111,6 @@ async function carryOut(
     const { name, uid = '', resourceVersion = '' } = metadata;
     run.assertTimeToWrite();
     await api.delete('EndpointSlice', run.namespace, name, { uid, resourceVersion });
+    run.written.slices++;
   }
 }

@@ -15,6 +15,8 @@ export interface RunResult extends FinishedRun {
   readonly server?: ServerState;
   readonly api?: ClusterApi;
   readonly inputs?: Inputs;
+  /** Of an import: the slices that were written, and for how long its wake-up waited for other changes. */
+  readonly imported?: { readonly slices: number; readonly batchMs: number };
   /** For the history: what the outcomes do not say, and why the run was not admitted. */
   readonly notes?: readonly string[];
   readonly heldBack?: string | undefined;
@@ -29,13 +31,15 @@ interface Times {
   readonly endedMs: number;
 }
 
-export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
+export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server, imported }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
   const { cluster } = key;
   const all = [...outcomes.values()];
-  const wrote = (server?.writes.Endpoints ?? 0) + (server?.writes.EndpointSlice ?? 0);
+  const slices = (server?.writes.EndpointSlice ?? 0) + (imported?.slices ?? 0);
+  const wrote = (server?.writes.Endpoints ?? 0) + slices;
   deps.metrics.put('SyncDuration', endedMs - beganMs, { cluster });
   if (server?.writes.Endpoints) deps.metrics.put('WritesEndpoints', server.writes.Endpoints, { cluster });
-  if (server?.writes.EndpointSlice) deps.metrics.put('WritesSlices', server.writes.EndpointSlice, { cluster });
+  if (slices > 0) deps.metrics.put('WritesSlices', slices, { cluster });
+  if (imported && imported.slices > 0) deps.metrics.put('WritesImports', imported.slices, { cluster });
   if (server?.writesOptIn) deps.metrics.put('WritesOptIn', server.writesOptIn, { cluster });
   const waiting = all.filter((o) => o.kind === 'postponed').length;
   const failed = all.filter((o) => o.kind === 'failed');
@@ -43,7 +47,9 @@ export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server }: Ru
   if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
   if (waiting + failed.length === 0) {
     deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
-    if (wrote > 0 && dueMs !== undefined) reportLatency(deps, cluster, Math.max(0, endedMs - dueMs));
+    if (wrote === 0 || dueMs === undefined) return;
+    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - dueMs + imported.batchMs), { cluster });
+    else reportLatency(deps, cluster, Math.max(0, endedMs - dueMs));
   }
   for (const { error } of failed) deps.log.warn('sync failed', { ...key, error });
 }

@@ -28,16 +28,18 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
   for (let runs = 1; ; runs++) {
     const beganMs = deps.now();
     const besideClaim = runs === 1 ? reads : undefined;
+    // When the relay saw the change that a later run is for is not known.
+    const observedAtMs = runs === 1 ? message.observedAtMs : undefined;
     const run =
-      (await reconcileClusterset(deps, claim, deadlineMs)) ?? (await reconcileService(deps, { claim, carriedOver, besideClaim, deadlineMs }));
+      (await reconcileClusterset(deps, { claim, deadlineMs, observedAtMs })) ??
+      (await reconcileService(deps, { claim, carriedOver, besideClaim, deadlineMs }));
     if (run === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;
     }
     const endedMs = deps.now();
     const mayContinue = runs < maxRuns && endedMs - startedMs < maxHoldMs && deadlineMs - endedMs > 2 * reserveMs;
-    // When the relay saw the change that a later run is for is not known.
-    report(deps, service, run, { dueMs: runs === 1 ? message.observedAtMs : undefined, beganMs, endedMs });
+    report(deps, service, run, { dueMs: observedAtMs, beganMs, endedMs });
     const history = await keepHistory(deps, { claim, result: run, ...timesOf(message, run, runs === 1), beganMs, endedMs });
     const { next, gaveUp } = await finishWork(deps, claim, { ...run, history }, mayContinue);
     await reportGivenUp(deps, service, run, gaveUp);

@@ -78,6 +78,43 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periods: 15,
     meaning: 'what we compute is not what the cluster’s own controllers wrote',
   }),
+  on('SourceSilent', 'SourcesSilent', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    periods: 5,
+    meaning: 'the endpoints of a cluster that exports stay in the others as they were',
+  }),
+  on('SourceEvicted', 'SourcesEvicted', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    meaning: 'a cluster that exports is gone, and its endpoints are taken from the others',
+  }),
+  on('EvictionHeld', 'EvictionsHeld', 'Sum', {
+    severity: 'page',
+    threshold: 0,
+    periodMinutes: 5,
+    periods: 3,
+    datapoints: 2,
+    meaning: 'a cluster that exports is gone, and nothing is there to take its traffic',
+  }),
+  on('ExportRefused', 'ExportsRefused', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'a ServiceExport is not valid',
+  }),
+  on('ImportBlocked', 'ImportsBlocked', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'an object of another owner has the name of an import',
+  }),
+  on('AddressCollision', 'AddressCollisions', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'two clusters export the same address',
+  }),
   // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
   on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {

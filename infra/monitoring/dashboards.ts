@@ -4,6 +4,7 @@
  */
 import { type ClusterMetrics, type MetricName, objectiveMs, perCluster, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetricName, upstreamLabels } from '#shared/contract/upstream-metrics.ts';
+import { clustersetRow } from './clusterset-row.ts';
 import type { FunctionRole, QueueRole, Series, Statistic } from './series.ts';
 
 export interface Dashboard {
@@ -124,6 +125,7 @@ export const fleetDashboard: Dashboard = {
         ]),
       ],
     },
+    clustersetRow,
     {
       title: 'As kube-controller-manager counts it',
       widgets: [

@@ -2,20 +2,29 @@ import type { ApiFailure } from '#shared/kube/types.ts';
 
 const longestRetryAfterSeconds = 300;
 
+type FailureOptions = Partial<Omit<ApiFailure, 'message'>> & {
+  readonly fields?: readonly string[];
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+};
+
 /** A call to a cluster's API that failed. Read it through the predicates below, never by its text. */
 export class ClusterApiError extends Error implements ApiFailure {
   override readonly name = 'ClusterApiError';
   readonly status: number;
   readonly reason: string | undefined;
   readonly causes: readonly string[];
+  /** `details.causes[].field` of the Status body. */
+  readonly fields: readonly string[];
   /** From the Retry-After header or the Status body, in seconds; bounded, as some proxy's wrong one must not silence us. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, failure: Partial<Omit<ApiFailure, 'message'>> & { retryAfterSeconds?: number | undefined; cause?: unknown }) {
+  constructor(message: string, failure: FailureOptions) {
     super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
     this.status = failure.status ?? 0;
     this.reason = failure.reason;
     this.causes = failure.causes ?? [];
+    this.fields = failure.fields ?? [];
     this.retryAfterSeconds = failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, longestRetryAfterSeconds);
   }
 }
@@ -25,6 +34,10 @@ export const isNotFound = (e: unknown): boolean => e instanceof ClusterApiError 
 export const isConflict = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason !== 'AlreadyExists';
 export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
 export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
+
+/** The server's validation refuses the object for this field, or for what is in it. */
+export const isInvalid = (e: unknown, field: string): boolean =>
+  e instanceof ClusterApiError && e.status === 422 && e.fields.some((f) => f.startsWith(field));
 
 /** The reason of a call that we gave up ourselves. */
 export const timedOut = 'TimedOut';

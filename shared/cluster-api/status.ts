@@ -22,6 +22,7 @@ export function errorOfStatus(status: Status, retryAfterSeconds?: number): Clust
     status: status.code ?? 500,
     ...(status.reason && { reason: status.reason }),
     causes: (status.details?.causes ?? []).flatMap((c) => c.reason ?? []),
+    fields: (status.details?.causes ?? []).flatMap((c) => c.field ?? []),
     retryAfterSeconds: retryAfterSeconds ?? (status.details?.retryAfterSeconds || undefined),
   });
 }

@@ -12,6 +12,7 @@ import { decodeMode, decodeModeSwitch, decodeOptIn, decodeWithdraws, isRegistere
 import { decodeReadiness, type Readiness } from './readiness.ts';
 import { decodeRelay, type RelayState } from './relay-state.ts';
 import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
+import { decodeSource, type SourceRecord } from './source-record.ts';
 import { decodeWriterConflict } from './writer-conflict.ts';
 
 export interface QueueUrls {
@@ -42,6 +43,8 @@ export interface ClusterRecord extends CircuitState {
   /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
   readonly withdrawsOptIn: boolean;
   readonly clusterset: ClustersetMembership;
+  /** As a source of the other clusters' imports; undefined: it is fresh, or exports nothing. */
+  readonly source: SourceRecord | undefined;
   readonly settings: ClusterSettings;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
@@ -96,6 +99,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     optInSince: number(optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
     clusterset,
+    source: decodeSource(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
     queues: text(access, 'queues'),
     api: text(access, 'api'),

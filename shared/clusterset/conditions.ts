@@ -8,8 +8,13 @@ export interface ExportStanding {
   readonly validity: ExportValidity;
   /** Of all exports of the name together; none for one that is not valid. */
   readonly conflicts: readonly Conflict[];
-  /** Why the export has not come to its importers; undefined: it has. */
-  readonly failure?: { readonly reason: 'Pending' | 'Failed' | 'ImportNotOurs'; readonly message: string } | undefined;
+  /** Why the export has not come to each of its importers; undefined: it has. */
+  readonly failure?: ExportFailure | undefined;
+}
+
+export interface ExportFailure {
+  readonly reason: 'Pending' | 'Failed' | 'ImportNotOurs';
+  readonly message: string;
 }
 
 /** The conditions of a ServiceExport (MC-3, MC-14). */
@@ -21,7 +26,7 @@ export function exportConditions({ validity, conflicts, failure }: ExportStandin
       : { type: 'Valid', status: 'False', reason: validity.reason, message: validity.message },
     validity.valid && !failure
       ? { type: 'Ready', status: 'True', reason: 'Exported', message: '' }
-      : { type: 'Ready', status: 'False', reason: failure?.reason ?? 'Failed', message: failure?.message ?? 'the export is not valid' },
+      : { type: 'Ready', status: 'False', reason: failure?.reason ?? 'Failed', message: shortened(failure?.message ?? 'the export is not valid') },
     conflict
       ? {
           type: 'Conflict',

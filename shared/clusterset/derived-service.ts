@@ -13,7 +13,7 @@ export type DerivedServicePlan =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'create'; readonly draft: DerivedDraft }
   | { readonly kind: 'update'; readonly object: Service }
-  /** Headless or not is settled when a Service is made: it is deleted first, and its slices go with it. */
+  /** Headless or not, and the first family, are settled when a Service is made: it is deleted first, and its slices go with it. */
   | { readonly kind: 'recreate'; readonly object: Service; readonly draft: DerivedDraft }
   /** A Service of that name that we did not make: it is left alone, and reported. */
   | { readonly kind: 'not-ours' };
@@ -36,7 +36,8 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   if (!isDerivedFrom(current, serviceImport)) return { kind: isLeftover(current, serviceImport) ? 'unchanged' : 'not-ours' };
   // Its end is under way, and its own deletion wakes the import again.
   if (current.metadata.deletionTimestamp) return { kind: 'unchanged' };
-  if (hasClusterIPNone(current) !== (draft.spec.clusterIP === 'None')) return { kind: 'recreate', object: current, draft };
+  if (hasClusterIPNone(current) !== (draft.spec.clusterIP === 'None') || isOfOtherFamily(current, draft))
+    return { kind: 'recreate', object: current, draft };
   if (isAsDrafted(current, draft)) return { kind: 'unchanged' };
   const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
   // What the merge says nothing of goes, or it would stay from a former merge; and a selector would give it the built-in controllers' slices.
@@ -55,6 +56,10 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
     },
   };
 }
+
+/** Of both families the first one is the cluster's choice. */
+const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
+  draft.spec.ipFamilies !== undefined && spec?.ipFamilies !== undefined && spec.ipFamilies[0] !== draft.spec.ipFamilies[0];
 
 /** By uid: one that a former import of the name has left behind is not its own. By both labels, without which the admission policies let no change pass. */
 export const isDerivedFrom = (service: Service, serviceImport: Pick<ServiceImport, 'metadata'>): boolean =>

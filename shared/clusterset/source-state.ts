@@ -48,25 +48,30 @@ export interface Step {
 }
 
 export interface SetToStep {
-  readonly sources: readonly { readonly source: Source; readonly witness: Witness }[];
-  readonly policy: SilencePolicy;
+  /** Every cluster of the set: one that only imports is heard, or not, as the others are. */
+  readonly members: readonly { readonly source: Source; readonly witness: Witness; readonly policy: SilencePolicy }[];
   readonly nowMs: number;
 }
 
-/** One minute's look at every source of a set (MC-71, MC-72). */
-export function stepSources({ sources, policy, nowMs }: SetToStep): readonly Step[] {
-  const silent = sources.filter(({ witness }) => !isFresh(witness, nowMs)).length;
+/** One minute's look at a set (MC-71, MC-72). What is not fresh any more becomes so again by its own heartbeats alone (`hasReturned`). */
+export function stepSources({ members, nowMs }: SetToStep): readonly Step[] {
+  const silent = members.filter(({ witness }) => !isFresh(witness, nowMs)).length;
   // More clusters than that do not fail at once: it is the hub that does not hear.
-  const isUs = silent * 2 > sources.length;
-  return sources.map(({ source, witness }): Step => {
-    if (isFresh(witness, nowMs)) return { source: inState(source, 'fresh', nowMs) };
-    // One that was evicted stays so until its first word: anything else would let its endpoints flap.
-    if (source.state === 'evicted') return { source };
+  const isUs = silent * 2 > members.length;
+  return members.map(({ source, witness, policy }): Step => {
+    if (isFresh(witness, nowMs) || source.state === 'evicted') return { source };
     const held = inState(source, 'silent', nowMs);
     if (!mayEvict(witness, policy, nowMs)) return { source: held };
     return isUs ? { source: held, heldFor: 'half the set is silent' } : { source: inState(source, 'evicted', nowMs) };
   });
 }
+
+/**
+ * Does a heartbeat bring the source back? `before`: without that heartbeat. The first one after a silence does not: a relay sends it before its lists, and
+ * what the snapshot has until these are applied is what was there before the silence.
+ */
+export const hasReturned = (state: SourceState, before: Omit<Witness, 'apiAnswers'>, nowMs: number): boolean =>
+  state !== 'fresh' && isFresh(before, nowMs);
 
 const inState = (source: Source, state: SourceState, nowMs: number): Source =>
   source.state === state ? source : { ...source, state, sinceMs: nowMs };

@@ -44,7 +44,8 @@ export const metrics = {
   Braked: { unit: 'Count', help: 'runs that asked the API before taking away many endpoints' },
   Bounced: { unit: 'Count', help: 'wake-ups that met a live lease' },
   WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },
-  WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices, those for Services that opt in included' },
+  WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices, those for Services that opt in and for imports included' },
+  WritesImports: { unit: 'Count', help: 'of WritesSlices those of slices of imports' },
   WritesOptIn: { unit: 'Count', help: 'of WritesSlices those of slices for Services that opt in' },
   HandOverDeletes: { unit: 'Count', help: 'slices and Endpoints deleted that another writer of a Service had left' },
   OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service cannot be followed' },
@@ -62,6 +63,16 @@ export const metrics = {
   GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
   IncarnationBumped: { unit: 'Count', help: 'the cluster was restored or made anew' },
   WriterConflict: { unit: 'Count', help: '1 while somebody else writes our objects' },
+  SourcesSilent: { unit: 'Count', help: '1 for a cluster that exports and is silent or in doubt: its endpoints stay in the others as they are' },
+  SourcesEvicted: { unit: 'Count', help: '1 for a cluster that exports and is gone: its endpoints are taken from the others' },
+  ImportLatency: {
+    unit: 'Milliseconds',
+    help: 'relay of a source has seen the change (and its batch period is over) to an importer has accepted the slices, importBatchSeconds included',
+  },
+  ExportsRefused: { unit: 'Count', help: 'runs of a ServiceExport that is not valid: its Valid condition says why' },
+  ImportsBlocked: { unit: 'Count', help: 'runs of an import that left it alone: an object of another owner has the name' },
+  AddressCollisions: { unit: 'Count', help: 'addresses left out of an import: another source has them on the same port' },
+  EvictionsHeld: { unit: 'Count', help: 'evictions that are due and not made: half of the set is silent, or nothing else of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };
 
 export type MetricName = keyof typeof metrics;

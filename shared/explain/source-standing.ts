@@ -17,8 +17,17 @@ export function sourceStanding(record: ClusterRecord, now: number): SourceStandi
   const { heartbeatAtMs } = record.relay;
   const isPaused = record.mode === 'paused';
   if (isDeregistered(record)) return { state: 'left', why: 'the cluster was taken out of the fleet: its endpoints are withdrawn' };
-  if (isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now)) return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
-  const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${kept}` });
+  const { source } = record;
+  if (source?.state === 'evicted')
+    return {
+      state: 'evicted',
+      why: `relay and API are both silent since ${timeText(source.sinceMs, now)}: its endpoints go where another source is ready`,
+    };
+  const isHeard = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
+  if (isHeard && source?.state !== 'silent') return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
+  const what = source?.answers ? 'its API answers, and imports take its pods from there' : kept;
+  const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${what}` });
+  if (isHeard) return silent('its relay has just come back, and is believed from its second heartbeat on');
   if (isPaused) return silent('an operator has paused the cluster');
   if (heartbeatAtMs === 0) return silent('its relay has not been heard of yet');
   if (now - heartbeatAtMs > silentAfterMs) return silent(`its relay was heard last ${timeText(heartbeatAtMs, now)}`);

@@ -11,6 +11,8 @@ export interface SetKey {
 export interface SetEntries {
   /** By cluster, what its export run has found last, as text (shared/clusterset's ExportedService). A cluster that exports no more is not there. */
   readonly faces: ReadonlyMap<string, string>;
+  /** By importing cluster, why its import could not be made, as text (ExportFailure); one whose import is as it should be is not there. */
+  readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
 }
@@ -22,11 +24,9 @@ export async function readSetEntries(table: Table, { set, namespace, name }: Set
 }
 
 function entriesOf(name: string, items: readonly Item[]): SetEntries {
-  const faces = items.flatMap((item) => {
-    const { cluster } = partsOf(item);
-    return cluster === undefined ? [] : [[cluster, item[face] as string] as const];
-  });
-  return { faces: new Map(faces), winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined };
+  const textsOf = (entry: Entry): ReadonlyMap<string, string> =>
+    new Map(items.flatMap((item) => (partsOf(item).entry === entry ? [[partsOf(item).cluster, item[face] as string] as const] : [])));
+  return { faces: textsOf('E'), failures: textsOf('I'), winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined };
 }
 
 /** The names that are exported in a namespace, or were. */
@@ -47,6 +47,21 @@ export async function saveFace(table: Table, key: SetKey, cluster: string, text:
   else await table.put({ ...at, [face]: text });
 }
 
+/** By the import run of the cluster alone, under its lease. */
+export async function saveImportFailure(table: Table, key: SetKey, importer: string, text: string | undefined): Promise<void> {
+  const at = setKey(key.set, key.namespace, failureOf(key.name, importer));
+  if (text === undefined) await table.delete(at);
+  else await table.put({ ...at, [face]: text });
+}
+
+/** Of an importer that leaves. Resolves to the names that it had something to say of. */
+export async function forgetImportFailures(table: Table, set: string, namespace: string, importer: string): Promise<readonly string[]> {
+  const parts = (await table.query(setOf(set, namespace))).map(partsOf);
+  const names = parts.filter(({ entry, cluster }) => entry === 'I' && cluster === importer).map(({ name }) => name);
+  for (const name of names) await saveImportFailure(table, { set, namespace, name }, importer, undefined);
+  return names;
+}
+
 /** False: another run has named a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, winnerOf(key.name));
@@ -55,9 +70,13 @@ export async function saveWinner(table: Table, key: SetKey, text: string, before
 
 const face = 'f';
 const faceOf = (name: string, cluster: string): string => `${name}#E#${cluster}`;
+const failureOf = (name: string, importer: string): string => `${name}#I#${importer}`;
 const winnerOf = (name: string): string => `${name}#W`;
 
-function partsOf({ sk }: Item): { readonly name: string; readonly cluster: string | undefined } {
-  const [name = '', what, cluster] = sk.split('#');
-  return { name, cluster: what === 'E' ? cluster : undefined };
+/** An export, the failure of an import, or the winner. */
+type Entry = 'E' | 'I' | 'W';
+
+function partsOf({ sk }: Item): { readonly name: string; readonly entry: Entry; readonly cluster: string } {
+  const [name = '', entry, cluster = ''] = sk.split('#');
+  return { name, entry: entry as Entry, cluster };
 }

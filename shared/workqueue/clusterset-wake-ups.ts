@@ -15,7 +15,10 @@ export async function clustersetWakeUps(table: Table, { id, clusterset }: Cluste
   if (!importsAnything({ clusterset })) return exports;
   const namespaces = (await readObjects(store, 'Namespace', '')).filter(isAlive);
   const imports = await concurrently(8, namespaces, async ({ name }) =>
-    (await namesInSet(table, clusterset.set, name)).map((exported) => wakeNow(name, importWork(exported))),
+    (await namesInSet(table, clusterset.set, name)).map((exported) => ({ namespace: name, name: exported })),
   );
-  return [...exports, ...imports.flat()];
+  // One that nothing exports, and that the index of the set does not know any more, is withdrawn by its run (MC-83).
+  const made = (await readObjects(store, 'ServiceImport', '')).filter(isAlive);
+  const all = new Map([...imports.flat(), ...made].map(({ namespace, name }) => [`${namespace}/${name}`, wakeNow(namespace, importWork(name))]));
+  return [...exports, ...all.values()];
 }

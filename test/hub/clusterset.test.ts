@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { saveSource } from '#shared/clusters/source-record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');
@@ -152,20 +155,137 @@ describe('a service that two clusters export', () => {
 });
 
 describe('a source cluster', () => {
-  it('a source whose relay is silent keeps its slices as they are, and catches up when it is heard again (MC-70)', async () => {
+  const silent = (world: SetWorld, id: string): void => {
+    world.of(id).isHeard = false;
+    world.of(id).apiAnswers = false;
+  };
+  /** As a relay does: what it has missed comes as lists. */
+  const heardAgain = async (world: SetWorld, id: string): Promise<void> => {
+    world.of(id).isHeard = true;
+    world.of(id).apiAnswers = true;
+    await world.of(id).sendHeartbeat(world.nowMs);
+    await world.of(id).sendList('Pod', `again-${world.nowMs}`);
+  };
+
+  it('a source that is silent keeps its slices as they are, and catches up when it is heard again (MC-70)', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
     await world.pass(10);
-    world.of('b').isHeard = false;
+    silent(world, 'b');
     world.of('b').store.remove('Pod', 'shop', 'web-1');
     await world.pass(600);
     world.of('c').store.remove('Pod', 'shop', 'web-1');
     await world.pass(10);
     expect(seen(world, 'a')).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 true', 'c 10.3.0.2 true']);
-    world.of('b').isHeard = true;
-    await world.of('b').sendHeartbeat(world.nowMs);
-    await world.of('b').sendList('Pod', 'again');
-    await world.pass(10);
+    expect(world.metrics.get('SourcesSilent')).toBeGreaterThan(0);
+    await heardAgain(world, 'b');
+    await world.pass(40);
     expect(seen(world, 'a')).toEqual(['b 10.2.0.2 true', 'c 10.3.0.2 true']);
+  });
+
+  it('a source that is silent costs its importers no run: its return wakes them', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(70);
+    silent(world, 'b');
+    await world.pass(300);
+    const before = world.of('a').calls;
+    await world.pass(3_600);
+    expect(world.of('a').calls).toBe(before);
+  });
+
+  it('a source whose relay alone is silent is looked at each minute by the hub itself (MC-71)', async () => {
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0', { silence: 'evictAfter', evictAfterSeconds: 60 }),
+      c: exporter('10.3.0'),
+    });
+    await world.pass(10);
+    world.of('b').isHeard = false;
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(180);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.2 true', 'b 10.2.0.3 true', ...both.slice(2)]);
+    world.of('b').store.apply(pod('web-3', '10.2.0.3', false));
+    await world.pass(70);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.2 true', 'b 10.2.0.3 false', ...both.slice(2)]);
+    expect(world.metrics.get('SourcesEvicted')).toBe(0);
+  });
+
+  it('a source whose first lists are missing is not looked at: its history may be another one (MC-76)', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    world.of('b').isHeard = false;
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.table.update(metaKey('b'), { set: { synced_Pod: 0 } });
+    await world.pass(400);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  const evicting = (ip: string): MemberOptions => exporter(ip, { silence: 'evictAfter', evictAfterSeconds: 60 });
+
+  it('a source that is gone is evicted by policy, and is back soon after it is heard (MC-71)', async () => {
+    const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });
+    await world.pass(10);
+    const ofC = () => slicesIn(world, 'a').filter((s) => s.metadata.labels?.[labelSourceCluster] === 'c');
+    const before = ofC();
+    silent(world, 'b');
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both);
+    await world.pass(90);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    expect(importIn(world, 'a')?.status?.clusters).toEqual([{ cluster: 'b' }, { cluster: 'c' }]);
+    await world.pass(600);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    await heardAgain(world, 'b');
+    await world.pass(35);
+    expect(seen(world, 'a')).toEqual(both);
+    expect(ofC()).toEqual(before);
+    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).toHaveProperty('source');
+    await world.pass(120);
+    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).not.toHaveProperty('source');
+  });
+
+  it('a source that returns is imported again although the batch that has heard it ends before its wake-ups', async () => {
+    const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });
+    await world.pass(10);
+    silent(world, 'b');
+    await world.pass(240);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    const { source } = (await readCluster(world.table, 'b')) as ClusterRecord;
+    await heardAgain(world, 'b');
+    await world.pass(1);
+    expect(source).toMatchObject({ state: 'evicted' });
+    const returned = { state: 'fresh', sinceMs: world.nowMs, owesWaking: true } as const;
+    expect(await saveSource(world.table, { id: 'b', source }, returned)).toBe(true);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    await world.pass(70);
+    expect(seen(world, 'a')).toEqual(both);
+  });
+
+  it('a source is not evicted that alone has a ready endpoint, until another one has (MC-72)', async () => {
+    const c = exporter('10.3.0', { given: [pod('web-1', '10.3.0.1', false), pod('web-2', '10.3.0.2', false)] });
+    const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c });
+    await world.pass(10);
+    silent(world, 'b');
+    await world.pass(600);
+    expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'c 10.3.0.1 false', 'c 10.3.0.2 false']);
+    expect(world.metrics.get('EvictionsHeld')).toBeGreaterThan(0);
+    world.of('c').store.apply(pod('web-1', '10.3.0.1'));
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['c 10.3.0.1 true', 'c 10.3.0.2 false']);
+  });
+
+  it('a source is not evicted while more than half of the set is silent, and a paused one never (MC-72)', async () => {
+    const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0'), d: evicting('10.4.0') });
+    await world.pass(10);
+    const all = seen(world, 'a');
+    for (const id of ['b', 'c', 'd']) silent(world, id);
+    await world.pass(600);
+    expect(seen(world, 'a')).toEqual(all);
+    expect(world.metrics.get('EvictionsHeld')).toBeGreaterThan(0);
+    await switchMode(world.table, 'b', 'paused', world.nowMs);
+    for (const id of ['c', 'd']) await heardAgain(world, id);
+    await world.pass(600);
+    expect(seen(world, 'a')).toEqual(all);
   });
 
   it('a source whose API cannot be asked is imported all the same: the importer asks its own', async () => {
@@ -310,6 +430,101 @@ describe('an importing cluster', () => {
     await world.pass(60);
     expect([world.of('a').store.get('ServiceImport', 'shop', 'web'), world.of('d').store.get('Service', 'shop', derived)]).toEqual(before);
     expect(seen(world, 'd')).toEqual([]);
+  });
+
+  const theirs = {
+    ...object('ServiceImport', { uid: 'theirs' }, { spec: { type: 'ClusterSetIP', ports: [] } }),
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  } as RawObject;
+  const readyMessage = (world: SetWorld, id: string) =>
+    (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready')?.message;
+  const failuresIn = (world: SetWorld) => world.table.dump().filter(({ sk }) => sk.includes('#I#'));
+
+  it('an importer that cannot make its import has that said on every export, until it can (MC-80)', async () => {
+    const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), c: exporter('10.3.0'), d: importer });
+    await world.pass(20);
+    for (const id of ['b', 'c']) {
+      expect(conditions(world, id)).toMatchObject({ Valid: 'True Valid', Ready: 'False ImportNotOurs' });
+      expect(readyMessage(world, id)).toBe('cluster "a": a ServiceImport of another implementation has the name');
+    }
+    expect(seen(world, 'd')).toEqual(both);
+    for (const { writes } of world.members.values()) writes.length = 0;
+    await world.pass(600);
+    for (const { writes } of world.members.values()) expect(writes).toEqual([]);
+    world.of('a').store.remove('ServiceImport', 'shop', 'web');
+    await world.pass(20);
+    expect(seen(world, 'a')).toEqual(both);
+    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Ready: 'True Exported' });
+    expect(failuresIn(world)).toEqual([]);
+  });
+
+  it('an importer with a Service of a user’s under the derived name says so in the import’s status', async () => {
+    const users = { ...service(), metadata: { namespace: 'shop', name: derived, uid: 'theirs' } } as RawObject;
+    const world = await SetWorld.start({ a: { ...importer, given: [namespace, users] }, b: exporter('10.2.0') });
+    await world.pass(20);
+    expect(importIn(world, 'a')?.status).toMatchObject({ conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }] });
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
+  });
+
+  it('an importer that is taken out has no say on the exports any more', async () => {
+    const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), d: importer });
+    await world.pass(20);
+    expect(failuresIn(world)).toHaveLength(1);
+    await drainCluster(world.table, 'a', world.nowMs);
+    await world.pass(400);
+    expect(failuresIn(world)).toEqual([]);
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
+  });
+
+  it('an importer without the family of the exports says so in the import’s status, and tries no more', async () => {
+    const only6 = service({ clusterIP: 'fd00::9', ipFamilies: ['IPv6'] });
+    const world = await SetWorld.start({
+      a: { ...importer, families: ['IPv4'] },
+      b: exporter('10.2.0', { given: [only6, pod('web-1', 'fd00::1')] }),
+    });
+    await world.pass(70);
+    const { status, spec } = importIn(world, 'a') as ServiceImport;
+    expect(status).toMatchObject({
+      endpointSliceObjects: 'Absent',
+      conditions: [{ type: 'Ready', status: 'False', reason: 'IPFamilyNotSupported' }],
+    });
+    expect(spec.ips).toBeUndefined();
+    expect(derivedIn(world, 'a')).toBeUndefined();
+    const { calls } = world.of('a');
+    await world.pass(600);
+    expect(world.of('a').calls).toBe(calls);
+    expect(world.warnings).not.toContain('sync failed');
+    world.of('b').store.apply(service());
+    world.of('b').store.apply(pod('web-1', '10.2.0.1'));
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    expect(importIn(world, 'a')?.status).toMatchObject({ endpointSliceObjects: 'Present', conditions: [{ status: 'True', reason: 'Ready' }] });
+  });
+
+  it('an importer writes an address that two sources have once, for the one with precedence (MC-84)', async () => {
+    const late = { ...exporter('10.2.0'), given: [namespace, service(), pod('other', '10.2.0.1', false), anExport('2026-02-02T00:00:00Z')] };
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: late });
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    expect(world.metrics.get('AddressCollisions')).toBeGreaterThan(0);
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.2 true', 'c 10.2.0.1 false']);
+  });
+
+  it('an importer is rid of an import that nothing exports and no record knows, by the resync (MC-83)', async () => {
+    const limits = { ...defaultLimits, sweep: { ...defaultLimits.sweep, resyncMinutes: 10 } };
+    const former = {
+      ...theirs,
+      metadata: {
+        ...theirs.metadata,
+        labels: { 'app.kubernetes.io/managed-by': 'fleet-endpoints' },
+        annotations: { 'fleet-endpoints/clusterset': 'default' },
+      },
+    } as RawObject;
+    const world = await SetWorld.start({ a: { ...importer, given: [namespace, former] } }, limits);
+    await world.pass(1_800);
+    expect(importIn(world, 'a')).toBeUndefined();
   });
 
   it('an importer whose API is down holds up no other, and catches up by itself', async () => {

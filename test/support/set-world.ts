@@ -10,6 +10,7 @@ import { sweep } from '#functions/sweep/sweep.ts';
 import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/kube-events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { invalid } from '#infra/local/apiserver/failure.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -33,6 +34,8 @@ import { memoryTable } from './table-memory.ts';
 export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly mode?: Mode;
   readonly given?: readonly RawObject[];
+  /** Of its Services; both where it is left out. */
+  readonly families?: readonly ('IPv4' | 'IPv6')[];
 }
 
 const heartbeatMs = 15_000;
@@ -47,6 +50,8 @@ class Member {
   apiAnswers = true;
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
+  families: readonly string[] = ['IPv4', 'IPv6'];
+  /** Of its API, without the questions for rights. */
   calls = 0;
   readonly #header: EventsHeader;
 
@@ -65,15 +70,31 @@ class Member {
     const inner = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
     const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       (async (...args: A): Promise<R> => {
-        this.calls++;
+        if (verb !== 'rights') this.calls++;
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
-        if (verb !== '') this.writes.push(`${verb} ${String(args[0])}`);
+        if (args[0] === 'Service' && ['create', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
+        if (verb !== '' && verb !== 'rights') this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
       }) as never;
-    const read = ['get', 'list', 'identity', 'allows', 'dryRunCreate'];
+    const read = ['get', 'list', 'identity'];
+    const rights = ['allows', 'dryRunCreate'];
     const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
-    return Object.fromEntries(verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : verb, call)])) as unknown as ClusterApi;
+    return Object.fromEntries(
+      verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call)]),
+    ) as unknown as ClusterApi;
+  }
+
+  /** As the allocator of cluster IPs does. */
+  #refuseOtherFamilies(given: unknown): void {
+    const { metadata, spec } = given as {
+      readonly metadata?: { readonly name: string };
+      readonly spec?: { readonly ipFamilies?: readonly string[] };
+    };
+    const i = (spec?.ipFamilies ?? []).findIndex((family) => !this.families.includes(family));
+    if (i < 0) return;
+    const message = `Invalid value: "${spec?.ipFamilies?.[i]}": not configured on this cluster`;
+    throw invalid('Service', metadata?.name ?? '', [{ field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message }]);
   }
 
   async startRelay(): Promise<void> {
@@ -162,8 +183,9 @@ export class SetWorld {
 
   static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
     const world = new SetWorld(limits);
-    for (const [id, { mode = 'shadow', given = [], ...membership }] of Object.entries(members)) {
+    for (const [id, { mode = 'shadow', given = [], families, ...membership }] of Object.entries(members)) {
       const member = new Member(world, id, given);
+      if (families) member.families = families;
       world.members.set(id, member);
       const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
       await registerCluster(world.table, { id, mode, api }, startAt);

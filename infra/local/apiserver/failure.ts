@@ -11,7 +11,8 @@ export class Refusal extends ClusterApiError {
 
   constructor(code: number, reason: string | undefined, message: string, details?: Details) {
     const causes = (details?.causes ?? []).flatMap((c) => c.reason ?? []);
-    super(message, { status: code, ...(reason && { reason }), causes, retryAfterSeconds: details?.retryAfterSeconds });
+    const fields = (details?.causes ?? []).flatMap((c) => c.field ?? []);
+    super(message, { status: code, ...(reason && { reason }), causes, fields, retryAfterSeconds: details?.retryAfterSeconds });
     this.body = { ...failure, message, ...(reason && { reason }), ...(details && { details }), code };
   }
 }

@@ -156,6 +156,10 @@ describe('the derived Service', () => {
     expect(plan(marked({ clusterIP: 'None', clusterIPs: ['None'] }))).toMatchObject({ kind: 'recreate' });
   });
 
+  it('the derived Service is made again where its first family is another one: the API server lets nobody change it', () => {
+    expect(plan(marked({ clusterIPs: ['fd00::9'], clusterIP: 'fd00::9', ipFamilies: ['IPv6'] }))).toMatchObject({ kind: 'recreate' });
+  });
+
   it('the derived Service that a user has made under that name is left alone', () => {
     expect(plan(marked({}, { ownerReferences: [] }))).toEqual({ kind: 'not-ours' });
     expect(plan(marked({}, { labels: {} }))).toEqual({ kind: 'not-ours' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evictable, isFresh, type SilencePolicy, type Source, stepSources, type Witness } from '#shared/clusterset/source-state.ts';
+import { evictable, hasReturned, isFresh, type SilencePolicy, type Source, stepSources, type Witness } from '#shared/clusterset/source-state.ts';
 
 const minute = 60_000;
 const nowMs = 100 * minute;
@@ -10,8 +10,8 @@ const source = (cluster: string, state: Source['state'] = 'fresh'): Source => ({
 
 /** The named source among three that are heard. */
 function step(witness: Witness, { state = 'fresh', policy = evictAfter }: { state?: Source['state']; policy?: SilencePolicy } = {}) {
-  const others = ['b', 'c', 'd'].map((cluster) => ({ source: source(cluster), witness: heard }));
-  return stepSources({ sources: [{ source: source('a', state), witness }, ...others], policy, nowMs })[0];
+  const others = ['b', 'c', 'd'].map((cluster) => ({ source: source(cluster), witness: heard, policy }));
+  return stepSources({ members: [{ source: source('a', state), witness, policy }, ...others], nowMs })[0];
 }
 
 describe('a source', () => {
@@ -51,15 +51,23 @@ describe('a source', () => {
     expect(step(witness, { state: 'silent', policy })?.source.state).toBe('silent');
   });
 
-  it('a source that was evicted is fresh again with its first synced word, and not before', () => {
-    expect(step({ ...gone, apiAnswers: true }, { state: 'evicted' })?.source).toEqual(source('a', 'evicted'));
-    expect(step(heard, { state: 'evicted' })?.source).toEqual({ cluster: 'a', state: 'fresh', sinceMs: nowMs });
+  it.each(['silent', 'evicted'] as const)('a source that is %s stays so whatever sweep finds: its own heartbeats bring it back', (state) => {
+    expect(step({ ...gone, apiAnswers: true }, { state })?.source).toEqual(source('a', state));
+    expect(step(heard, { state })?.source).toEqual(source('a', state));
+  });
+
+  it('a source has returned with the second heartbeat after its silence: the relay sends the first one before its lists', () => {
+    expect(hasReturned('evicted', { ...heard, heartbeatAtMs: nowMs - 10 * minute }, nowMs)).toBe(false);
+    expect(hasReturned('evicted', { ...heard, heartbeatAtMs: nowMs - 30_000 }, nowMs)).toBe(true);
+    expect(hasReturned('silent', { ...heard, isSynced: false }, nowMs)).toBe(false);
+    expect(hasReturned('silent', { ...heard, isPaused: true }, nowMs)).toBe(false);
+    expect(hasReturned('fresh', heard, nowMs)).toBe(false);
   });
 
   it('a source is not evicted while more than half of the set is silent: it is the hub that does not hear (MC-72)', () => {
-    const sources = ['a', 'b', 'c'].map((cluster) => ({ source: source(cluster, 'silent'), witness: gone }));
-    const all = [...sources, { source: source('d'), witness: heard }];
-    expect(stepSources({ sources: all, policy: evictAfter, nowMs }).map((s) => [s.source.state, s.heldFor])).toEqual([
+    const sources = ['a', 'b', 'c'].map((cluster) => ({ source: source(cluster, 'silent'), witness: gone, policy: evictAfter }));
+    const all = [...sources, { source: source('d'), witness: heard, policy: evictAfter }];
+    expect(stepSources({ members: all, nowMs }).map((s) => [s.source.state, s.heldFor])).toEqual([
       ['silent', 'half the set is silent'],
       ['silent', 'half the set is silent'],
       ['silent', 'half the set is silent'],
@@ -68,11 +76,11 @@ describe('a source', () => {
   });
 
   it('a source is evicted while exactly half of the set is silent', () => {
-    const sources = [
-      { source: source('a', 'silent'), witness: gone },
-      { source: source('b'), witness: heard },
+    const members = [
+      { source: source('a', 'silent'), witness: gone, policy: evictAfter },
+      { source: source('b'), witness: heard, policy: evictAfter },
     ];
-    expect(stepSources({ sources, policy: evictAfter, nowMs })[0]?.source.state).toBe('evicted');
+    expect(stepSources({ members, nowMs })[0]?.source.state).toBe('evicted');
   });
 });
 

@@ -1,0 +1,36 @@
+/** The row of the fleet's dashboard for exports and imports (docs/clusterset.md). */
+export const clustersetRow = {
+  title: 'Across clusters',
+  widgets: [
+    {
+      title: 'Sources of imports',
+      kind: 'lines',
+      unit: 'Count',
+      series: [
+        { metric: 'SourcesSilent', statistic: 'Sum', label: 'silent' },
+        { metric: 'SourcesEvicted', statistic: 'Sum', label: 'evicted' },
+        { metric: 'EvictionsHeld', statistic: 'Sum', label: 'evictions held' },
+      ],
+    },
+    {
+      title: 'Exports and imports',
+      kind: 'lines',
+      unit: 'Count',
+      series: [
+        { metric: 'ExportsRefused', statistic: 'Sum', label: 'exports not valid' },
+        { metric: 'ImportsBlocked', statistic: 'Sum', label: 'imports not made' },
+        { metric: 'AddressCollisions', statistic: 'Sum', label: 'addresses of two sources' },
+        { metric: 'WritesImports', statistic: 'Sum', label: 'writes of slices' },
+      ],
+    },
+    {
+      title: 'Pod of a source to import',
+      kind: 'lines',
+      unit: 'Milliseconds',
+      series: [
+        { metric: 'ImportLatency', statistic: 'p50', label: 'p50' },
+        { metric: 'ImportLatency', statistic: 'p99', label: 'p99' },
+      ],
+    },
+  ],
+} as const;

@@ -1,0 +1,17 @@
+/** What a cluster's record says of it as a source of the others' imports (shared/clusterset/source-state.ts). */
+import { isFresh, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
+import { hasSynced } from './first-lists.ts';
+import type { ClusterRecord } from './record.ts';
+
+/** Without the answer of its API, which sweep alone asks for. */
+export const witnessOf = (member: ClusterRecord): Omit<Witness, 'apiAnswers'> => ({
+  isSynced: hasSynced(member),
+  isPaused: member.mode === 'paused',
+  heartbeatAtMs: member.relay.heartbeatAtMs,
+});
+
+/** For a run: sweep may not have looked since the cluster's word counts no more. */
+export function sourceStateOf(member: ClusterRecord, nowMs: number): SourceState {
+  const { state = 'fresh' } = member.source ?? {};
+  return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;
+}
