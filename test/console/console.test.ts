@@ -18,7 +18,7 @@ let url: string;
 let pictures: string;
 
 const widgetsOf = (dashboard: Dashboard) => dashboard.rows.flatMap((row) => row.widgets);
-const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web' };
+const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web', clusterset: '/#/clusterset' };
 /** The demonstration has one that flaps. */
 const flapping = '/#/services/demo-1/shop/ads';
 
@@ -148,6 +148,18 @@ describe('the service view', () => {
   });
 });
 
+describe('the page of the clusterset', () => {
+  it('the service that each cluster of the demonstration exports is imported by each', async () => {
+    const { page, faults } = await show('clusterset');
+    const row = page.locator('.set-services tbody tr', { hasText: 'shop/catalog' });
+    const states = ['demo-1 fresh', 'demo-2 fresh', 'demo-1 imported', 'demo-2 imported'];
+    await expect.poll(async () => (await row.locator('.state').allTextContents()).sort()).toEqual(states.sort());
+    expect(await row.locator('li').allTextContents()).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
 describe('the time line of a service', () => {
   it('shows the newest run, is moved through by button and key, and stays at the chosen run while others come', { timeout: 120_000 }, async () => {
     const { page, faults } = await openPage(browser, url);
@@ -247,6 +259,7 @@ describe.each([1280, 390])('at %i pixels wide', (width) => {
     for (const scheme of ['light', 'dark'] as const) {
       const { page, faults } = await show(view, { width, scheme });
       if (view === 'service') await page.waitForSelector('.pods li');
+      if (view === 'clusterset') await page.waitForSelector('.set-services .state');
       // A chart is as wide as its widget once it has been measured.
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       const outside = await page.evaluate(
@@ -267,6 +280,7 @@ describe('the keyboard', () => {
   it.each(Object.keys(views) as (keyof typeof views)[])('reaches everything on the page of the %s, and shows where it is', async (view) => {
     const { page } = await show(view);
     if (view === 'service') await page.waitForSelector('.picker li a');
+    if (view === 'clusterset') await page.waitForSelector('.set-services .state');
     const wanted = await page.locator('a[href], button, select, input, .chart').count();
     const reached = new Set<string>();
     for (let i = 0; i < wanted + 2; i++) {
