@@ -9,6 +9,7 @@ import type { Imports } from '#shared/contract/clusterset-settings.ts';
 import { rightsFindings } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
+import { importLines } from './import-lines.ts';
 import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
@@ -22,7 +23,7 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
   const { imports, override = false } = options;
   const meta = await memberOf(hub, options.id);
   const { id, clusterset, mode } = meta;
-  if (imports === undefined) return say(...standing(meta));
+  if (imports === undefined) return say(...standing(meta), ...(await importLines(hub.table, meta)));
   console.error(`imports on ${hub.name}`);
   if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
   if (imports === 'active' && !override) await checkAllowed(hub, meta);

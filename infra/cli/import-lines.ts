@@ -1,0 +1,28 @@
+/** `cluster imports CLUSTER`: each import that its last run has something to say of, and in shadow what would be written. */
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type ImportReport, type ListedImportReport, listImportReports } from '#shared/store/import-report.ts';
+import type { Table } from '#shared/store/table.ts';
+
+export async function importLines(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly string[]> {
+  const reports = await listImportReports(table, id);
+  const previews = reports.filter((r) => r.report.preview !== undefined).length;
+  const counted = `    ${previews} ${previews === 1 ? 'import' : 'imports'} would be written or refused:`;
+  return [...(clusterset.imports === 'shadow' ? [counted] : []), ...reports.flatMap(linesOf)];
+}
+
+function linesOf({ namespace, name, report }: ListedImportReport): readonly string[] {
+  const lines = said(report);
+  return lines.length === 0 ? [] : [`  ${namespace}/${name}`, ...lines.map((line) => `      ${line}`)];
+}
+
+/** A preview has all of it in its own lines. */
+function said({ preview, inTheWay, leftOut = [], leftOutCount = 0, held = [] }: ImportReport): readonly string[] {
+  if (preview) return preview;
+  const more = leftOutCount - leftOut.length;
+  return [
+    ...(inTheWay ? [`refused: a ${inTheWay} that the hub did not make stands in the way`] : []),
+    ...leftOut.map((text) => `left out: ${text}`),
+    ...(more > 0 ? [`left out: ${more} more`] : []),
+    ...held.map((source) => `the eviction of ${source} is held: no other source has a ready endpoint`),
+  ];
+}

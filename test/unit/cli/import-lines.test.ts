@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { importLines } from '#infra/cli/import-lines.ts';
+import { noMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveImportReport } from '#shared/store/import-report.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const web = { cluster: 'a', namespace: 'shop', name: 'web' };
+const linesWith = async (imports: 'shadow' | 'active', report: Parameters<typeof saveImportReport>[2]): Promise<readonly string[]> => {
+  const table = memoryTable();
+  await saveImportReport(table, web, report, 1);
+  return importLines(table, { id: 'a', clusterset: { ...noMembership, imports } });
+};
+
+describe('the imports of a cluster in a list', () => {
+  it('imports in shadow are counted, and each has what would be written', async () => {
+    expect(await linesWith('shadow', { preview: ['ServiceImport shop/web: would be written'] })).toEqual([
+      '    1 import would be written or refused:',
+      '  shop/web',
+      '      ServiceImport shop/web: would be written',
+    ]);
+    expect(await importLines(memoryTable(), { id: 'a', clusterset: { ...noMembership, imports: 'shadow' } })).toEqual([
+      '    0 imports would be written or refused:',
+    ]);
+  });
+
+  it('imports that are written have what is left out, held or in the way, and those that are well are not listed', async () => {
+    expect(await linesWith('active', { inTheWay: 'Service', leftOut: ['10.9.0.1 of pod x in b'], leftOutCount: 3, held: ['c'] })).toEqual([
+      '  shop/web',
+      '      refused: a Service that the hub did not make stands in the way',
+      '      left out: 10.9.0.1 of pod x in b',
+      '      left out: 2 more',
+      '      the eviction of c is held: no other source has a ready endpoint',
+    ]);
+    expect(await linesWith('active', {})).toEqual([]);
+  });
+});
