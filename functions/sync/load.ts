@@ -9,11 +9,12 @@ import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import type { UseOfPods } from '#shared/pod-log/pod-cache.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
+import type { StoredAs } from '#shared/store/amendments.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
-import { type OutputRecord, type OutputSource, readOutputs } from '#shared/store/outputs.ts';
+import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedOutputs } from '#shared/store/outputs.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
 import type { ReadPods } from './run-pods.ts';
@@ -35,6 +36,8 @@ export interface Inputs {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodesSeen: boolean;
   readonly outputs: readonly OutputRecord[];
+  /** Of these, how sync has stored those that it wrote. */
+  readonly storedAs: StoredAs;
   readonly triggers: StoredTriggers;
   readonly hints: HintsRecord | undefined;
 }
@@ -48,7 +51,7 @@ export interface ServiceItems {
 
 /** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
 export interface CarriedOver extends Pick<ServiceItems, 'hints' | 'counts'> {
-  readonly outputs: readonly OutputRecord[];
+  readonly saved: SavedOutputs;
 }
 
 export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, carriedOver: CarriedOver | undefined): Promise<ServiceItems> {
@@ -64,13 +67,13 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, car
 export interface Ahead {
   /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
-  readonly outputs: readonly OutputRecord[];
+  readonly saved: SavedOutputs;
   /** All of the namespace. */
   readonly pods: ReadPods;
 }
 
 export interface ToReadAhead {
-  readonly carriedOver: Pick<CarriedOver, 'outputs'> | undefined;
+  readonly carriedOver: Pick<CarriedOver, 'saved'> | undefined;
   /** `Pods.readsBegun` when the reads began. */
   readonly since: number;
 }
@@ -82,8 +85,8 @@ export interface ToReadAhead {
 export async function readAhead(deps: SyncDeps, key: ServiceKey, { carriedOver, since }: ToReadAhead): Promise<Ahead | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [outputs, pods] = await Promise.all([carriedOver?.outputs ?? readOutputs(deps.table, key), readPods(deps, key, { scope, since })]);
-  return { scope, outputs, pods };
+  const [saved, pods] = await Promise.all([carriedOver?.saved ?? readSaved(deps.table, key), readPods(deps, key, { scope, since })]);
+  return { scope, saved, pods };
 }
 
 /** The nodes of a cluster are kept by runs that it has admitted. */
@@ -96,13 +99,13 @@ export interface ToLoad {
   readonly items: ServiceItems;
   readonly source: OutputSource;
   /** Carried over from the run before, so that they need not be read. */
-  readonly outputs?: readonly OutputRecord[] | undefined;
+  readonly saved?: SavedOutputs | undefined;
   readonly ahead?: Ahead | undefined;
   /** `Reads.podsSince`. */
   readonly since: number;
 }
 
-export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
+export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const writer = stored && writerIn(stored, meta);
@@ -112,9 +115,9 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
   const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const podsNow = (): Promise<ReadPods> => readPods(deps, key, { scope: meta.cacheScope, since });
-  const [outputs, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
-    ahead?.outputs ?? carriedOver.outputs ?? outputsOn(deps, key, source),
-    saved,
+  const [{ outputs, as }, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
+    ahead?.saved ?? carriedOver.saved ?? savedOn(deps, key, source),
+    storedTriggers,
     selects ? (ahead?.pods ?? podsNow()) : noPods,
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
     rehearsal ? podsNow() : noPods,
@@ -130,16 +133,17 @@ export async function load(deps: SyncDeps, { meta, key, triggers: saved, items, 
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
+    storedAs: as,
     triggers,
     hints,
   };
 }
 
 /** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
-async function outputsOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<readonly OutputRecord[]> {
-  const outputs = await readOutputs(deps.table, key, source);
-  if (outputs.length > 0 || source !== 'observed') return outputs;
-  return (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o));
+async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<SavedOutputs> {
+  const saved = await readSaved(deps.table, key, source);
+  if (saved.outputs.length > 0 || source !== 'observed') return saved;
+  return { ...saved, outputs: (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o)) };
 }
 
 const noPods: ReadPods = { pods: [], read: 'all' };

@@ -30,7 +30,7 @@ export function concernsOptIn(
   { item, wasTakenOver }: Pick<Claim, 'item' | 'wasTakenOver'>,
 ): boolean {
   if (!service) return written.length > 0;
-  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item }, 'slices');
+  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written } }, 'slices');
   return writer?.by === 'opt-in' || writer?.by === 'held' || readsLive || written.some(isOursByOptIn);
 }
 

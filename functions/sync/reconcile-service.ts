@@ -11,10 +11,11 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
+import { inForce, type StoredAs } from '#shared/store/amendments.ts';
 import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { forgetOutputs, readOutputs, saveOutput } from '#shared/store/outputs.ts';
+import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
@@ -83,7 +84,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
 async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: ToReconcile, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, carriedOver?.outputs ?? (await readOutputs(deps.table, claim.service)), claim);
+  return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), claim);
 }
 
 /** Undefined: the Service is not known yet, and there is nothing to do before it is. */
@@ -109,7 +110,7 @@ async function prepare(
   }
   const inputs = await load(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ outputs: carriedOver?.outputs, ahead: await read.ahead, since: read.podsSince },
+    ...{ saved: carriedOver?.saved, ahead: await read.ahead, since: read.podsSince },
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
@@ -177,11 +178,12 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): P
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isBehind = false;
+  let as: StoredAs | undefined = inputs.storedAs;
   if (server.needsLeaseCheck) {
     const held = await readIfHeld(deps, claim);
     if (!held) return 'lease-lost';
     isBehind = held.generation > claim.item.generation;
-    await concurrently(8, server.unsaved, (record) => saveOutput(deps.table, key, record));
+    as = await saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, limitsOf(deps).sync.unitBytes);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
@@ -192,8 +194,10 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   await saveGauges(deps.table, key, next.counts, run.counts);
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
-  const carriedOver = isWhole ? { outputs: server.mergeInto(inputs.outputs), hints: next.hints, counts: next.counts } : undefined;
+  const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
+  const carriedOver = saved && { saved, hints: next.hints, counts: next.counts };
+  const isAmended = !as || inForce(as).length > 0;
   const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
   const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes };
-  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
+  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind, isAmended };
 }

@@ -1,7 +1,7 @@
 /** One run of one service: what both controllers share. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import type { Controller } from '#shared/kube/controllers.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { GaugeRecord } from '#shared/store/gauge-record.ts';
@@ -53,7 +53,11 @@ export interface Run {
 }
 
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mayBeOutdated({ live, work }: Pick<Run, 'live' | 'work'>, controller: Controller): boolean {
+export function mayBeOutdated(
+  { live, work, inputs }: Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'> },
+  controller: Controller,
+): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
-  return live || work.liveReadGeneration > doneGeneration || failures > 0;
+  const isLost = inputs.outputs.some((o) => o.isUnreadable && o.kind === outputKindOf[controller]);
+  return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
 }

@@ -87,7 +87,8 @@ export class ServerState {
     return this.records.filter(
       (record) =>
         !this.#before.some(
-          ({ kind, name, uid, version, object }) =>
+          ({ kind, name, uid, version, object, isUnreadable }) =>
+            !isUnreadable &&
             kind === record.kind &&
             name === record.name &&
             uid === record.uid &&

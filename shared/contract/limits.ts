@@ -44,6 +44,8 @@ export interface SyncLimits {
   readonly historyNamed: number;
   /** The work item is filled with history up to the next multiple of this, bytes: what one unit of writing is for. */
   readonly historyFills: number;
+  /** What a unit of writing is for, bytes: it decides whether a change of an output is saved as an amendment (store/amendments.ts). */
+  readonly unitBytes: number;
 }
 
 export interface SweepLimits {
@@ -174,6 +176,7 @@ export const defaultLimits: Limits = {
     triggersPerBucket: 48,
     historyNamed: 100,
     historyFills: 1024,
+    unitBytes: 1024,
   },
   sweep: {
     overdueMs: 90_000,

@@ -118,4 +118,5 @@ export function parseWorkKey(pk: string): { readonly cluster: string; readonly n
 }
 
 export const endpointsOutput = 'endpoints';
+export const amendmentsOutput = 'endpoints+';
 export const sliceOutput = (name: string): string => `slice#${name}`;

@@ -114,12 +114,13 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       batchSize: between(runs.batchSize, 1, 3),
     },
   };
-  return { ...drawn, sync: withHistory(drawn.sync) };
+  return { ...drawn, sync: withSavedText(drawn.sync) };
 }
 
 /** Without a draw of its own, so that a seed's world is what it was otherwise. */
-const withHistory = (sync: Limits['sync']): Limits['sync'] => ({
+const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
   historyFills: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 2 * sync.triggersInline : sync.historyFills,
+  unitBytes: sync.doubtSeconds < ordinaryLimits.sync.doubtSeconds ? 10 * sync.doubtSeconds : sync.unitBytes,
 });

@@ -5,7 +5,7 @@ import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
-import { objectsOf } from '#shared/store/keys.ts';
+import { amendmentsOutput, objectsOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
@@ -23,6 +23,23 @@ const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
 const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as SyncMessage).gen === latestGeneration;
+
+const isAmendments = ({ sk }: Key): boolean => sk === amendmentsOutput;
+type Heads = { readonly [sk: string]: readonly [of: string, version: string, generation: number] };
+const newestAlone = (heads: unknown): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(JSON.parse(heads as string) as Heads)
+        .sort(([, a], [, b]) => (a[1] < b[1] ? 1 : -1))
+        .slice(0, 1),
+    ),
+  );
+const ofThese = (items: readonly Item[], heads: unknown): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(JSON.parse(heads as string) as Heads).map(([sk, [of, ...more]]) => [sk, [items.find((i) => i.sk === sk)?.['v'] ?? of, ...more]]),
+    ),
+  );
 
 /** Batches that are slow to write the entry of their pods, while others write theirs. */
 const overtaken: Partial<Profile> = {
@@ -101,6 +118,41 @@ export const mutants: readonly Mutant[] = [
     seeds: [248, 282],
     profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['api'], namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
     table: believesInItsLease,
+  },
+  {
+    name: 'amendments of the other outputs are lost where one is amended',
+    seeds: [3, 4, 2],
+    profile: { ...crashing, crashes: 0, namespaces: 1, services: 1, pods: 6, maxEndpointsPerSlice: 2, changes: 60 },
+    table: (table) => ({
+      ...table,
+      put: (item, condition) => table.put(isAmendments(item) ? { ...item, e: newestAlone(item['e']) } : item, condition),
+    }),
+  },
+  {
+    name: 'amendments are written over those of another worker',
+    seeds: [55, 39, 29],
+    profile: { ...crashing, crashes: 0, namespaces: 1, services: 1, pods: 6, maxEndpointsPerSlice: 2, changes: 60 },
+    // Some arrive when their worker has ended and another one has written its own.
+    table: (table, actor, world) => ({
+      ...table,
+      async put(item, condition) {
+        if (!isAmendments(item) || world.isOver || !world.random.chance(0.1)) return table.put(item, condition);
+        world.scheduler.after(60_000, () => void world.table.put(item));
+        return actor.die('CRASHED amid its amendments') ?? new Promise(() => {});
+      },
+    }),
+  },
+  {
+    name: 'an amendment is taken to be of the body that is there',
+    seeds: [300, 283, 272],
+    profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['put'], namespaces: 1, services: 1, pods: 4, changes: 80, faultsUntilMs: 200_000 },
+    table: (table) => ({
+      ...table,
+      async query(pk, range) {
+        const items = await table.query(pk, range);
+        return items.map((item) => (isAmendments(item) ? { ...item, e: ofThese(items, item['e']) } : item));
+      },
+    }),
   },
   {
     name: 'tombstones are purged by age alone',

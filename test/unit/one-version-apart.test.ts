@@ -7,6 +7,7 @@ import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { canRead, messageVersion } from '#shared/queue/messages.ts';
+import { amendmentsOutput } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld as World } from '#test/support/hub-world.ts';
@@ -185,6 +186,33 @@ describe('records', () => {
       await pass(30);
       expect(addresses(world)).toHaveLength(3);
     }
+  });
+
+  it('outputs that have amendments are read from the API server by a worker of the former version, which knows none', async () => {
+    const { world, calls, pass } = await smallCluster([aService(), ...pods(4)]);
+    await pass(8);
+    const flip = async (ready: boolean): Promise<void> => {
+      world.store.apply(aPod(1, { ready }));
+      await pass(20);
+      expect(differences(world.store, 100)).toEqual([]);
+    };
+    await flip(false);
+    const outputs = `${cluster}#OUT#default/svc`;
+    expect((await world.table.query(outputs)).map((i) => i.sk)).toContain(amendmentsOutput);
+    const { query, get, update } = world.table;
+    const withoutName = (items: readonly Item[]): readonly Item[] => items.filter((i) => i.sk !== amendmentsOutput);
+    const wish = (item: Item | undefined): Item | undefined =>
+      item && { ...item, ...(item['live'] !== undefined && { live: Math.ceil(item['live'] as number) }) };
+    world.table.query = async (pk, range) => withoutName(await query(pk, range));
+    world.table.get = async (at) => (at.sk === amendmentsOutput ? undefined : wish(await get(at)));
+    world.table.update = async (at, change, condition) => wish(await update(at, change, condition));
+    // As it was when the body was saved: a worker that believed the body would find nothing to write.
+    await flip(true);
+    Object.assign(world.table, { query, get, update });
+    calls.length = 0;
+    await flip(false);
+    await flip(true);
+    expect(calls.length).toBeGreaterThan(0);
   });
 
   it('records of the history stay as they are where a worker of the former version ends a run, and are read after it', async () => {

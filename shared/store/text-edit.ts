@@ -1,0 +1,61 @@
+/**
+ * How a text differs from a former one of the same make: pairs of numbers say what is taken over (the first piece, and how many), and text stands between
+ * them. A piece ends with a comma, so that in JSON a field is one. Pure.
+ */
+export type TextEdit = readonly (number | string)[];
+
+/** Pieces that are passed over when the next one that is alike is looked for: those of a list's element, and no more. */
+const nearby = 16;
+
+export function editOf(former: string, text: string): TextEdit {
+  const pieces = piecesOf(former);
+  const places = new Map<string, number | 'several'>();
+  for (const [i, piece] of pieces.entries()) places.set(piece, places.has(piece) ? 'several' : i);
+  const edit: (number | string)[] = [];
+  const added = piecesOf(text);
+  let expected = 0;
+  for (let i = 0; i < added.length; ) {
+    const piece = added[i] as string;
+    const from = placeOf(piece, { pieces, places, expected });
+    if (from === undefined) {
+      const last = edit.at(-1);
+      if (typeof last === 'string') edit[edit.length - 1] = last + piece;
+      else edit.push(piece);
+      i++;
+      continue;
+    }
+    let count = 1;
+    while (i + count < added.length && added[i + count] === pieces[from + count]) count++;
+    edit.push(from, count);
+    i += count;
+    expected = from + count;
+  }
+  return edit;
+}
+
+export function edited(former: string, edit: TextEdit): string {
+  const pieces = piecesOf(former);
+  let text = '';
+  for (let i = 0; i < edit.length; i++) {
+    const from = edit[i];
+    text += typeof from === 'number' ? pieces.slice(from, from + (edit[++i] as number)).join('') : from;
+  }
+  return text;
+}
+
+const piecesOf = (text: string): readonly string[] => text.split(/(?<=,)/);
+
+interface Former {
+  readonly pieces: readonly string[];
+  /** Where a piece stands that there is once. */
+  readonly places: ReadonlyMap<string, number | 'several'>;
+  /** Behind what was taken over last. */
+  readonly expected: number;
+}
+
+function placeOf(piece: string, { pieces, places, expected }: Former): number | undefined {
+  const place = places.get(piece);
+  if (place !== 'several') return place;
+  for (let i = expected; i < expected + nearby; i++) if (pieces[i] === piece) return i;
+  return undefined;
+}
