@@ -6,10 +6,10 @@ import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
 import { type PreviewedImport, previewImport } from '#shared/clusterset/preview.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import type { ImporterExplanation, SourceExplanation } from './explanation.ts';
-import { explainSourcePods } from './imported-pods.ts';
+import { explainSourcePods, gonePods } from './imported-pods.ts';
 import { importerStanding } from './importer-standing.ts';
 import { exportFacts, importFacts } from './set-facts.ts';
-import type { ExplainedSet, ImporterInput, SetInput } from './set-input.ts';
+import type { ExplainedSet, ImporterInput, SetInput, SourceInput } from './set-input.ts';
 import { sourceStanding } from './source-standing.ts';
 
 /** Undefined: neither does the cluster export the name, nor has it or could it have an import of it. */
@@ -71,7 +71,11 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly
   const { meta, namespace, name, now } = input;
   const { set } = meta.clusterset;
   const known = merged.clusters.flatMap((cluster) => input.sources.find((s) => s.record.id === cluster) ?? []);
-  const asImported = known.map(({ record, exported }): ImportSource => {
+  const held = new Set(input.importers.flatMap((i) => i.report?.report.held ?? []));
+  const isGone = ({ record }: SourceInput): boolean => sourceStanding(record, now).state === 'evicted' && !held.has(record.id);
+  const asImported = known.map((source): ImportSource => {
+    const { record } = source;
+    const exported = isGone(source) ? undefined : source.exported;
     const podCidrs = record.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
     return { cluster: record.id, state: exported ? 'fresh' : 'silent', podCidrs, ...(exported && { exported }) };
   });
@@ -79,7 +83,7 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly
   const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, maxEndpointsPerSlice });
   return known.map((source): SourceExplanation => {
     const standing = sourceStanding(source.record, now);
-    const pods = explainSourcePods({ source, merged, preview });
+    const pods = isGone(source) ? gonePods(source) : explainSourcePods({ source, merged, preview });
     const listed = pods.filter((p) => p.place !== 'absent');
     const why = source.exported ? standing.why : `${standing.why}; its Service does not select pods any more, which its export will say`;
     const ports = exposedPorts(source.exported?.service.spec?.ports, merged.spec.ports).map(

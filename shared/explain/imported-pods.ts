@@ -43,6 +43,10 @@ export function explainSourcePods({ source: { record, exported }, merged, previe
   });
 }
 
+/** Of a source that is evicted. */
+export const gonePods = ({ exported }: SourceInput): readonly SourcePod[] =>
+  (exported?.pods ?? []).map((pod) => absent(pod, 'its source is evicted, and another one is ready'));
+
 const anyNode: Node = { metadata: { name: '' } };
 
 const absent = (pod: Pod, why: string): SourcePod => ({ pod: pod.metadata.name, place: 'absent', addresses: [], why });

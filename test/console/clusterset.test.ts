@@ -102,6 +102,21 @@ describe('the page of the clusterset', () => {
     await page.close();
   });
 
+  it('says that the hub is to be looked at when more than half of the set is silent', async () => {
+    const { page, faults } = await show('/#/clusterset');
+    await expect.poll(() => page.locator('.members tbody tr').count()).toBe(6);
+    expect(await page.locator('.notice').isVisible()).toBe(false);
+    const others = ['shop-a', 'shop-b', 'shop-d'].map((id) => world.of(id));
+    for (const member of others) member.isHeard = false;
+    await world.pass(300);
+    await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^4 of 6 clusters are not heard/);
+    for (const member of others) member.isHeard = true;
+    await world.pass(60);
+    await expect.poll(() => page.locator('.notice').isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('follows what happens, without loading the page anew', async () => {
     const { page, faults } = await show('/#/clusterset');
     const state = page.locator('.set-services .state', { hasText: 'shop-c' });

@@ -38,20 +38,30 @@ it('each exported name has its sources, its importers and what is not well of it
   expect(row('d')).toMatchObject({ exported: 0, refused: 1 });
 });
 
-it('a silent source is said to be so, and the runs that wait for it are owed', async () => {
-  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+it('a source that is silent is said to be so, and so is an eviction that is held', async () => {
+  const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
   await world.pass(10);
   world.of('b').isHeard = false;
-  await world.pass(600);
-  world.of('c').store.apply(pod('web-1', '10.3.0.1', false));
+  world.of('b').apiAnswers = false;
+  await world.pass(200);
+  const silent = await clustersetAnswer(world.table, world.nowMs);
+  expect(silent.members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'silent' });
+  expect(silent.services[0]?.remarks).toEqual([expect.stringMatching(/^b is silent: its relay was heard last/)]);
+  await world.pass(700);
+  const { members, services } = await clustersetAnswer(world.table, world.nowMs);
+  expect(members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'evicted' });
+  expect(members.find((m) => m.cluster === 'a')).toMatchObject({ held: 1 });
+  expect(services[0]?.remarks).toContain('a, d: the eviction of b is held: no other source has a ready endpoint');
+});
+
+it('an importer whose API is down owes a run', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  world.of('a').apiAnswers = false;
   await world.pass(10);
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
-  expect(members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'silent' });
-  expect(members.find((m) => m.cluster === 'a')).toMatchObject({ owed: 1 });
-  expect(services[0]?.remarks).toEqual([
-    expect.stringMatching(/^b is silent: its relay was heard last/),
-    expect.stringMatching(/^a is owed: a run is owed since/),
-  ]);
+  expect(members.find((m) => m.cluster === 'a')).toMatchObject({ owed: 1, imported: 0 });
+  expect(services[0]?.remarks).toEqual([expect.stringMatching(/^a is owed: a run is owed since .* can’t be asked \(unreachable\)$/)]);
 });
 
 it('a hub without exports and imports has nothing to show', async () => {

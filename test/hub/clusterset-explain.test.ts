@@ -89,9 +89,10 @@ describe('an import, explained in its own cluster', () => {
     expect(factsOf(explanation, 'Import')['State']).toMatch(/^imported: /);
   });
 
-  it('an import of a silent source says since when, and that its slices stay', async () => {
+  it('an import of a silent source says since when, and that its slices stay, or that its API is asked', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
     world.of('b').isHeard = false;
+    world.of('b').apiAnswers = false;
     await world.pass(600);
     world.of('c').store.apply(pod('web-1', '10.3.0.1', false));
     await world.pass(10);
@@ -100,7 +101,28 @@ describe('an import, explained in its own cluster', () => {
     expect(b).toMatchObject({ cluster: 'b', state: 'silent', addresses: 2 });
     expect(b?.why).toMatch(/^its relay was heard last \S+Z \(\d+ min ago\): its slices stay in every importer as they are$/);
     expect(c).toMatchObject({ cluster: 'c', state: 'fresh', ready: 1 });
-    expect(importersOf(explanation)['a']).toMatch(/^owed: a run is owed since .*: what b has changed while silent$/);
+    expect(importersOf(explanation)['a']).toMatch(/^imported: /);
+    world.of('b').apiAnswers = true;
+    await world.pass(120);
+    expect(sourcesOf(await explainIn(world, 'a'))[0]?.why).toMatch(/: its API answers, and imports take its pods from there$/);
+  });
+
+  it('an import of an evicted source says so of each of its pods, and of one that is held that it is', async () => {
+    const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
+    const twice = await started({ a: importer(), b: exporter('10.2.0', evicting), c: exporter('10.3.0', evicting) });
+    const once = await started({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
+    for (const world of [twice, once]) {
+      world.of('b').isHeard = false;
+      world.of('b').apiAnswers = false;
+      await world.pass(900);
+    }
+    const evicted = await explainIn(twice, 'a');
+    expect(evicted.summary).toMatch(/^Imported: 2 of 2 addresses of b and c are ready/);
+    expect(sourcesOf(evicted)[0]).toMatchObject({ cluster: 'b', state: 'evicted', addresses: 0 });
+    expect(podsOf(evicted, 'b')).toEqual(['web-1', 'web-2'].map((name) => `${name} absent  its source is evicted, and another one is ready`));
+    const held = await explainIn(once, 'a');
+    expect(sourcesOf(held)[0]).toMatchObject({ cluster: 'b', state: 'evicted', addresses: 2 });
+    expect(factsOf(held, 'Import')['Evictions held']).toBe('b: no other source has a ready endpoint');
   });
 
   it('an import says why an address is absent: outside its ranges, a collision, not ready, a port that is not exposed', async () => {

@@ -67,9 +67,11 @@ export function clustersetView() {
     { class: 'panel empty' },
     'No cluster exports or imports: exports and imports of a cluster switch that on (docs/clusterset.md).',
   );
+  const warning = h('p', { class: 'panel notice alert', role: 'status' });
   const filled = h(
     'div',
     {},
+    warning,
     h(
       'section',
       { class: 'row', 'aria-labelledby': 'set-members' },
@@ -94,6 +96,13 @@ export function clustersetView() {
     const isEmpty = latest.members.length === 0;
     empty.hidden = !isEmpty;
     filled.hidden = isEmpty;
+    const silent = latest.members.filter((m) => m.state !== 'fresh').length;
+    warning.hidden = silent * 2 <= latest.members.length;
+    if (!warning.hidden)
+      setText(
+        warning,
+        `${silent} of ${latest.members.length} clusters are not heard: so many at once are the hub’s side, as a rule, and none is evicted.`,
+      );
     members.show(latest.members.map((row) => ({ key: row.cluster, href: hashOf('cluster', row.cluster), text: row.cluster, row })));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = latest.services.filter((row) => words.every((w) => JSON.stringify(Object.values(row)).toLowerCase().includes(w)));
