@@ -39,11 +39,13 @@ export interface Policy {
   readonly conditions?: readonly Named[];
   readonly variables?: readonly Named[];
   readonly paramKind?: object;
+  /** When the policy itself can't be applied. Its rules deny all the same. */
+  readonly failurePolicy?: 'Fail' | 'Ignore';
 }
 
 export function policy(
   namespace: string,
-  { name, kinds, validations, conditions = [], variables = [], paramKind }: Policy,
+  { name, kinds, validations, conditions = [], variables = [], paramKind, failurePolicy = 'Fail' }: Policy,
   paramRef?: object,
 ): readonly Manifest[] {
   const isWriter = `'${writerGroup}' in request.userInfo.groups || request.userInfo.username == 'system:serviceaccount:${namespace}:${writerServiceAccount}'`;
@@ -53,7 +55,7 @@ export function policy(
       kind: 'ValidatingAdmissionPolicy',
       metadata: { name },
       spec: {
-        failurePolicy: 'Fail',
+        failurePolicy,
         ...(paramKind && { paramKind }),
         matchConstraints: { resourceRules: kinds.map((kind) => ({ ...kind, apiVersions: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] })) },
         matchConditions: [{ name: 'writer', expression: isWriter }, ...conditions],

@@ -45,6 +45,18 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
     kinds: [serviceImports],
     validations: [...serviceImportRules(tasks), takesImports(namespace, tasks)],
   }),
+  // DNS answers with these addresses. Kubernetes before 1.33 has no ServiceCIDR to hold them to: there they are not held.
+  ...policy(
+    namespace,
+    {
+      name: 'fleet-endpoints-writer-import-addresses',
+      kinds: [serviceImports],
+      validations: addressRules,
+      paramKind: { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR' },
+      failurePolicy: 'Ignore',
+    },
+    { name: 'kubernetes', parameterNotFoundAction: 'Allow' },
+  ),
 ];
 
 const services = { apiGroups: [''], resources: ['services'] };
@@ -148,6 +160,13 @@ function serviceImportRules({ set }: ImportTasks): readonly Rule[] {
     noFinalizers,
   ];
 }
+
+const addressRules: readonly Rule[] = [
+  {
+    expression: onWrite('!has(object.spec.ips) || object.spec.ips.all(ip, isIP(ip) && params.spec.cidrs.exists(c, cidr(c).containsIP(ip)))'),
+    message: 'the address of a ServiceImport is one of Services: in a range of the ServiceCIDR kubernetes',
+  },
+];
 
 const conditionsOf = (it: string): string => `(has(${it}.status) && has(${it}.status.conditions) ? ${it}.status.conditions : [])`;
 const isOurCondition = "c.type in ['Valid', 'Ready', 'Conflict']";

@@ -386,7 +386,9 @@ describe('a cluster that takes part in a set', () => {
     const policies = (of: readonly Manifest[]): string[] => addedTo(of, manifests).filter((key) => key.startsWith('ValidatingAdmissionPolicy/'));
     expect(policies(exporter)).toEqual(['ValidatingAdmissionPolicy/fleet-endpoints-writer-exports']);
     expect(policies(importer)).toEqual(
-      ['exports', 'imported-slices', 'derived-services', 'service-imports'].map((what) => `ValidatingAdmissionPolicy/fleet-endpoints-writer-${what}`),
+      ['exports', 'imported-slices', 'derived-services', 'service-imports', 'import-addresses'].map(
+        (what) => `ValidatingAdmissionPolicy/fleet-endpoints-writer-${what}`,
+      ),
     );
   });
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
@@ -8,8 +9,11 @@ import type { ControlPlane } from './control-plane.ts';
 
 export const relayNamespace = 'fleet-endpoints';
 
-/** Everything of the relay's manifest but its Deployment, as a user applies it. `tasks`: what the cluster's switches let the hub write. */
-export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTasks): Promise<void> {
+/**
+ * Everything of the relay's manifest but its Deployment, as a user applies it. `tasks`: what the cluster's switches let the hub write; `clusterset`: what it
+ * has to do with the others of its set.
+ */
+export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTasks, clusterset?: ClustersetTasks): Promise<void> {
   const manifests = relayManifest({
     cluster: 'test',
     namespace: relayNamespace,
@@ -20,6 +24,7 @@ export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTask
     resyncSeconds: '1800',
     program: { image: 'any' },
     ...(tasks && { tasks }),
+    ...(clusterset && { clusterset }),
   });
   await applyManifests(
     controlPlane,
