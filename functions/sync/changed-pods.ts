@@ -11,11 +11,29 @@ export function podsChangedInEndpoints(before: Endpoints | undefined, after: End
 }
 
 /** `slices`: all that there are before the plan is carried out. */
-export function podsChangedInSlices(slices: readonly EndpointSlice[], { unsupported, addressTypes }: SlicesPlan): ReadonlySet<string> {
+export function podsChangedInSlices(slices: readonly EndpointSlice[], plan: SlicesPlan): ReadonlySet<string> {
+  return changedBy(slices, plan, podOf);
+}
+
+type OfWhat = (endpoint: Endpoint) => string | undefined;
+const podOf: OfWhat = ({ targetRef }) => targetRef?.name;
+
+function changedBy(slices: readonly EndpointSlice[], { unsupported, addressTypes }: SlicesPlan, ofWhat: OfWhat): ReadonlySet<string> {
   if (slices.length === 0) return new Set();
   const written = addressTypes.flatMap((t) => [...t.update, ...t.create]);
   const replaced = new Set([...unsupported, ...addressTypes.flatMap((t) => [...t.update, ...t.delete])].map((s) => s.metadata.name));
-  return changed(statementsOfSlices(slices.filter((s) => replaced.has(s.metadata.name))), statementsOfSlices(written));
+  return changed(
+    statementsOfSlices(
+      slices.filter((s) => replaced.has(s.metadata.name)),
+      ofWhat,
+    ),
+    statementsOfSlices(written, ofWhat),
+  );
+}
+
+/** Of an import's slices, whose endpoints name no Pods: the addresses. `slices`: all of its source. */
+export function addressesChangedInSlices(slices: readonly EndpointSlice[], plan: SlicesPlan): ReadonlySet<string> {
+  return changedBy(slices, plan, ({ addresses }) => addresses[0]);
 }
 
 /** Of which none of the others says the same. */
@@ -40,13 +58,14 @@ function statementsOf(endpoints: Endpoints | undefined): readonly Statement[] {
   ]);
 }
 
-const statementsOfSlices = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly Statement[] =>
-  slices.flatMap((s) => (s.endpoints ?? []).map((e) => ofEndpoint(s.addressType, e)));
+const statementsOfSlices = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[], ofWhat = podOf): readonly Statement[] =>
+  slices.flatMap((s) => (s.endpoints ?? []).map((e) => ofEndpoint(s.addressType, e, ofWhat)));
 
-function ofEndpoint(addressType: string, { addresses, targetRef, hostname, nodeName, conditions }: Endpoint): Statement {
+function ofEndpoint(addressType: string, endpoint: Endpoint, ofWhat: OfWhat): Statement {
+  const { addresses, targetRef, hostname, nodeName, conditions } = endpoint;
   const { ready, serving, terminating } = conditions ?? {};
   return {
-    pod: targetRef?.name,
+    pod: ofWhat(endpoint),
     text: JSON.stringify([addressType, [...addresses].sort(), targetRef?.uid, hostname ?? '', nodeName ?? '', ready, serving, terminating]),
   };
 }

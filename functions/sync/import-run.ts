@@ -54,7 +54,8 @@ async function preview(run: ClustersetRun): Promise<Outcome> {
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const { meta, namespace, name } = run;
-  const [takesImports, { merged, sources, entries, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  const { merged, sources, entries, metaOf } = read;
   if (takesImports === undefined) {
     await tellExports(run, entries, undefined);
     return ok;
@@ -95,7 +96,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     return ok;
   }
   const withAddresses = await writeAddresses(run, api, { merged: wanted, serviceImport, derived });
-  const written = await writeImportedSlices(run, api, { merged: wanted, sources, metaOf, derived });
+  const written = await writeImportedSlices(run, api, { ...read, merged: wanted, derived });
   await writeStatus(run, api, withAddresses, importStatus(wanted));
   await tellExports(run, entries, undefined);
   return written.kind === 'ok' ? afterSilence(run, { sources, metaOf }) : written;

@@ -6,7 +6,9 @@ import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { effective } from '#shared/opt-in/writer.ts';
@@ -14,18 +16,22 @@ import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#share
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
+import { ImportPods } from './import-pods.ts';
 import { nodesOf, readPods, selected } from './load.ts';
 
 export interface Sources {
   /** Undefined: nothing exports the name. */
   readonly merged: MergedExports | undefined;
   readonly sources: readonly ImportSource[];
+  /** Of each source whose Pods are the snapshot's. */
+  readonly podsOf: ReadonlyMap<string, ImportPods>;
   readonly entries: SetEntries;
   readonly metaOf: ReadonlyMap<string, ClusterRecord>;
 }
 
 export async function readSources(run: ClustersetRun): Promise<Sources> {
   const { deps, meta, namespace, name } = run;
+  const since = deps.pods.readsBegun;
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   const entries = await readSetEntries(deps.table, key);
   const { faces, winner } = entries;
@@ -37,11 +43,18 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const merged = mergeExports(exports, { winner: before, precedence: meta.clusterset.precedence });
   if (merged && JSON.stringify(merged.winner) !== winner && !(await saveWinner(deps.table, key, JSON.stringify(merged.winner), winner)))
     throw new Postponed('another cluster has named the export that has precedence', 1);
-  const sources = await concurrently(8, members, (member) => sourceOf(run, member));
-  return { merged, sources, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+  const podsOf = new Map<string, ImportPods>();
+  const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));
+  return { merged, sources, podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
 }
 
-async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource> {
+interface PodsToRead {
+  /** `Pods.readsBegun` when the run's reads began. */
+  readonly since: number;
+  readonly podsOf: Map<string, ImportPods>;
+}
+
+async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, podsOf }: PodsToRead): Promise<ImportSource> {
   const { deps, namespace, name } = run;
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
@@ -53,15 +66,20 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<Impo
   // The export run will say so: until it has, its slices stay.
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
-  const exporting = { cluster: member.id, namespace, name };
-  const [all, { nodes }] = await Promise.all([
-    isLive ? livePods(run, member, selector) : readPods(deps, exporting, { scope: member.cacheScope }).then(({ pods }) => pods),
-    nodesOf(deps, member),
-  ]);
-  return all ? { ...source, state: 'fresh', exported: { service, pods: selected(all, selector), nodes } } : { ...source, state: 'silent' };
+  const { nodes } = await nodesOf(deps, member);
+  if (isLive) {
+    const live = await livePods(run, member, selector);
+    return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
+  }
+  const read = await readPods(deps, { cluster: member.id, namespace, name }, { scope: member.cacheScope, since });
+  const isSelected = (pod: Pod): boolean => selectorMatches(selector, pod.metadata.labels);
+  const mostReads = limitsOf(deps).podLog.mostChanged;
+  const pods = new ImportPods({ ...read, store: { table: deps.table, cluster: member.id }, namespace, isSelected, mostReads });
+  podsOf.set(member.id, pods);
+  return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
 }
 
-/** Of a cluster whose relay is silent and whose API answers (MC-71). Nothing of it is stored: the relay's word counts again when it comes. */
+/** By the cluster's own API; undefined: it cannot be asked. Nothing of it is stored: the relay's word counts again when it comes. */
 export async function livePods(
   run: ClustersetRun,
   source: ClusterRecord,

@@ -7,7 +7,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
-import type { UseOfPods } from '#shared/pod-log/pod-cache.ts';
+import type { KeptPods, UseOfPods } from '#shared/pod-log/pod-cache.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
@@ -153,10 +153,10 @@ export async function readPods(
   { pods: kept, table, now }: SyncDeps,
   { cluster, namespace }: ServiceKey,
   use: Omit<UseOfPods, 'nowMs'>,
-): Promise<ReadPods> {
-  const { pods, read } = await kept.podsOf({ table, cluster }, namespace, { nowMs: now(), ...use });
+): Promise<ReadPods & Pick<KeptPods, 'formerly'>> {
+  const { pods, read, formerly } = await kept.podsOf({ table, cluster }, namespace, { nowMs: now(), ...use });
   // The map changes with the next call.
-  return { pods: [...pods.values()], read };
+  return { pods: [...pods.values()], read, formerly };
 }
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>

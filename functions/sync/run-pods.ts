@@ -65,7 +65,7 @@ export class RunPods {
   }
 
   /** Reads those of the Pods that were not read since the run's reads began. False: the service selects others than before the call. */
-  async areAsKnown(names: ReadonlySet<string>): Promise<boolean> {
+  async areAsKnown(names: ReadonlySet<string> | 'all'): Promise<boolean> {
     const pods = this.#selected;
     // One after the other: both controllers mostly ask for the same Pods.
     const read = this.#reading.then(() => this.#readUnread(names));
@@ -78,12 +78,13 @@ export class RunPods {
     return pods === this.#selected;
   }
 
-  async #readUnread(names: ReadonlySet<string>): Promise<void> {
+  async #readUnread(names: ReadonlySet<string> | 'all'): Promise<void> {
     const { store, namespace, isSelected, mostReads } = this.#of;
     const read = this.#read;
-    const unread = read === 'all' ? [] : [...names].filter((name) => !read.has(name));
-    if (read === 'all' || unread.length === 0) return;
-    if (unread.length > mostReads) {
+    if (read === 'all') return;
+    const unread = names === 'all' ? [] : [...names].filter((name) => !read.has(name));
+    if (names !== 'all' && unread.length === 0) return;
+    if (names === 'all' || unread.length > mostReads) {
       const records = await readObjects(store, 'Pod', namespace);
       this.#all = records.flatMap((r) => decodeObjectOf('Pod', r) ?? []);
       this.#read = 'all';

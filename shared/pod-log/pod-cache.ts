@@ -1,6 +1,7 @@
 /** The Pods that a warm sync worker caches by namespace, and refreshes from the pod log before each use. */
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
+import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
@@ -19,6 +20,8 @@ interface CachedNamespace {
   wholeRead: number;
   /** The last read of a Pod by its name after that, oldest first. Only the newest ones are remembered. */
   readonly lastRead: Map<string, number>;
+  /** `KeptPods.formerly`, oldest first. */
+  readonly formerly: Map<string, string>;
   /** The refresh that is under way, and the one after it, which later callers share: it begins after their call. */
   running: Promise<void>;
   next: Promise<void> | undefined;
@@ -31,6 +34,7 @@ const emptyNamespace = (scope: string): CachedNamespace => ({
   readWholeAtMs: 0,
   wholeRead: 0,
   lastRead: new Map(),
+  formerly: new Map(),
   running: Promise.resolve(),
   next: undefined,
 });
@@ -56,6 +60,8 @@ export interface KeptPods {
   readonly pods: ReadonlyMap<string, Pod>;
   /** Names of Pods, deleted ones too, whose records were read after `since`. There may be more than are named. */
   readonly read: ReadonlySet<string> | 'all';
+  /** By address: the Pod that this worker has known it of, and that is gone or has another one. Only the newest ones are remembered. */
+  readonly formerly: ReadonlyMap<string, string>;
 }
 
 /** A namespace of a cluster, and the time of a refresh. */
@@ -100,7 +106,7 @@ export class PodCache implements Pods {
       throw error;
     }
     this.#evict(key);
-    return { pods: cached.pods, read: readAfter(cached, since) };
+    return { pods: cached.pods, read: readAfter(cached, since), formerly: cached.formerly };
   }
 
   async #refresh(cached: CachedNamespace, place: Place): Promise<void> {
@@ -117,14 +123,11 @@ export class PodCache implements Pods {
     const read = ++this.#readsBegun;
     const records = await concurrently(16, names, (name) => readObject(store, 'Pod', namespace, name));
     for (const [i, name] of names.entries()) {
-      keep(cached.pods, name, records[i]);
+      noteFormer(cached, cached.pods.get(name), keep(cached.pods, name, records[i]));
       cached.lastRead.delete(name);
       cached.lastRead.set(name, read);
     }
-    for (const name of cached.lastRead.keys()) {
-      if (cached.lastRead.size <= this.#limits.mostChanged) break;
-      cached.lastRead.delete(name);
-    }
+    for (const kept of [cached.lastRead, cached.formerly]) keepNewest(kept, this.#limits.mostChanged);
     cached.watermark = watermarkAfter(cached.watermark, entries);
     return true;
   }
@@ -137,8 +140,11 @@ export class PodCache implements Pods {
     const entries = await readLogEntries(store, namespace, settled);
     const read = ++this.#readsBegun;
     const records = await readObjects(store, 'Pod', namespace);
+    const before = new Map(cached.pods);
     cached.pods.clear();
     for (const record of records) keep(cached.pods, record.name, record);
+    for (const [name, pod] of before) noteFormer(cached, pod, cached.pods.get(name));
+    keepNewest(cached.formerly, this.#limits.mostChanged);
     cached.lastRead.clear();
     cached.wholeRead = read;
     // Not beyond the head that was read: a slow writer's second number is ahead of that head, and so has to be ahead of the watermark.
@@ -163,8 +169,27 @@ function readAfter({ wholeRead, lastRead }: CachedNamespace, since: number): Kep
   return new Set([...lastRead].flatMap(([name, read]) => (read > since ? [name] : [])));
 }
 
-function keep(pods: Map<string, Pod>, name: string, record: ObjectRecord | undefined): void {
+function keep(pods: Map<string, Pod>, name: string, record: ObjectRecord | undefined): Pod | undefined {
   const pod = isAlive(record) ? decodeObjectOf('Pod', record) : undefined;
   if (pod) pods.set(name, pod);
   else pods.delete(name);
+  return pod;
+}
+
+function noteFormer({ formerly }: CachedNamespace, before: Pod | undefined, pod: Pod | undefined): void {
+  const addresses = addressesOf(pod);
+  for (const address of addressesOf(before)) {
+    if (addresses.includes(address) || !before) continue;
+    formerly.delete(address);
+    formerly.set(address, before.metadata.name);
+  }
+}
+
+const addressesOf = (pod: Pod | undefined): readonly string[] => (pod?.status?.podIPs ?? []).flatMap(({ ip }) => canonicalIP(ip)?.text ?? []);
+
+function keepNewest(kept: Map<string, unknown>, most: number): void {
+  for (const key of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(key);
+  }
 }

@@ -10,8 +10,16 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { takeLogNumber } from '#shared/pod-log/pod-log.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { putObject, readObject } from '#shared/store/objects.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');
@@ -307,6 +315,55 @@ describe('a source cluster', () => {
     world.of('b').apiAnswers = true;
     await world.pass(120);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a source of which most pods are told otherwise than its API has them is believed by that (MC-74)', async () => {
+    const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
+    await world.pass(10);
+    world.of('b').told = (o) => (o.kind === 'Pod' ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject) : o);
+    for (const p of pods) world.of('b').store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(22);
+    expect(world.metrics.get('Drift')).toBeGreaterThan(0);
+    world.of('b').told = (o) => o;
+    for (const { metadata } of pods) world.of('b').store.remove('Pod', 'shop', metadata.name);
+    await world.pass(120);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
+  it('a source whose Service is told with another selector than it has keeps its slices (MC-74)', async () => {
+    const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
+    await world.pass(10);
+    world.of('b').told = (o) => (o.kind === 'Service' ? ({ ...o, spec: { ...o.spec, selector: { app: 'no' } } } as RawObject) : o);
+    world.of('b').store.apply(service({ sessionAffinity: 'ClientIP' }));
+    await world.pass(200);
+    expect(seen(world, 'a')).toHaveLength(22);
+  });
+
+  it.each<[string, RawObject | undefined, readonly string[]]>([
+    ['a new pod', pod('web-3', '10.2.0.3'), ['b 10.2.0.1 true', 'b 10.2.0.2 true', 'b 10.2.0.3 true']],
+    ['a pod that is deleted', undefined, ['b 10.2.0.2 true']],
+    ['a pod that is ready no more', pod('web-1', '10.2.0.1', false), ['b 10.2.0.1 false', 'b 10.2.0.2 true']],
+    ['a pod with another address', pod('web-1', '10.2.0.9'), ['b 10.2.0.2 true', 'b 10.2.0.9 true']],
+  ])('a source shows %s to every worker as the first has shown it, while the pod’s writer is in flight', async (_, changed, expected) => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(70);
+    const warm = world.pods;
+    const store = { table: world.table, cluster: 'b' };
+    // The record is written; the entry of the pod log is still to come.
+    await takeLogNumber(store, 'shop', world.nowMs);
+    const name = changed?.metadata.name ?? 'web-1';
+    const projection = changed && encodeProjection('Pod', project('Pod', changed as never));
+    const record = { namespace: 'shop', name, version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: world.nowMs };
+    expect(await putObject(store, 'Pod', record, await readObject(store, 'Pod', 'shop', name))).toBe(true);
+    for (const worker of [new PodCache(), warm, warm]) {
+      world.pods = worker;
+      await addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', [wakeNow('shop', importWork('web'))]);
+      await world.pass(5);
+      expect(seen(world, 'a')).toEqual(expected);
+    }
   });
 
   it('a source says nothing beyond its own ranges of addresses and its own namespaces', async () => {

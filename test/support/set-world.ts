@@ -21,7 +21,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
@@ -51,6 +51,8 @@ class Member {
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
   families: readonly string[] = ['IPv4', 'IPv6'];
+  /** What its relay makes of an object that it tells of. */
+  told: (object: RawObject) => RawObject = (object) => object;
   /** Of its API, without the questions for rights. */
   calls = 0;
   readonly #header: EventsHeader;
@@ -132,7 +134,7 @@ class Member {
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object as never, asOf, 0)
-        : inputEntry(kind, object as never, asOf)
+        : inputEntry(kind, this.told(object) as never, asOf)
       : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
@@ -148,6 +150,8 @@ export class SetWorld {
   readonly members = new Map<string, Member>();
   readonly metrics = new Map<string, number>();
   readonly warnings: string[] = [];
+  /** What the worker that runs next keeps of Pods. */
+  pods = new PodCache();
   #nextBeatMs = startAt;
   #nextSweepMs = startAt + 60_000;
   readonly #deps;
@@ -175,9 +179,19 @@ export class SetWorld {
       flush: () => {},
       events: eventRecorder({ now: () => this.nowMs, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
-      pods: new PodCache(),
+      pods: this.#podsOfWorker(),
       nodes: new Map(),
       caches: freshCaches(),
+    };
+  }
+
+  #podsOfWorker(): Pods {
+    const worker = (): PodCache => this.pods;
+    return {
+      get readsBegun() {
+        return worker().readsBegun;
+      },
+      podsOf: (...call) => worker().podsOf(...call),
     };
   }
 
