@@ -6,13 +6,12 @@ import { metaKey } from '#shared/store/keys.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { cluster } from './profile.ts';
 import type { WorldState } from './world-state.ts';
 
 /** No run would close its circuit: the API is not asked. */
 export async function checkCircuit(world: WorldState): Promise<void> {
   if (world.awaySince > world.scheduler.now) return;
-  const item = await world.table.get(metaKey(cluster));
+  const item = await world.table.get(metaKey(world.cluster));
   if (item?.['circuit'] !== undefined) world.fail('the circuit of a cluster that is not written to stays open');
 }
 
@@ -23,7 +22,7 @@ const owedForMs = 5_000;
 export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
   const begunAt = world.scheduler.now;
   // It may be synced by the time that the run tells of it.
-  const meta = readCluster(world.table, cluster);
+  const meta = readCluster(world.table, world.cluster);
   return {
     put(name, value, dimensions) {
       inner.put(name, value, dimensions);

@@ -10,7 +10,6 @@ import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
-import { cluster } from './profile.ts';
 import type { Message } from './queue.ts';
 import type { WorldState } from './world-state.ts';
 
@@ -106,7 +105,7 @@ export class Lambdas {
   #ingest(actor: Actor, { leaseEndWakeUps, caches }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
-      queues: () => this.#processes.clusterQueues(actor),
+      queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
       metrics: this.#processes.metricsPort,
       log: this.#processes.log(actor),
       now: () => this.#world.scheduler.now,
@@ -114,7 +113,7 @@ export class Lambdas {
       leaseEndWakeUps,
       limits: this.#world.profile.limits,
     };
-    return ingestBatch(deps, cluster, asRecords(records), deadline);
+    return ingestBatch(deps, this.#world.cluster, asRecords(records), deadline);
   }
 
   #sync(actor: Actor, { leaseEndWakeUps, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
@@ -122,8 +121,8 @@ export class Lambdas {
     const { limits } = this.#world.profile;
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
-      queues: () => this.#processes.clusterQueues(actor),
-      cluster: async (_meta, timeoutMs) => within(this.#processes.clusterApi(actor), actor, timeoutMs),
+      queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
+      cluster: async ({ id }, timeoutMs) => within(this.#processes.of(id).clusterApi(actor), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
       now: () => this.#world.scheduler.now,
@@ -135,7 +134,7 @@ export class Lambdas {
       pods: this.#world.monitor.witnessPods(actor, this.#processes.mutant?.pods?.(pods) ?? pods),
       limits,
     };
-    return syncBatch(deps, cluster, asRecords(records), deadline);
+    return syncBatch(deps, this.#world.cluster, asRecords(records), deadline);
   }
 }
 

@@ -5,6 +5,7 @@ import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { collectGarbage, startGarbageCollector } from '#infra/local/apiserver/gc.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import { isLiedTo, type Profile } from './profile.ts';
@@ -24,10 +25,13 @@ export class Life {
   readonly #tell: (what: string) => void;
   readonly #namespaces: string[];
   readonly #until: number;
+  readonly #network: string;
   #names = 0;
   #ips = 0;
 
-  constructor(store: Store, random: Random, scheduler: Scheduler, profile: Profile, tell: (what: string) => void) {
+  /** `network`: the first two bytes of the pods' addresses. */
+  constructor(store: Store, random: Random, scheduler: Scheduler, profile: Profile, tell: (what: string) => void, network = '10.244') {
+    this.#network = network;
     this.#store = store;
     this.#random = random;
     this.#scheduler = scheduler;
@@ -140,7 +144,8 @@ export class Life {
     } else if (kind < 0.65) {
       this.#tell(`service ${ns}/${name} deleted`);
       this.#store.remove('Service', ns, name);
-      if (r.chance(0.6)) this.#later(() => this.#service(ns, name));
+      // One that the hub has made is for the hub to make again.
+      if (!name.startsWith(derivedPrefix) && r.chance(0.6)) this.#later(() => this.#service(ns, name));
     } else if (kind < 0.75) {
       this.#tell(`service ${ns}/${name} has another port`);
       this.#edit('Service', ns, name, (s) => {
@@ -151,7 +156,7 @@ export class Life {
       this.#edit('Service', ns, name, (s) => {
         s.spec = { ...s.spec, publishNotReadyAddresses: !s.spec?.['publishNotReadyAddresses'] };
       });
-    } else {
+    } else if (!name.startsWith(derivedPrefix)) {
       this.#tell(`service ${ns}/${name} relabelled`);
       this.#edit('Service', ns, name, (s) => {
         s.metadata.labels = { team: String(r.between(1, 9)) };
@@ -298,7 +303,7 @@ export class Life {
 
   #ip(): string {
     const n = ++this.#ips;
-    return `10.244.${n >> 8}.${n & 255}`;
+    return `${this.#network}.${n >> 8}.${n & 255}`;
   }
 
   #time(): string {

@@ -20,7 +20,7 @@ export interface Monitor {
   /** Remembers what a process reads of the snapshot. */
   readonly witness: (actor: Actor, table: Table) => Table;
   /** Remembers which pods a worker is shown by the cluster. */
-  readonly witnessApi: (actor: Actor, api: ClusterApi) => ClusterApi;
+  readonly witnessApi: (actor: Actor, api: ClusterApi, cluster: string) => ClusterApi;
   /** Remembers what a worker is given of the pods that its process keeps. */
   readonly witnessPods: (actor: Actor, pods: Pods) => Pods;
   readonly writes: () => number;

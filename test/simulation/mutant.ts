@@ -6,6 +6,7 @@ import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
+import type { SetProfile } from './clusterset/draw.ts';
 import type { Profile } from './profile.ts';
 import type { WorldState } from './world-state.ts';
 
@@ -15,6 +16,8 @@ export interface Mutant {
   readonly seeds?: readonly number[];
   /** What it takes for the bug to show: chance would find it too, in more seeds. */
   readonly profile?: Partial<Profile>;
+  /** The bug is one of exports and imports: the world is a set of clusters. */
+  readonly set?: Partial<SetProfile> & { readonly cluster?: Partial<Profile> };
   readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
   /** What a worker keeps of the pods. */

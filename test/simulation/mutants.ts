@@ -9,6 +9,7 @@ import { amendmentsOutput, objectsOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
+import { setMutants } from './clusterset/mutants.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { optInMutants } from './opt-in/mutants.ts';
@@ -404,6 +405,7 @@ export const mutants: readonly Mutant[] = [
     turns: unheld,
   },
   ...optInMutants,
+  ...setMutants,
 ];
 
 /** Its runs count, since it says nothing of how far it has got. */

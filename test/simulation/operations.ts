@@ -8,7 +8,7 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
-import { cluster, modeOf } from './profile.ts';
+import { modeOf } from './profile.ts';
 import type { Message } from './queue.ts';
 import type { Random } from './random.ts';
 import type { WorldState } from './world-state.ts';
@@ -37,10 +37,10 @@ export class Operations {
     const from = random.between(0, faultsUntilMs - 2000);
     const optIn = random.pick(['off', 'shadow'] as const);
     this.#world.scheduler.after(from, () =>
-      this.#switch(`opt-in ${optIn}`, (table) => switchOptIn(table, cluster, optIn, this.#world.scheduler.now)),
+      this.#switch(`opt-in ${optIn}`, (table) => switchOptIn(table, this.#world.cluster, optIn, this.#world.scheduler.now)),
     );
     this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () =>
-      this.#switch('opt-in active', (table) => switchOptIn(table, cluster, 'active', this.#world.scheduler.now)),
+      this.#switch('opt-in active', (table) => switchOptIn(table, this.#world.cluster, 'active', this.#world.scheduler.now)),
     );
   }
 
@@ -48,7 +48,7 @@ export class Operations {
     const isBack = mode === modeOf(this.#world.profile);
     this.#switch(mode, async (table) => {
       if (isBack) this.#world.awaySince = Number.POSITIVE_INFINITY;
-      await switchMode(table, cluster, mode, this.#world.scheduler.now);
+      await switchMode(table, this.#world.cluster, mode, this.#world.scheduler.now);
       // A shadow cluster where services opt in is written to.
       if (!isBack && !(mode === 'shadow' && this.#world.profile.optIn === 'active')) this.#world.awaySince = this.#world.scheduler.now;
     });
@@ -60,7 +60,7 @@ export class Operations {
     const run = async (): Promise<void> => {
       actor.trace(`switches to ${what}`);
       await change(table);
-      const meta = await readCluster(table, cluster);
+      const meta = await readCluster(table, this.#world.cluster);
       if (meta?.modeSwitch.owesWaking)
         await addAll(
           { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },
@@ -96,10 +96,10 @@ export class Operations {
       const { ns, service, gen, part } = decodeMessage(message.body) as { ns: string; service: string; gen: number; part?: string };
       actor.trace(`re-drives ${message.body}`);
       if (this.#processes.mutant?.redriveCopies && part)
-        return syncs.add({ body: JSON.stringify({ v: 1, cluster, ns, service, gen, seq: { [part]: 0 } }) });
+        return syncs.add({ body: JSON.stringify({ v: 1, cluster: this.#world.cluster, ns, service, gen, seq: { [part]: 0 } }) });
       const wakeUp = { namespace: ns, service, delaySeconds: 0, readLive: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
-      await addWork(deps, this.#processes.queue(actor, 'syncs'), cluster, [wakeUp]);
+      await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
     // Events say what is so as of a version: they can come at any time.

@@ -16,6 +16,8 @@ export interface Faults {
   readonly outage: () => ClusterApiError | undefined;
   /** The service of whose Endpoints the API server refuses writes. */
   readonly refusedService: string | undefined;
+  /** Left out: every kind is. */
+  readonly isServed?: (kind: string) => boolean;
 }
 
 export function tablePort(actor: Actor, table: Table, faults: Faults): Table {

@@ -18,23 +18,35 @@ export class Processes {
   readonly surroundings: Surroundings;
   readonly faults: Faults;
   readonly #api: ClusterApi;
+  readonly #others: (id: string) => Processes;
   #ids = 0;
 
-  constructor(world: WorldState, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined) {
+  /** `others`: those of another cluster, where there are several. */
+  constructor(world: WorldState, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined, others?: (id: string) => Processes) {
     this.world = world;
     this.faults = faults;
     this.surroundings = surroundings;
     this.mutant = mutant;
+    this.#others = others ?? (() => this);
     this.#api = memoryClusterApi(world.store, { fieldManager: 'fleet-endpoints' });
   }
 
   actor(role: string, options: ConstructorParameters<typeof Actor>[2] = {}): Actor {
-    return new Actor(`${role}-${++this.#ids}`, this.surroundings, options);
+    return new Actor(`${role}-${this.#name(++this.#ids)}`, this.surroundings, options);
+  }
+
+  of(id: string): Processes {
+    return id === this.world.cluster ? this : this.#others(id);
+  }
+
+  /** Of several clusters each counts for itself. */
+  #name(id: number): string {
+    return this.world.profile.clusters > 1 ? `${this.world.cluster}${id}` : String(id);
   }
 
   /** Unique, and says whose it is. */
   newId(actor: Actor): string {
-    return `${actor.name}/${++this.#ids}`;
+    return `${actor.name}/${this.#name(++this.#ids)}`;
   }
 
   fate(calls: number): Fate | undefined {
@@ -87,7 +99,7 @@ export class Processes {
       kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
     const port = apiPort(
       actor,
-      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.#api)),
+      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.#api, this.world.cluster)),
       this.faults,
       this.world.monitor.writing,
       serviceOf,

@@ -77,6 +77,8 @@ export interface Profile {
   readonly isBeside: boolean;
   readonly optInChanges: number;
   readonly optInSwitches: number;
+  /** More than one: they are a set, with exports and imports (clusterset/). */
+  readonly clusters: number;
   readonly limits: Limits;
 }
 
@@ -174,6 +176,7 @@ export const ordinary = {
   isBeside: false,
   optInChanges: 0,
   optInSwitches: 0,
+  clusters: 1,
 } as const satisfies Partial<Profile>;
 
 export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });

@@ -6,7 +6,6 @@ import { Relay } from '#functions/relay/relay.ts';
 import { memoryLease } from '#test/support/lease-memory.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
-import { cluster } from './profile.ts';
 import { type RelayWays, relayWays } from './relay-ways.ts';
 import { type Watched, watchSource } from './watch-source.ts';
 import type { WorldState } from './world-state.ts';
@@ -71,7 +70,8 @@ export class Relays {
         limits: this.#world.profile.limits,
       },
       {
-        cluster,
+        cluster: this.#world.cluster,
+        clusterset: this.#world.profile.clusters > 1,
         outputs: this.#world.profile.isBeside ? 'full' : 'metadata',
         resyncMs: this.#world.profile.relistMs,
         revision: String(this.#revision),

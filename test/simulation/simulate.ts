@@ -4,6 +4,8 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { drawSet } from './clusterset/draw.ts';
+import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors } from './history.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
@@ -13,7 +15,6 @@ export interface Outcome {
   readonly seed: number;
   /** Empty: everything held that is promised. */
   readonly failures: readonly string[];
-  readonly world: World;
   /** From the last fault until nothing was under way any more, virtual ms. */
   readonly settledMs: number;
   /** A list was needed to put the snapshot right (docs/architecture.md, "Not guaranteed"). */
@@ -22,6 +23,9 @@ export interface Outcome {
 
 /** Lives through a seed's faults, lets the world settle, and holds it against what is promised. */
 export async function simulate(options: WorldOptions): Promise<Outcome> {
+  const { seed, mutant } = options;
+  const drawnSet = drawSet(seed, { wanted: mutant?.set, calm: mutant !== undefined });
+  if (drawnSet) return { seed, healedByList: false, ...(await simulateSet(drawnSet, options)) };
   const world = new World(options);
   let settledMs = 0;
   let healedByList = false;
@@ -57,7 +61,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
   }
   world.close();
-  return { seed: options.seed, failures: world.failures, world, settledMs, healedByList };
+  return { seed, failures: world.failures, settledMs, healedByList };
 }
 
 /**

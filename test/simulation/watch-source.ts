@@ -42,6 +42,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         () => `list ${kind} ${page.continue ?? ''}`,
         40,
         async () => {
+          if (faults.isServed?.(kind) === false) throw notServed();
           const [at = page.at ?? String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
           if (Number(at) > store.resourceVersion) throw new ClusterApiError('too large resource version', { status: 504 });
           const all = (store.list(kind, '', Number(at)) as unknown as KubeObject[]).filter((o) => keyOf(o) > after);
@@ -69,6 +70,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
           wake();
         });
       };
+      if (faults.isServed?.(kind) === false) throw notServed();
       if (!faults.isOver() && profile.relayKills > 0 && random.chance(0.05))
         throw new ClusterApiError('too old resource version', { status: 410, reason: 'Expired' });
       const stop = store.watch(
@@ -112,6 +114,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
     },
   };
 }
+
+const notServed = (): ClusterApiError => new ClusterApiError('404 page not found', { status: 404 });
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 

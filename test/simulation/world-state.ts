@@ -10,8 +10,10 @@ import type { SimulatedTable } from './simulated-table.ts';
 export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** What the processes of a world see of it, and tell it. */
+/** What the processes of one cluster's part of a world see of it, and tell it. */
 export interface WorldState {
+  /** The cluster's id. */
+  readonly cluster: string;
   readonly random: Random;
   readonly profile: Profile;
   readonly scheduler: Scheduler;

@@ -36,6 +36,7 @@ export interface WorldOptions {
 }
 
 export class World implements WorldState {
+  readonly cluster = cluster;
   readonly seed: number;
   readonly random: Random;
   readonly profile: Profile;

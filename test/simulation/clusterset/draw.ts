@@ -1,0 +1,110 @@
+/** Whether a seed's world has several clusters that export to each other. Drawn apart, so that the other worlds are those that their seeds have always made. */
+import { ordinaryLimits } from '../draw-limits.ts';
+import { drawProfile, type Profile } from '../profile.ts';
+import { Random } from '../random.ts';
+
+export interface MemberProfile {
+  readonly id: string;
+  readonly exports: boolean;
+  readonly imports: boolean;
+  /** The hub holds the cluster's addresses to its own range. */
+  readonly holdsRanges: boolean;
+}
+
+/** What happens in a set, beside what happens in each of its clusters (Profile). */
+export interface SetProfile {
+  readonly members: readonly MemberProfile[];
+  readonly sameness: 'labelled' | 'all';
+  readonly importBatchSeconds: number;
+  /** Services of each namespace that people export and take back. */
+  readonly names: number;
+  /** Changes of exports, ports, imports and namespaces by people, and of what a cluster may export and import. */
+  readonly people: number;
+  readonly switches: number;
+  /** A cluster's relays say nothing for so long, ms; 0: never. */
+  readonly silentMs: number;
+  /** The kinds of the Multi-Cluster Services API are uninstalled in one cluster for a while. */
+  readonly uninstalls: boolean;
+  readonly restores: boolean;
+  readonly departs: boolean;
+  /** Pods with addresses outside of their cluster's range. */
+  readonly strays: number;
+}
+
+export interface DrawnSet {
+  readonly set: SetProfile;
+  /** Of each of its clusters. */
+  readonly profile: Profile;
+}
+
+const share = 0.08;
+
+/** Undefined: the seed's world has one cluster. `wanted`: of a mutant of a set. `calm`: of another mutant. */
+export function drawSet(
+  seed: number,
+  { wanted, calm }: { readonly wanted?: (Partial<SetProfile> & { readonly cluster?: Partial<Profile> }) | undefined; readonly calm: boolean },
+): DrawnSet | undefined {
+  const random = new Random(seed + 0x5e75);
+  const isSet = random.chance(share);
+  if (!wanted && (calm || !isSet)) return undefined;
+  const drawn = drawProfile(random, new Random(seed + 0x5e76), true);
+  const departs = random.chance(0.15);
+  const members = drawMembers(random, departs);
+  const silentMs = random.chance(0.3) ? random.between(95_000, 160_000) : 0;
+  const { cluster, ...changes } = wanted ?? {};
+  const set: SetProfile = {
+    members,
+    sameness: random.chance(0.4) ? 'labelled' : 'all',
+    importBatchSeconds: random.pick([0, 1, 2]),
+    names: random.between(1, 2),
+    people: random.between(3, 12),
+    switches: random.chance(0.3) ? random.between(1, 3) : 0,
+    silentMs,
+    uninstalls: random.chance(0.2),
+    restores: random.chance(0.12),
+    departs,
+    strays: random.chance(0.3) ? random.between(1, 3) : 0,
+    ...changes,
+  };
+  const profile: Profile = {
+    ...drawn,
+    ...calmCluster,
+    faultsUntilMs: random.between(30_000, 60_000) + (set.silentMs > 0 ? set.silentMs + 20_000 : 0),
+    relayKills: set.restores ? 0 : drawn.relayKills,
+    services: random.between(2, 3),
+    pods: random.between(2, 5),
+    changes: random.between(3, 9),
+    maxEndpointsPerSlice: random.pick([2, 100, 100]),
+    ...cluster,
+  };
+  return { set, profile };
+}
+
+function drawMembers(random: Random, departs: boolean): readonly MemberProfile[] {
+  const ids = ['b', 'c', 'd'].slice(0, departs || random.chance(0.5) ? 3 : 2);
+  return ids.map((id, i) => ({
+    id,
+    exports: i === 0 || random.chance(0.7),
+    imports: i === 1 || random.chance(0.5),
+    holdsRanges: random.chance(0.5),
+  }));
+}
+
+/** What one cluster has by itself is what other worlds are for. */
+const calmCluster = {
+  clusters: 3,
+  isBeside: true,
+  goesBack: 'never',
+  standby: false,
+  twoRelays: false,
+  relayFaults: 0,
+  shrunkenLists: false,
+  outputsBefore: false,
+  webhook: false,
+  foreignEdits: 0,
+  modeSwitches: 0,
+  relistMs: 1e9,
+  batchPeriodSeconds: 0,
+  namespaces: 1,
+  limits: ordinaryLimits,
+} as const satisfies Partial<Profile>;

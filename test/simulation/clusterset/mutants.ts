@@ -1,0 +1,115 @@
+/** Deliberate bugs of exports and imports: who is woken, whose word counts, and who may write. */
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
+import type { OutgoingMessage } from '#shared/queue/port.ts';
+import type { Item } from '#shared/store/table.ts';
+import type { Actor } from '../actor.ts';
+import { crashing, type Mutant } from '../mutant.ts';
+import type { WorldState } from '../world-state.ts';
+import type { MemberProfile } from './draw.ts';
+
+const everyone: readonly MemberProfile[] = ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: true, holdsRanges: true }));
+const quiet = {
+  members: everyone,
+  sameness: 'all',
+  switches: 0,
+  silentMs: 0,
+  uninstalls: false,
+  restores: false,
+  departs: false,
+  strays: 0,
+} as const;
+const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
+
+const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
+/** Is the process one of another cluster's work? */
+const isOfAnother = (actor: Actor, { cluster: own }: WorldState): boolean => isSync(actor) && !actor.name.startsWith(`sync-${own}`);
+const serviceOf = ({ body }: OutgoingMessage): string => (decodeMessage(body) as SyncMessage).service ?? '';
+
+/** Work of other clusters of one kind is never raised and never sent. */
+const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => ({
+  table: (table, actor) => ({
+    ...table,
+    update: async (key, change, condition) =>
+      isForeignWork(actor, key.pk, kind) && change.add?.['gen'] ? await table.get(key) : table.update(key, change, condition),
+  }),
+  queue: (queue, name, actor, world) =>
+    name === 'syncs' && isOfAnother(actor, world)
+      ? { send: (messages) => queue.send(messages.filter((m) => !serviceOf(m).startsWith(`${kind}:`))) }
+      : queue,
+});
+
+const isForeignWork = (actor: Actor, pk: string, kind: string): boolean => {
+  const [id] = pk.split('#');
+  return pk.includes(`${kind}:`) && isSync(actor) && !actor.name.startsWith(`sync-${id}`);
+};
+
+/** What a run sees of other clusters' records. */
+const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'table'> => ({
+  table: (table, actor, world) => ({
+    ...table,
+    get: async (key) => {
+      const item = await table.get(key);
+      return item && key.sk === 'META' && isSync(actor) && key.pk !== `CLUSTER#${world.cluster}` ? change(item, world) : item;
+    },
+  }),
+});
+
+export const setMutants: readonly Mutant[] = [
+  {
+    name: 'an export wakes none of its importers',
+    seeds: [7, 11, 2],
+    set: { ...quiet, cluster },
+    ...forgets('import'),
+  },
+  {
+    name: 'an export that changes wakes none of the other exports of its name',
+    seeds: [19, 11, 4],
+    set: { ...quiet, people: 14, names: 1, cluster },
+    ...forgets('export'),
+  },
+  {
+    name: 'a source is believed however long it has been silent',
+    seeds: [3, 1, 2],
+    set: { ...quiet, silentMs: 150_000, people: 20, cluster: { ...cluster, changes: 20, faultsUntilMs: 200_000 } },
+    ...sees((item, { scheduler }) => ({ ...item, heartbeatAt: scheduler.now })),
+  },
+  {
+    name: 'a source whose history is in doubt is believed',
+    seeds: [9, 11, 5],
+    set: { ...quiet, restores: true, people: 12, cluster: { ...cluster, changes: 20 } },
+    ...sees(({ suspect: _, ...item }) => item as Item),
+  },
+  {
+    name: 'the lease of an import is taken without a look at who holds it',
+    seeds: [18, 2],
+    set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },
+    table: (table) => ({
+      ...table,
+      update: (key, change, condition) => table.update(key, change, change.set?.['lease'] && key.pk.includes('import:') ? undefined : condition),
+    }),
+  },
+  {
+    name: 'addresses are not held to the range of their source',
+    seeds: [3, 2, 1],
+    set: { ...quiet, strays: 6, cluster },
+    ...sees((item) => ({
+      ...item,
+      clusterset: String(item['clusterset'])
+        .replace(/"podCidrs":\[[^\]]*\],?/, '')
+        .replace(/,\}/, '}'),
+    })),
+  },
+  {
+    name: 'a namespace takes imports although its label is gone',
+    seeds: [3, 4, 1],
+    set: { ...quiet, sameness: 'labelled', people: 20, names: 1, cluster },
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => {
+        const item = await table.get(key);
+        return item && key.pk.endsWith('#NSO') && isSync(actor) ? { ...item, o: String(item['o']).replace(/,""\]$/, ',"default"]') } : item;
+      },
+    }),
+  },
+];

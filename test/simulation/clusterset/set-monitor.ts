@@ -1,0 +1,248 @@
+/** Watches what the hub writes for exports and imports: who writes, by whose word, and what it takes away. */
+
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import { workKey } from '#shared/store/keys.ts';
+import type { Item, Table } from '#shared/store/table.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import type { Actor } from '../actor.ts';
+import type { Monitor } from '../monitor.ts';
+import { isOwed, SetHistory } from './set-history.ts';
+import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
+import { addressesIn, type Labelled, showsIn } from './set-truth.ts';
+
+/** What one process has read of a cluster's record, whatever it was shown of it. */
+interface Word {
+  isFresh: boolean;
+  /** Its API was asked for its pods. */
+  isAsked: boolean;
+  /** It exports no more, was taken out, or is gone by both witnesses. */
+  isWithdrawn: boolean;
+}
+
+/** How long a run may take to put back what it took out of one slice, ms. */
+const movingMs = 20_000;
+
+export class SetMonitor {
+  readonly raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
+  readonly #world: SetState;
+  readonly #history: SetHistory;
+  readonly #words = new WeakMap<Actor, Map<string, Word>>();
+  /** Since when an address is shown: by "importer/namespace/name/source/address". */
+  readonly #shownSince = new Map<string, number>();
+
+  constructor(world: SetState) {
+    this.#world = world;
+    this.#history = new SetHistory(() => world.scheduler.now);
+    for (const member of world.members) this.#history.watch(member);
+  }
+
+  of(member: SetMember): Monitor {
+    return {
+      writing: async () => () => {},
+      witness: (actor, table) => this.#witness(actor, table),
+      witnessApi: (actor, api) => this.#witnessApi(actor, api, member),
+      witnessPods: (_, pods) => pods,
+      writes: () => 0,
+      finish() {},
+      isRestless: () => false,
+      raisedBy: this.raisedBy,
+      lateRemovals: () => [],
+    };
+  }
+
+  /** What a cluster may export, or its whole history, is another. */
+  onSwitch(): void {
+    this.#history.onAll();
+  }
+
+  #witness(actor: Actor, inner: Table): Table {
+    return {
+      ...inner,
+      get: async (key) => {
+        const item = await inner.get(key);
+        if (key.sk === 'META' && item) this.#readRecord(actor, decodeCluster(key.pk.slice('CLUSTER#'.length), item));
+        return item;
+      },
+      query: async (pk, range) => {
+        const items = await inner.query(pk, range);
+        if (pk.startsWith('SET#')) this.#readSet(actor, items);
+        return items;
+      },
+      put: async (item, condition) => {
+        const isWinner = item.pk.startsWith('SET#') && item.sk.endsWith('#W');
+        const before = isWinner ? await inner.get(item) : undefined;
+        const held = await inner.put(item, condition);
+        if (held && before) this.#onWinner(actor, before, item);
+        return held;
+      },
+      update: async (key, change, condition) => {
+        const item = await inner.update(key, change, condition);
+        const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
+        if (item && raises) this.raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
+        return item;
+      },
+    };
+  }
+
+  #word(actor: Actor, cluster: string): Word {
+    const words = this.#words.get(actor) ?? new Map<string, Word>();
+    this.#words.set(actor, words);
+    const word = words.get(cluster) ?? { isFresh: false, isAsked: false, isWithdrawn: false };
+    words.set(cluster, word);
+    return word;
+  }
+
+  #readRecord(actor: Actor, record: ClusterRecord): void {
+    const word = this.#word(actor, record.id);
+    word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
+    word.isWithdrawn ||= isDeregistered(record);
+  }
+
+  #readSet(actor: Actor, items: readonly Item[]): void {
+    for (const { cluster } of this.#world.members)
+      if (!items.some(({ sk }) => sk.endsWith(`#E#${cluster}`))) this.#word(actor, cluster).isWithdrawn = true;
+  }
+
+  /** The export that decided goes on deciding while it is there (MC-62). */
+  #onWinner(actor: Actor, before: Item, now: Item): void {
+    const [, , namespace = ''] = before.pk.split('#');
+    const [name = ''] = before.sk.split('#');
+    const [former, next] = [before, now].map((item) => JSON.parse(item['f'] as string) as { readonly cluster: string; readonly uid: string });
+    if (!former || !next || (former.cluster === next.cluster && former.uid === next.uid)) return;
+    const member = this.#world.of(former.cluster);
+    const serviceExport = member.store.find('ServiceExport', namespace, name);
+    const since = this.#winnerSince.get(`${before.pk}|${before.sk}`) ?? 0;
+    this.#winnerSince.set(`${before.pk}|${before.sk}`, this.#world.scheduler.now);
+    if (member.hasLeft || serviceExport?.metadata.uid !== former.uid || actor.paused) return;
+    // Restored or switched off meanwhile, it may have been gone for a while.
+    if (since === 0 || this.#history.exportedSince(former.cluster, namespace, name) >= since) return;
+    this.#world.fail(
+      `${actor.name} gives the precedence of ${namespace}/${name} to ${next.cluster}, though ${former.cluster} exports it all the time`,
+    );
+  }
+  readonly #winnerSince = new Map<string, number>();
+
+  #witnessApi(actor: Actor, api: ClusterApi, member: SetMember): ClusterApi {
+    const served = (kind: string): void => {
+      if (isMcsKind(kind) && !member.servesMcs) throw new ClusterApiError('404 page not found', { status: 404 });
+    };
+    return {
+      ...api,
+      get: async (kind, ...more) => {
+        served(kind);
+        return api.get(kind, ...more);
+      },
+      list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
+        served(kind);
+        if (kind === 'Pod') this.#word(actor, member.cluster).isAsked = true;
+        return (api.list as (...args: unknown[]) => Promise<never>)(kind, ...more);
+      },
+      create: async (kind, object) => {
+        served(kind);
+        return this.#watched(actor, member, kind, { after: object as Labelled }, () => api.create(kind, object));
+      },
+      replace: async (kind, object) => {
+        served(kind);
+        const { namespace = '', name = '' } = object.metadata;
+        const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
+        return this.#watched(actor, member, kind, { before, after: object as Labelled }, () => api.replace(kind, object));
+      },
+      patchStatus: async (kind, namespace, name, status) => {
+        served(kind);
+        const work = kind === 'ServiceExport' ? exportWork(name) : importWork(name);
+        if (isMcsKind(kind)) await this.#checkLease(actor, member, namespace, work, `the status of ${kind}`);
+        return api.patchStatus(kind, namespace, name, status);
+      },
+      delete: async (kind, namespace, name, preconditions) => {
+        served(kind);
+        const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
+        return this.#watched(actor, member, kind, { before }, () => api.delete(kind, namespace, name, preconditions));
+      },
+    };
+  }
+
+  async #watched<T>(
+    actor: Actor,
+    member: SetMember,
+    kind: string,
+    { before, after }: { readonly before?: Labelled | undefined; readonly after?: Labelled | undefined },
+    write: () => Promise<T>,
+  ): Promise<T> {
+    const { namespace = '', name = '', labels = {} } = (after ?? before)?.metadata ?? {};
+    const imported = kind === 'ServiceImport' ? name : labels[labelMcsService];
+    if (kind === 'Event' || (!after && !before)) return write();
+    const what = `${after ? (before ? 'changes' : 'creates') : 'deletes'} ${kind} ${namespace}/${name}`;
+    if (imported === undefined) {
+      this.#world.fail(`${actor.name} ${what} of ${member.cluster}, which is no import`);
+      return write();
+    }
+    await this.#checkLease(actor, member, namespace, importWork(imported), what);
+    if (kind !== 'EndpointSlice') return write();
+    if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
+    const source = labels[labelSourceCluster] ?? '';
+    const shownBefore = showsIn(member, namespace, imported, source);
+    const result = await write();
+    this.#checkWord(actor, source, after === undefined, `${what} of ${member.cluster}`);
+    if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
+    this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
+    return result;
+  }
+
+  async #checkLease(actor: Actor, member: SetMember, namespace: string, work: string, what: string): Promise<void> {
+    const item = await this.#world.table.get(workKey(member.cluster, namespace, work));
+    const holder = item?.['lease'] as string | undefined;
+    if (holder?.startsWith(`${actor.name}/`) || actor.paused || actor.abandonedCalls > 0) return;
+    this.#world.fail(`two writers: ${actor.name} ${what} in ${member.cluster} without the lease of ${work}, which is ${holder ?? 'nobody'}'s`);
+  }
+
+  /** MC-70: a source that is silent or in doubt stays exactly as it is. */
+  #checkWord(actor: Actor, source: string, isDeletion: boolean, what: string): void {
+    const { isFresh, isAsked, isWithdrawn } = this.#word(actor, source);
+    if (isFresh || isAsked || (isDeletion && isWithdrawn)) return;
+    this.#world.fail(`${actor.name} ${what} though no word of ${source} counts`);
+  }
+
+  #checkAddresses(actor: Actor, { namespace, name, source }: Imported, slice: Labelled): void {
+    const { takesPart, network } = this.#world.of(source);
+    for (const { ip } of addressesIn(slice)) {
+      if (!this.#history.everHad(source, namespace, name, ip))
+        this.#world.fail(`${actor.name} imports ${ip} as ${namespace}/${name} of ${source}, which never had it`);
+      if (takesPart.holdsRanges && !ip.startsWith(`${network}.`))
+        this.#world.fail(`${actor.name} imports ${ip} from outside of the range of ${source}`);
+    }
+  }
+
+  #follow(actor: Actor, member: SetMember, imported: Imported, before: ReadonlySet<string>): void {
+    const { namespace, name, source } = imported;
+    const after = showsIn(member, namespace, name, source);
+    const { scheduler } = this.#world;
+    const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');
+    for (const ip of after) if (!before.has(ip)) this.#shownSince.set(keyOf(ip), scheduler.now);
+    for (const ip of before) {
+      if (after.has(ip)) continue;
+      const since = this.#shownSince.get(keyOf(ip)) ?? 0;
+      const removedAt = scheduler.now;
+      const isSteady = (): boolean => this.#history.steadySince(source, namespace, name, ip) < since;
+      if (!isSteady() || !isOwed(this.#world.of(source), namespace, name, ip) || actor.paused) continue;
+      scheduler.after(movingMs, () => {
+        const isBack = showsIn(member, namespace, name, source).has(ip);
+        if (isBack || actor.dead || actor.stumbled || !isSteady() || !isOwed(this.#world.of(source), namespace, name, ip)) return;
+        this.#world.fail(
+          `${actor.name} took ${ip} of ${source} out of ${namespace}/${name} in ${member.cluster} at ${removedAt}, ready all the time`,
+        );
+      });
+    }
+  }
+}
+
+interface Imported {
+  readonly namespace: string;
+  readonly name: string;
+  readonly source: string;
+}

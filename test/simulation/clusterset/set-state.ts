@@ -1,0 +1,47 @@
+/** What the parts of a world of several clusters see of it. */
+import type { Store } from '#infra/local/apiserver/store.ts';
+import type { ClustersetMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { Profile } from '../profile.ts';
+import type { Random } from '../random.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { SimulatedTable } from '../simulated-table.ts';
+import type { WorldState } from '../world-state.ts';
+import type { MemberProfile, SetProfile } from './draw.ts';
+
+/** One cluster of the set. */
+export interface SetMember extends WorldState {
+  readonly takesPart: MemberProfile;
+  readonly store: Store;
+  /** First two bytes of its pods' addresses. */
+  readonly network: string;
+  /** The kinds of the Multi-Cluster Services API are installed. */
+  readonly servesMcs: boolean;
+  /** It was taken out of the fleet. */
+  readonly hasLeft: boolean;
+  say(what: string): void;
+}
+
+export interface SetState {
+  readonly random: Random;
+  readonly set: SetProfile;
+  readonly profile: Profile;
+  readonly scheduler: Scheduler;
+  readonly table: SimulatedTable;
+  readonly members: readonly SetMember[];
+  /** Those that were not taken out of the fleet. */
+  readonly present: readonly SetMember[];
+  readonly memberships: ReadonlyMap<string, ClustersetMembership>;
+  readonly metrics: Map<string, number>;
+  readonly faultsEnd: number;
+  /** The last fault is over. */
+  readonly isOver: boolean;
+  of(cluster: string): SetMember;
+  fail(what: string): void;
+  tell(who: string, what: string): void;
+  changeMembership(cluster: string, membership: ClustersetMembership): Promise<void>;
+}
+
+/** Of each cluster that has them. */
+export const namespacesOf = ({ namespaces }: Profile): readonly string[] => ['a', 'b'].slice(0, namespaces);
+
+export const isMcsKind = (kind: string): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';

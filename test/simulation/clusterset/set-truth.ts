@@ -1,0 +1,190 @@
+/** What is so in the clusters of a set, and what the rules of the Multi-Cluster Services API make of it. */
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
+import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import {
+  annotationClusterset,
+  importsManagedBy,
+  labelMcsService,
+  labelServiceName,
+  labelSliceManagedBy,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { setKey } from '#shared/store/keys.ts';
+import { namespacesOf, type SetMember, type SetState } from './set-state.ts';
+
+export interface Labelled {
+  readonly metadata: { readonly namespace?: string; readonly name?: string; readonly labels?: { readonly [key: string]: string } };
+}
+type Ports = readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
+type Conditions = readonly { readonly type: string; readonly status: string }[];
+
+export const selectorOf = (service: RawObject | undefined): string | undefined =>
+  (service?.spec?.['selector'] as { readonly app?: string } | undefined)?.app;
+
+const portsOf = (service: RawObject): Ports => (service.spec?.['ports'] ?? []) as Ports;
+
+/** Does the cluster's own state make it a valid export? What the hub's switch allows is apart. */
+export function isExported({ store }: Pick<SetMember, 'store'>, namespace: string, name: string): boolean {
+  const service = store.find('Service', namespace, name);
+  const serviceExport = store.find('ServiceExport', namespace, name);
+  if (!service || !serviceExport || service.metadata.deletionTimestamp || serviceExport.metadata.deletionTimestamp) return false;
+  return service.spec?.['type'] !== 'ExternalName' && service.metadata.labels?.[labelMcsService] === undefined && selectorOf(service) !== undefined;
+}
+
+const isReady = ({ status }: RawObject): boolean =>
+  ((status?.['conditions'] ?? []) as Conditions).some((c) => c.type === 'Ready' && c.status === 'True');
+
+/** Does the Service select the pod, and may it have an address of it, ready or not? */
+const isEndpoint = (pod: RawObject, service: RawObject): boolean =>
+  pod.metadata.labels?.['app'] === selectorOf(service) && Boolean(pod.status?.['podIP']) && !isOver(pod);
+
+const isOver = ({ status }: RawObject): boolean => status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed';
+
+export const isReadyEndpoint = (pod: RawObject, service: RawObject): boolean =>
+  isEndpoint(pod, service) && (service.spec?.['publishNotReadyAddresses'] === true || (isReady(pod) && !pod.metadata.deletionTimestamp));
+
+export const addressesIn = (slice: object): readonly { readonly ip: string; readonly ready: boolean }[] =>
+  ((slice as EndpointSlice).endpoints ?? []).map((e) => ({ ip: e.addresses[0] ?? '', ready: e.conditions?.ready !== false }));
+
+const importedSlices = ({ store }: SetMember, namespace: string, name: string): readonly EndpointSlice[] =>
+  (store.list('EndpointSlice', namespace) as unknown as readonly EndpointSlice[]).filter(
+    ({ metadata: { labels = {} } }) => labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy,
+  );
+
+/** Ready addresses of a source in the slices of an import. */
+export const showsIn = (member: SetMember, namespace: string, name: string, source: string): ReadonlySet<string> =>
+  new Set(
+    importedSlices(member, namespace, name)
+      .filter((s) => s.metadata.labels?.[labelSourceCluster] === source)
+      .flatMap((s) => addressesIn(s).flatMap(({ ip, ready }) => (ready ? [ip] : []))),
+  );
+
+/** Of every name that anybody exports or imports. */
+/** `resynced`: what no event has told, as upstream would not hear of it either (PK-8), has been looked at all the same. */
+export async function setErrors(world: SetState, resynced: boolean): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const namespace of namespacesOf(world.profile)) {
+    const named = world.members.flatMap(({ store }) => [...store.list('ServiceExport', namespace), ...store.list('ServiceImport', namespace)]);
+    for (const name of new Set(named.map((o) => o.metadata.name))) {
+      const merged = await mergeOf(world, namespace, name);
+      for (const member of world.present) {
+        wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));
+        if (member.takesPart.imports) wrong.push(...importErrors(world, member, { namespace, name, merged, resynced }));
+      }
+    }
+  }
+  return wrong;
+}
+
+interface Name {
+  readonly namespace: string;
+  readonly name: string;
+  readonly merged: MergedExports | undefined;
+  readonly resynced: boolean;
+}
+
+/** By the true state of all clusters. Which export decides where they differ is settled by what was there first, which the table remembers. */
+async function mergeOf(world: SetState, namespace: string, name: string): Promise<MergedExports | undefined> {
+  const exporting = world.present.filter((m) => m.takesPart.exports && isExported(m, namespace, name));
+  const exports = exporting.map(({ cluster, store }): ExportedService => {
+    const { metadata, spec } = store.get('ServiceExport', namespace, name) as unknown as ServiceExport;
+    const service = store.get('Service', namespace, name) as unknown as Service;
+    return {
+      cluster,
+      uid: metadata.uid ?? '',
+      createdAt: metadata.creationTimestamp as string | undefined,
+      labels: spec?.exportedLabels ?? {},
+      annotations: spec?.exportedAnnotations ?? {},
+      spec: service.spec ?? {},
+    };
+  });
+  const winner = (await world.table.get(setKey('default', namespace, `${name}#W`)))?.['f'] as string | undefined;
+  return mergeExports(exports, { winner: winner === undefined ? undefined : (JSON.parse(winner) as Winner) });
+}
+
+function exportErrors(member: SetMember, { namespace, name, merged }: Name): readonly string[] {
+  const found = member.store.find('ServiceExport', namespace, name) as unknown as ServiceExport | undefined;
+  if (!found || !member.takesPart.exports) return [];
+  const isValid = merged?.clusters.includes(member.cluster) ?? false;
+  const conditions = new Map((found.status?.conditions ?? []).map((c) => [c.type, c]));
+  const expected = {
+    Valid: isValid ? 'True' : 'False',
+    Ready: isValid ? 'True' : 'False',
+    Conflict: isValid && merged !== undefined && merged.conflicts.length > 0 ? 'True' : 'False',
+  };
+  const reasons = isValid ? (merged?.conflicts ?? []).map((c) => c.reason).join(',') : '';
+  return [
+    ...Object.entries(expected).flatMap(([type, status]) =>
+      conditions.get(type)?.status === status
+        ? []
+        : [`export ${namespace}/${name} of ${member.cluster}: ${type} is ${conditions.get(type)?.status} and not ${status}`],
+    ),
+    ...(reasons !== '' && conditions.get('Conflict')?.reason !== reasons
+      ? [`export ${namespace}/${name} of ${member.cluster}: conflicts ${conditions.get('Conflict')?.reason} and not ${reasons}`]
+      : []),
+  ];
+}
+
+function takesImports(world: SetState, { store }: SetMember, namespace: string): boolean {
+  const found = store.find('Namespace', '', namespace);
+  if (!found || found.metadata.deletionTimestamp) return false;
+  return world.set.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === 'default';
+}
+
+function importErrors(world: SetState, member: SetMember, { namespace, name, merged, resynced }: Name): readonly string[] {
+  const what = `import ${namespace}/${name} in ${member.cluster}`;
+  const { store } = member;
+  const found = store.find('ServiceImport', namespace, name) as unknown as ServiceImport | undefined;
+  const derived = store.find('Service', namespace, derivedName(namespace, name)) as unknown as Service | undefined;
+  const slices = importedSlices(member, namespace, name);
+  if (!merged || !takesImports(world, member, namespace))
+    return [found, derived, ...slices].filter((o) => o !== undefined).length === 0 ? [] : [`${what} is there, and is to be gone`];
+  if (!found || !derived) return [`${what}: ${found ? 'derived Service' : 'ServiceImport'} missing`];
+  const says = (field: string, is: unknown, wanted: unknown): readonly string[] =>
+    JSON.stringify(is) === JSON.stringify(wanted) ? [] : [`${what}: ${field} is ${JSON.stringify(is)} and not ${JSON.stringify(wanted)}`];
+  const text = (ports: Ports): readonly string[] => ports.map((p) => `${p.name} ${p.port}`).sort();
+  return [
+    ...says('ports', text(found.spec.ports as Ports), text(merged.spec.ports as Ports)),
+    ...says('ports of the derived Service', text((derived.spec?.ports ?? []) as Ports), text(merged.spec.ports as Ports)),
+    ...says('addresses of the import', found.spec.ips, derived.spec?.clusterIPs),
+    ...says(
+      'clusters',
+      (found.status?.clusters ?? []).map((c) => c.cluster),
+      [...merged.clusters].sort(),
+    ),
+    ...says('owner', derived.metadata.ownerReferences?.[0]?.uid, found.metadata.uid),
+    ...says(
+      'slices of another Service',
+      slices.filter((s) => s.metadata.labels?.[labelServiceName] !== derived.metadata.name).map((s) => s.metadata.name),
+      [],
+    ),
+    ...(resynced || !merged.clusters.some((id) => hasEnded(world.of(id), namespace, name))
+      ? says('endpoints', shown(slices), merged.clusters.flatMap((id) => offered(world.of(id), namespace, name, merged)).sort())
+      : []),
+  ];
+}
+
+/** Does the service select a pod that has run to its end? */
+const hasEnded = ({ store }: SetMember, namespace: string, name: string): boolean =>
+  store.list('Pod', namespace).some((p) => isOver(p) && p.metadata.labels?.['app'] === selectorOf(store.find('Service', namespace, name)));
+
+const shown = (slices: readonly EndpointSlice[]): readonly string[] =>
+  slices.flatMap((s) => addressesIn(s).map(({ ip, ready }) => `${s.metadata.labels?.[labelSourceCluster]} ${ip} ${ready}`)).sort();
+
+/** The endpoints of a source that an import has to have. */
+function offered({ cluster, store, takesPart, network }: SetMember, namespace: string, name: string, merged: MergedExports): readonly string[] {
+  const service = store.get('Service', namespace, name);
+  const exposed = portsOf(service).filter((own) => merged.spec.ports.some((m) => m.name === own.name && m.port === own.port));
+  if (exposed.length === 0) return [];
+  return store
+    .list('Pod', namespace)
+    .filter((pod) => isEndpoint(pod, service))
+    .flatMap((pod) => {
+      const ip = String(pod.status?.['podIP']);
+      return takesPart.holdsRanges && !ip.startsWith(`${network}.`) ? [] : [`${cluster} ${ip} ${isReadyEndpoint(pod, service)}`];
+    });
+}

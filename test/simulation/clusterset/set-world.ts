@@ -1,0 +1,196 @@
+/** One seed's world of several clusters, one hub, and people who export and import between them. */
+import { sweep } from '#functions/sweep/sweep.ts';
+import { type ClustersetMembership, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import type { Mutant } from '../mutant.ts';
+import type { Profile } from '../profile.ts';
+import type { Message } from '../queue.ts';
+import { Random } from '../random.ts';
+import { drainMicrotasks, Scheduler } from '../scheduler.ts';
+import { inMemory, type SimulatedTable } from '../simulated-table.ts';
+import type { WorldOptions } from '../world.ts';
+import type { DrawnSet, SetProfile } from './draw.ts';
+import { Member } from './member.ts';
+import { SetMonitor } from './set-monitor.ts';
+import { SetPeople } from './set-people.ts';
+import type { SetState } from './set-state.ts';
+
+const startAt = Date.parse('2026-01-01T00:00:00Z');
+
+export class SetWorld implements SetState {
+  readonly seed: number;
+  readonly random: Random;
+  readonly set: SetProfile;
+  readonly profile: Profile;
+  readonly scheduler: Scheduler;
+  readonly table: SimulatedTable;
+  readonly members: readonly Member[];
+  readonly monitor: SetMonitor;
+  readonly failures: string[] = [];
+  readonly metrics = new Map<string, number>();
+  readonly faultsEnd: number;
+  readonly memberships = new Map<string, ClustersetMembership>();
+  isOver = false;
+  readonly #mutant: Mutant | undefined;
+  readonly #said: ((who: string, what: string) => void) | undefined;
+
+  constructor({ set, profile }: DrawnSet, { seed, mutant, trace, drain = drainMicrotasks, table = inMemory() }: WorldOptions) {
+    this.seed = seed;
+    this.set = set;
+    this.profile = profile;
+    this.table = table;
+    this.#mutant = mutant;
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(startAt, drain);
+    this.faultsEnd = startAt + profile.faultsUntilMs;
+    const { scheduler } = this;
+    this.#said =
+      trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
+    this.members = set.members.map((m, i) => new Member(this, m, `10.${i + 1}`, { mutant, said: this.#said, others: (id) => this.of(id).processes }));
+    this.monitor = new SetMonitor(this);
+    for (const member of this.members) {
+      member.monitor = this.monitor.of(member);
+      member.onRestore = () => this.monitor.onSwitch();
+    }
+  }
+
+  of(id: string): Member {
+    const member = this.members.find((m) => m.cluster === id);
+    if (!member) throw new Error(`no cluster ${id}`);
+    return member;
+  }
+
+  /** Those that were not taken out of the fleet. */
+  get present(): readonly Member[] {
+    return this.members.filter((m) => !m.hasLeft);
+  }
+
+  fail(what: string): void {
+    this.failures.push(`at ${((this.scheduler.now - startAt) / 1000).toFixed(3)} s: ${what}`);
+    this.tell('FAILURE', what);
+  }
+
+  tell(who: string, what: string): void {
+    this.#said?.(who, what);
+  }
+
+  async liveThroughFaults(): Promise<void> {
+    const { scheduler, profile, set } = this;
+    this.tell('world', `seed ${this.seed}: ${JSON.stringify(set)} ${JSON.stringify(profile)}`);
+    for (const member of this.members) await this.#register(member);
+    const lives = this.members.map((member) => member.begin());
+    const people = new SetPeople(this);
+    people.begin();
+    for (const member of this.members) member.startProcesses();
+    this.#everySoOften(profile.sweepMs, () => void this.sweep());
+    this.#everySoOften(20_000, () => {
+      for (const { operations, hasLeft } of this.members) if (!hasLeft) operations.redrive();
+    });
+    for (const life of lives) life?.live();
+    people.live();
+    this.#planTrouble();
+    const [first] = this.members;
+    if (first) this.#mutant?.begin?.(first);
+    await scheduler.runUntil(this.faultsEnd);
+    this.isOver = true;
+    this.tell('world', 'the last fault is over');
+    for (const member of this.present) {
+      // Replaced by one that may start only after the end.
+      if (member.relays.all.length === 0) member.relays.start();
+      for (const q of [member.queues.events, member.queues.syncs])
+        for (const m of q.messages.values()) member.prescribedUntil = Math.max(member.prescribedUntil, m.visibleAt);
+    }
+  }
+
+  async #register({ cluster, takesPart, network }: Member): Promise<void> {
+    const { table, profile, set } = this;
+    const api = { url: `https://${cluster}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
+    const settings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: profile.maxEndpointsPerSlice };
+    await registerCluster(table, { id: cluster, mode: 'shadow', api, settings }, startAt);
+    await this.changeMembership(cluster, {
+      ...noMembership,
+      sameness: set.sameness,
+      importBatchSeconds: set.importBatchSeconds,
+      imports: takesPart.imports ? 'active' : 'off',
+      exports: { namespaces: takesPart.exports ? 'all' : [], ...(takesPart.holdsRanges && { podCidrs: [`${network}.0.0/16`] }) },
+    });
+  }
+
+  async changeMembership(cluster: string, membership: ClustersetMembership): Promise<void> {
+    this.tell('operator', `${cluster}: ${JSON.stringify(membership)}`);
+    this.memberships.set(cluster, membership);
+    this.monitor.onSwitch();
+    await saveMembership(this.table, cluster, membership);
+  }
+
+  #planTrouble(): void {
+    const { scheduler, random, set, profile } = this;
+    const at = (share: number): number => Math.floor(profile.faultsUntilMs * share);
+    const exporter = random.pick(this.members.filter((m) => m.takesPart.exports));
+    if (set.silentMs > 0) scheduler.after(random.between(5_000, 18_000), () => !exporter.hasLeft && exporter.silence(set.silentMs));
+    if (set.uninstalls) {
+      const member = random.pick(this.members);
+      scheduler.after(random.between(at(0.2), at(0.6)), () => member.uninstall(random.between(1_000, at(0.3))));
+    }
+    if (set.restores) {
+      const member = random.pick(this.members);
+      scheduler.after(random.between(at(0.1), at(0.4)), () => member.goBackIn(random.between(1_000, at(0.5))));
+    }
+    if (set.departs) {
+      const member = random.pick(this.members);
+      scheduler.after(random.between(at(0.3), at(0.9)), () => {
+        this.tell('operator', `${member.cluster} is taken out of the fleet`);
+        member.leave();
+        this.monitor.onSwitch();
+        void drainCluster(this.table, member.cluster, scheduler.now);
+      });
+    }
+  }
+
+  /** The one of the whole fleet. */
+  async sweep(): Promise<void> {
+    const [{ processes }] = this.members as [Member];
+    const actor = processes.actor('sweep', { fate: processes.fate(30) });
+    const deps = {
+      table: processes.table(actor),
+      queues: (id: string) => processes.of(id).clusterQueues(actor),
+      cluster: async ({ id }: { readonly id: string }) => processes.of(id).clusterApi(actor),
+      metrics: processes.metricsPort,
+      log: processes.log(actor),
+      now: () => this.scheduler.now,
+      newId: () => processes.newId(actor),
+      limits: this.profile.limits,
+      flush() {},
+    };
+    await sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));
+  }
+
+  close(): void {
+    for (const { relays } of this.members) relays.close();
+  }
+
+  get prescribedUntil(): number {
+    return Math.max(...this.members.map((m) => m.prescribedUntil));
+  }
+
+  isIdle(): boolean {
+    const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
+    return this.present.every(
+      ({ queues, relays }) =>
+        queues.parked.messages.size === 0 &&
+        [...queues.events.messages.values()].every(isHeartbeat) &&
+        queues.syncs.isEmpty &&
+        [...queues.events.dead, ...queues.syncs.dead].length === 0 &&
+        relays.areIdle,
+    );
+  }
+
+  #everySoOften(ms: number, run: () => void): void {
+    const again = (): void => {
+      run();
+      this.scheduler.after(ms, again);
+    };
+    this.scheduler.after(this.random.between(1, ms), again);
+  }
+}

@@ -1,0 +1,109 @@
+/** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
+import { readCluster } from '#shared/clusters/record.ts';
+import { parseWorkKey } from '#shared/store/keys.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import type { WorldOptions } from '../world.ts';
+import type { DrawnSet } from './draw.ts';
+import { setErrors } from './set-truth.ts';
+import { SetWorld } from './set-world.ts';
+
+export async function simulateSet(
+  drawn: DrawnSet,
+  options: WorldOptions,
+): Promise<{ readonly failures: readonly string[]; readonly settledMs: number }> {
+  const world = new SetWorld(drawn, options);
+  let settledMs = 0;
+  try {
+    await world.liveThroughFaults();
+    await settle(world, 'the last fault');
+    settledMs = world.scheduler.now - world.faultsEnd;
+    await checkClean(world, false);
+    for (const error of await setErrors(world, false)) world.fail(`at rest: ${error}`);
+    if (world.failures.length === 0) {
+      await resync(world);
+      await settle(world, 'the resync');
+      await checkClean(world, true);
+      for (const error of await setErrors(world, true)) world.fail(`after a resync: ${error}`);
+    }
+  } catch (e) {
+    world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
+  }
+  world.close();
+  return { failures: world.failures, settledMs };
+}
+
+const settleMs = 180_000;
+const verifiedMs = 300_000;
+const stepMs = 6_000;
+/** A cluster is asked once a minute for kinds that it does not have, and sweep goes round once a minute. */
+const leastMs = { uninstalls: 66_000, departs: 250_000 };
+
+async function settle(world: SetWorld, after: string): Promise<void> {
+  const { scheduler, set } = world;
+  const from = scheduler.now;
+  let quietSince = Number.POSITIVE_INFINITY;
+  let versions = '';
+  if (after === 'the last fault') {
+    if (set.uninstalls) await scheduler.runUntil(from + leastMs.uninstalls);
+    if (set.departs) await scheduler.runUntil(from + leastMs.departs);
+    // What a silent cluster, or one in doubt, has said comes when it is believed again.
+    if (set.switches > 0 || set.restores) await scheduler.runUntil(scheduler.now + 130_000);
+  }
+  const begun = scheduler.now;
+  for (;;) {
+    await scheduler.runUntil(scheduler.now + stepMs);
+    if (world.failures.length > 0) return;
+    const now = world.present.map((m) => m.store.resourceVersion).join();
+    const idle = world.isIdle() && now === versions && !(await owesLists(world));
+    versions = now;
+    if (!idle) quietSince = Number.POSITIVE_INFINITY;
+    else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
+    else return;
+    const limit = Math.max(begun, Math.min(world.prescribedUntil, from + 1_500_000)) + (set.restores ? verifiedMs : settleMs);
+    if (scheduler.now <= limit) continue;
+    const waiting = world.present.flatMap(({ queues }) =>
+      [...queues.syncs.messages.values(), ...queues.events.messages.values(), ...queues.parked.messages.values()].map((m) => m.body.slice(0, 300)),
+    );
+    world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
+    return;
+  }
+}
+
+async function owesLists({ table, present }: SetWorld): Promise<boolean> {
+  const records = await Promise.all(present.map((m) => readCluster(table, m.cluster)));
+  return records.some((r) => r !== undefined && (r.lists.ownListsWanted.length > 0 || r.modeSwitch.owesWaking));
+}
+
+async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
+  const left = new Set(world.members.filter((m) => m.hasLeft).map((m) => m.cluster));
+  for (const item of await world.table.items()) {
+    if (item.pk.startsWith('SET#') && [...left].some((id) => item.sk.endsWith(`#E#${id}`)))
+      world.fail(`${item.pk} still has ${item.sk}, which has left`);
+    if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
+    const work = decodeWork(item);
+    const raised = world.monitor.raisedBy.get(item.pk);
+    const wasLeftBehind = raised !== undefined && raised.gen === work.generation && (raised.actor.dead || raised.actor.paused);
+    if (!isClean(work) && (resynced || !wasLeftBehind)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+  }
+  for (const { queues, cluster } of world.present) {
+    for (const q of [queues.events, queues.syncs])
+      for (const m of q.dead) world.fail(`${cluster}: dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
+    for (const q of [queues.quarantine, queues.parked])
+      for (const m of q.messages.values()) world.fail(`${cluster}: in ${q.options.name}: ${m.body.slice(0, 300)}`);
+  }
+}
+
+async function resync(world: SetWorld): Promise<void> {
+  const { table, scheduler } = world;
+  for (const { cluster, queues } of world.present) {
+    const record = await readCluster(table, cluster);
+    if (!record) continue;
+    const send = async (messages: readonly { readonly body: string; readonly delaySeconds?: number }[]): Promise<void> => {
+      for (const m of messages) queues.syncs.add(m);
+    };
+    await addWork({ table, now: () => scheduler.now }, { send }, cluster, await clustersetWakeUps(table, record));
+  }
+}
