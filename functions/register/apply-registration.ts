@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { recordAudit } from '#shared/clusters/audit.ts';
+import { namespacesText, noMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -30,9 +32,19 @@ export async function applyRegistration(
     return id;
   }
   const registration = JSON.parse(String(event.ResourceProperties[registrationProperty])) as Registration;
+  const { id } = registration;
+  const before = setSwitches(await readCluster(table, id));
   const left = await registerWhenCleared(table, registration, wait);
-  if (left) await audit(registration.id, `${left} → ${registration.mode} (added again)`);
-  return registration.id;
+  if (left) await audit(id, `${left} → ${registration.mode} (added again)`);
+  const after = setSwitches(await readCluster(table, id));
+  if (after !== before) await audit(id, `${before} → ${after} (clusters.yaml)`);
+  return id;
+}
+
+/** What a deploy lets other clusters reach is told as a switch by hand is. */
+function setSwitches(cluster: ClusterRecord | undefined): string {
+  const { imports, exports } = cluster?.clusterset ?? noMembership;
+  return `imports ${imports}, exports ${namespacesText(exports)}`;
 }
 
 async function registerWhenCleared(table: Table, registration: Registration, wait: (ms: number) => Promise<unknown>): Promise<Mode | undefined> {

@@ -18,13 +18,15 @@ const minuteMs = 60_000;
  */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;
-  const isCandidate = (cluster: ClusterRecord): boolean =>
-    !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || (isMember(cluster) && cluster.clusterset.imports !== 'active');
+  const isCandidate = (cluster: ClusterRecord): boolean => !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
   const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
   const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);
 }
+
+/** Of one that does import its runs tell. */
+const mayImport = (cluster: ClusterRecord): boolean => isMember(cluster) && cluster.clusterset.imports !== 'active';
 
 export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   const atMs = deps.now();
@@ -33,7 +35,7 @@ export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Pr
 
 async function askCluster(deps: SweepDeps, meta: ClusterRecord): Promise<MissingRights & { readonly error?: string }> {
   try {
-    return await missingRights(await deps.cluster(meta), { imports: isMember(meta) });
+    return await missingRights(await deps.cluster(meta), { imports: mayImport(meta) });
   } catch (error) {
     return { missing: [], optIn: [], error: error instanceof Error ? error.message : String(error) };
   }

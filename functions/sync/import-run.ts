@@ -122,7 +122,7 @@ async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): 
   const record = await readObject({ table: deps.table, cluster: meta.id }, 'Namespace', '', namespace);
   const found = decodeObjectOf('Namespace', record);
   if (!found || found.metadata.deletionTimestamp) return undefined;
-  if (excludedNamespaces.includes(namespace)) return false;
+  if (excludedNamespaces.includes(namespace) || meta.clusterset.withdraws) return false;
   return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
 }
 

@@ -1,5 +1,5 @@
 /** What an import is made of: the exports of its name, and of each source cluster whose word counts its Service, pods and nodes (MC-70). */
-import { isDeregistered } from '#shared/clusters/mode.ts';
+import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { sourceStateOf } from '#shared/clusters/source-witness.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
@@ -37,7 +37,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const { faces, winner } = entries;
   const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
   // A cluster that has left exports nothing. What it exports is its own word, so the rest of its record decides whether that counts.
-  const members = records.filter((record) => record !== undefined && !isDeregistered(record)) as readonly ClusterRecord[];
+  const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
   const before = winner === undefined ? undefined : (JSON.parse(winner) as Winner);
   const merged = mergeExports(exports, { winner: before, precedence: meta.clusterset.precedence });

@@ -1,12 +1,11 @@
 /** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
 import { type AuditRecord, listAudit } from '#shared/clusters/audit.ts';
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
-import { namespacesText } from './clusterset-member.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
 
@@ -60,7 +59,11 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
     modeSince: new Date(meta.modeSwitch.atMs).toISOString(),
     optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
     clusterset: isMember(meta)
-      ? { name: meta.clusterset.set, imports: meta.clusterset.imports, exports: namespacesText(meta.clusterset.exports) }
+      ? {
+          name: meta.clusterset.set,
+          imports: meta.clusterset.withdraws ? 'withdrawing' : meta.clusterset.imports,
+          exports: namespacesText(meta.clusterset.exports),
+        }
       : null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
     firstListsApplied: hasSynced(meta),

@@ -1,10 +1,9 @@
 /** What `cluster imports` and `cluster exports` have in common: the cluster, how it stands in its set, and the audit record. */
 import { userInfo } from 'node:os';
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import type { MemberExports } from '#shared/contract/clusterset-settings.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -31,16 +30,13 @@ export async function noteSwitch(hub: Hub, { id = '', reason, override }: SetSwi
   });
 }
 
-export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
-  namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');
-
 export function standing(meta: ClusterRecord): readonly string[] {
   const { id, clusterset } = meta;
   if (!isMember(meta)) return [`${id}  is in no clusterset`];
-  const { set, sameness, imports, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } = clusterset;
+  const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } = clusterset;
   const evicts = silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
   return [
-    `${id}  clusterset ${set}: imports ${imports}, exports ${namespacesText(exports)}`,
+    `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : clusterset.imports}, exports ${namespacesText(exports)}`,
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which others may have too' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are gathered for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,

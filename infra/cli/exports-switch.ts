@@ -2,7 +2,7 @@
  * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: of which namespaces a cluster may export Services, audited, in effect within seconds. Without a
  * value it says how the cluster stands in the set.
  */
-import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, namespacesText, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
@@ -11,7 +11,7 @@ import { firstOverlap } from '#shared/kube/cidr.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { memberOf, namespacesText, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
+import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
 import { toLetIn } from './imports-switch.ts';
 import { say } from './printable.ts';

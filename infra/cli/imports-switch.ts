@@ -1,7 +1,9 @@
 /**
  * `cluster imports CLUSTER [off|shadow|active]`: whether a cluster imports what the others of its set export, audited, in effect within seconds.
- * Without a value it says how the cluster stands in the set. `active` checks first what the writer may do.
+ * Without a value it says how the cluster stands in the set. `active` checks first what the writer may do; `off --withdraw` has what was imported
+ * deleted first.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { importManagedBy } from '#shared/clusterset/mcs-names.ts';
@@ -10,31 +12,43 @@ import { rightsFindings } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
 import { importLines } from './import-lines.ts';
+import { withdrawImports } from './imports-withdraw.ts';
 import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ImportsOptions extends SetSwitchOptions {
   readonly imports: Imports | undefined;
+  readonly withdraw?: boolean;
+  /** How long a withdrawal is waited for, ms. */
+  readonly waitFor?: number;
 }
 
+const defaultWaitMs = 10 * 60_000;
+
 /** `wake`: wakes the cluster's services, and says how many. */
-export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
-  const { imports, override = false } = options;
+export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>, wait = sleep): Promise<void> {
+  const { imports, override = false, withdraw = false, waitFor = defaultWaitMs } = options;
+  if (withdraw && imports !== 'off') throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
   const meta = await memberOf(hub, options.id);
   const { id, clusterset, mode } = meta;
   if (imports === undefined) return say(...standing(meta), ...(await importLines(hub.table, meta)));
   console.error(`imports on ${hub.name}`);
   if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
   if (imports === 'active' && !override) await checkAllowed(hub, meta);
+  if (withdraw) {
+    const note = (what: string) => noteSwitch(hub, options, what);
+    await withdrawImports(meta, { table: hub.table, now: hub.now, wait, mostMs: waitFor, note, wake: () => wake(id) });
+  }
+  const { withdraws: _, ...kept } = clusterset;
   const former = clusterset.imports;
-  if (!(await saveMembership(hub.table, id, { ...clusterset, imports }))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await saveMembership(hub.table, id, { ...kept, imports }))) throw new UsageError(`${id} has left meanwhile`);
   await noteSwitch(hub, options, `imports ${former} → ${imports}`);
   say(`${id}  imports ${former} → ${imports}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
-  if (former === 'active' && imports !== 'active') {
+  if (former === 'active' && imports !== 'active' && !withdraw) {
     const { key, value } = importManagedBy;
     say(
-      `${id}  what it has imported stays as it is, and follows its sources no more; kubectl delete serviceimports -A -l ${key}=${value} deletes it with its Services and slices`,
+      `${id}  what it has imported stays as it is, and follows its sources no more; imports ${id} off --withdraw deletes it, or kubectl delete serviceimports -A -l ${key}=${value}`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 import type { SwitchValues } from '#infra/cli/cluster-switches.ts';
 import type { SetSwitchOptions } from '#infra/cli/clusterset-member.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
+import type { ImportsOptions } from '#infra/cli/imports-switch.ts';
 import type { OptInOptions } from '#infra/cli/opt-in-switch.ts';
 import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
@@ -104,7 +105,9 @@ const imports = (): Command =>
     .summary('of what other clusters export')
     .description('Of Services that other clusters of the set export; says how the cluster stands without a mode.')
     .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
-    .action(async (id: string, mode: Imports | undefined, values: SetValues) => {
+    .option('--withdraw', 'with off: what was imported is deleted first')
+    .option('--wait-for <seconds>', 'how long a withdrawal is waited for (default: 600)', milliseconds)
+    .action(async (id: string, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
       const [{ importsCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/imports-switch.ts'),
         import('#infra/cli/cluster-switches.ts'),

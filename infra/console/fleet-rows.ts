@@ -42,7 +42,7 @@ function switchesText({ mode, optIn, withdrawsOptIn, clusterset }: ClusterRecord
   return [
     mode,
     ...(optIn === 'off' ? [] : [`opt-in ${withdrawsOptIn ? 'withdrawing' : optIn}`]),
-    ...(importsAnything({ clusterset }) ? [`imports ${clusterset.imports}`] : []),
+    ...(importsAnything({ clusterset }) ? [`imports ${clusterset.withdraws ? 'withdrawing' : clusterset.imports}`] : []),
     ...(exportsAnything({ clusterset }) ? ['exports'] : []),
   ].join(', ');
 }

@@ -1,5 +1,5 @@
 /** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
-import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
+import { type ClustersetMembership, type MemberExports, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
@@ -33,6 +33,10 @@ interface Member {
 
 export const exportsAnything = ({ clusterset: { exports } }: Member): boolean => exports.namespaces === 'all' || exports.namespaces.length > 0;
 export const importsAnything = ({ clusterset: { imports } }: Member): boolean => imports !== 'off';
+
+/** For people. */
+export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
+  namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');
 
 /** In the index of clusters: those that import, or did. Their own records say which of them still do. */
 const importer = 'importer';

@@ -104,6 +104,12 @@ interface InMode {
   readonly mode: Mode;
 }
 
+/** In the record of a cluster that is `removed` for the minutes of a rebuild (removal.ts). */
+export const rebuilding = 'rebuilding';
+
+/** It is not only `removed` for a rebuild: what it exports to others is withdrawn. */
+export const hasLeft = ({ mode, isRebuilding }: InMode & { readonly isRebuilding: boolean }): boolean => isDeregistered({ mode }) && !isRebuilding;
+
 /** It was taken out of the configuration: it has no queues any more, and nothing is woken, compared or written. */
 export const isDeregistered = ({ mode }: InMode): boolean => mode === 'draining' || mode === 'removed';
 

@@ -8,7 +8,17 @@ import type { Item, Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { type ClustersetMembership, decodeMembership } from './clusterset-membership.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
-import { decodeMode, decodeModeSwitch, decodeOptIn, decodeWithdraws, isRegistered, type Mode, type ModeSwitch, optInAttributes } from './mode.ts';
+import {
+  decodeMode,
+  decodeModeSwitch,
+  decodeOptIn,
+  decodeWithdraws,
+  isRegistered,
+  type Mode,
+  type ModeSwitch,
+  optInAttributes,
+  rebuilding,
+} from './mode.ts';
 import { decodeReadiness, type Readiness } from './readiness.ts';
 import { decodeRelay, type RelayState } from './relay-state.ts';
 import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
@@ -37,6 +47,8 @@ export interface ClusterRecord extends CircuitState {
   readonly id: string;
   readonly mode: Mode;
   readonly modeSwitch: ModeSwitch;
+  /** `removed` for the minutes of a rebuild. */
+  readonly isRebuilding: boolean;
   /** The switch for Services that opt in by annotation, and when it was switched last (ms since the epoch). */
   readonly optIn: OptIn;
   readonly optInSince: number;
@@ -95,6 +107,7 @@ export function decodeCluster(id: string, item: Item, access: Item = item): Clus
     id,
     mode,
     modeSwitch: decodeModeSwitch(item),
+    isRebuilding: item[rebuilding] !== undefined,
     optIn,
     optInSince: number(optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),

@@ -47,10 +47,15 @@ function merged(current: ClustersetMembership, former: ClustersetMembership, nex
   const namespaces = sameJson(former.exports.namespaces, next.exports.namespaces) ? current.exports.namespaces : next.exports.namespaces;
   return {
     ...next,
-    imports: former.imports === next.imports ? current.imports : next.imports,
+    ...(former.imports === next.imports && switchOf(current)),
     exports: { ...next.exports, namespaces },
   };
 }
+
+const switchOf = ({ imports, withdraws }: ClustersetMembership): Pick<ClustersetMembership, 'imports' | 'withdraws'> => ({
+  imports,
+  ...(withdraws && { withdraws }),
+});
 
 /** Of a cluster that is registered again after a rebuild: as it was, switches by hand included. */
 export const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>

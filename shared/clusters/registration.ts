@@ -8,7 +8,7 @@ import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
 import { type ClustersetMembership, noteImporter } from './clusterset-membership.ts';
-import { isMode, isRegistered, type Mode } from './mode.ts';
+import { isMode, isRegistered, type Mode, rebuilding } from './mode.ts';
 import { type ApiAccess, madeAt, type QueueUrls } from './record.ts';
 import { keptMembership, registeredMembership } from './registered-membership.ts';
 
@@ -29,8 +29,6 @@ export interface Registration {
 
 /** Until when a run of sweep may be purging the records of a cluster that was taken out of the configuration, ms since the epoch (removal.ts). */
 export const purgingUntil = 'clearedUntil';
-/** In the record of a cluster while it is rebuilt (removal.ts). */
-export const rebuilding = 'rebuilding';
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 

@@ -4,9 +4,9 @@
  */
 import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
-import { isMode, isRegistered, type Mode, modeAttributes } from './mode.ts';
+import { isMode, isRegistered, type Mode, modeAttributes, rebuilding } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
-import { purgingUntil, rebuilding } from './registration.ts';
+import { purgingUntil } from './registration.ts';
 import { isIncarnation } from './sessions.ts';
 
 /** By then no worker is alive that read the cluster's record before it left: a function may run for 30 s, a lease holds for 40 s. */

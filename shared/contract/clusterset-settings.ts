@@ -6,6 +6,8 @@ export interface ClustersetMembership {
   readonly sameness: 'labelled' | 'all';
   /** `shadow`: what would be imported is computed and shown, and nothing is written to the cluster. */
   readonly imports: Imports;
+  /** What it has imported is being deleted, before its imports are off (`cluster imports CLUSTER off --withdraw`); `imports` is active meanwhile. */
+  readonly withdraws?: boolean;
   readonly exports: MemberExports;
   /** How long the changes of an export are gathered before its importers run. */
   readonly importBatchSeconds: number;

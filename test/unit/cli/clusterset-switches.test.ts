@@ -88,7 +88,9 @@ describe('the switch of imports', () => {
   it('what a cluster has imported is told to stay when its imports are switched off', async () => {
     const { imports, audit } = await start({ ...prod, imports: 'active' });
     await imports('off');
-    expect(printed.join('\n')).toContain('kubectl delete serviceimports -A -l app.kubernetes.io/managed-by=fleet-endpoints deletes it');
+    expect(printed.join('\n')).toContain(
+      'a off --withdraw deletes it, or kubectl delete serviceimports -A -l app.kubernetes.io/managed-by=fleet-endpoints',
+    );
     await imports('active', { override: true });
     expect(await audit()).toEqual(expect.arrayContaining(['imports active → off', 'imports off → active with --override']));
   });

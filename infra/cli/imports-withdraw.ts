@@ -1,0 +1,70 @@
+/** `cluster imports CLUSTER off --withdraw`: what the cluster has imported is deleted first, by the runs that would keep it up to date otherwise. */
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { hasRuns } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { isOurImport } from '#shared/clusterset/service-import.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import { say } from './printable.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Withdrawal {
+  readonly table: Table;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<unknown>;
+  /** How long it is waited for, ms. */
+  readonly mostMs: number;
+  readonly note: (what: string) => Promise<void>;
+  readonly wake: () => Promise<string>;
+}
+
+const lookEveryMs = 1000;
+
+export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, withdrawal: Withdrawal): Promise<void> {
+  const { table, now, wait, mostMs, note, wake } = withdrawal;
+  if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, and nothing runs there: switch it to shadow or active first`);
+  const imported = await importedNames(table, id, clusterset.set);
+  // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
+  const toRun = (await clustersetWakeUps(table, (await readCluster(table, id)) as ClusterRecord)).filter(
+    ({ service }) => clustersetWorkOf(service)?.kind === 'import',
+  );
+  if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true }))) throw new UsageError(`${id} has left meanwhile`);
+  await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listed(imported)}` : ''}`);
+  say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
+  const end = now() + mostMs;
+  for (;;) {
+    const left = await importedNames(table, id, clusterset.set);
+    const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
+    const ran = isWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
+    if (left.length === 0 && ran) break;
+    if (now() >= end) {
+      const what = left.length > 0 ? `${left.length} imports are there: ${listed(left)}` : 'not every run has ended';
+      throw new Error(
+        `${id} stays withdrawing after ${mostMs / 1000} s, ${what}. Say it again to go on waiting, or imports ${id} active to give it up`,
+      );
+    }
+    await wait(lookEveryMs);
+  }
+  say(`${id}  all are deleted`);
+}
+
+const hasRun = async (table: Table, cluster: string, namespace: string, name: string): Promise<boolean> =>
+  isClean(await readWork(table, { cluster, namespace, name }));
+
+/** ServiceImports that are ours, as the relay has told them. */
+async function importedNames(table: Table, cluster: string, set: string): Promise<readonly string[]> {
+  const records = (await readObjects({ table, cluster }, 'ServiceImport', '')).filter(isAlive);
+  return records.flatMap((record) => {
+    const found = decodeObjectOf('ServiceImport', record);
+    return found && isOurImport(found, set) ? [`${record.namespace}/${record.name}`] : [];
+  });
+}
+
+const shown = 20;
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

@@ -1,0 +1,116 @@
+/** What is left in the clusters of a set when one of them imports no more, exports no more, or is rebuilt. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { exportsCommand } from '#infra/cli/exports-switch.ts';
+import { importsCommand } from '#infra/cli/imports-switch.ts';
+import { rebuild } from '#infra/cli/rebuild.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { exporter, foreignImport, importer, namespace } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+
+beforeEach(() => {
+  for (const method of ['log', 'error'] as const) vi.spyOn(console, method).mockImplementation(() => {});
+});
+afterEach(() => vi.restoreAllMocks());
+
+const slicesIn = (world: SetWorld, id: string) =>
+  (world.of(id).store.list('EndpointSlice') as unknown as EndpointSlice[]).filter(
+    ({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy,
+  );
+const addresses = (world: SetWorld, id: string) =>
+  slicesIn(world, id)
+    .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))
+    .sort();
+const importsIn = (world: SetWorld, id: string) => world.of(id).store.list('ServiceImport').length;
+const membership = async (world: SetWorld, id: string) => ((await readCluster(world.table, id)) as ClusterRecord).clusterset;
+const hubOf = (world: SetWorld) => ({ name: 'the hub', table: world.table, now: () => world.nowMs, connectionsFile: 'local' }) as unknown as Hub;
+/** The hub's own sweep wakes the services. */
+const wake = async () => 'services are woken by sweep';
+
+function importsOff(world: SetWorld, id: string, waitFor = 300_000): Promise<void> {
+  const wait = async (ms: number) => void (await world.pass(ms / 1000));
+  return importsCommand(hubOf(world), { id, imports: 'off', withdraw: true, waitFor }, wake, wait as never);
+}
+
+it('imports that are withdrawn leave nothing of ours in the cluster, and another implementation’s import as it is', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), d: importer({ given: [namespace(), foreignImport()] }) });
+  await world.pass(10);
+  expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([['10.2.0.1', '10.2.0.2'], 1]);
+  await importsOff(world, 'a');
+  expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([[], 0]);
+  expect(world.of('a').store.list('Service')).toEqual([]);
+  expect(await membership(world, 'a')).toEqual({ ...(await membership(world, 'd')), imports: 'off' });
+  expect((await listAudit(world.table, 'a')).map((entry) => entry.what)).toEqual(['1 imports are withdrawn: shop/web', 'imports active → off']);
+  await importsOff(world, 'd');
+  expect(importsIn(world, 'd')).toBe(1);
+  await world.pass(120);
+  expect(importsIn(world, 'a')).toBe(0);
+});
+
+it('imports that were left by a switch to off can be withdrawn afterwards', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(10);
+  await importsCommand(hubOf(world), { id: 'a', imports: 'off' }, wake);
+  await world.pass(90);
+  expect(importsIn(world, 'a')).toBe(1);
+  await importsOff(world, 'a');
+  expect(importsIn(world, 'a')).toBe(0);
+});
+
+it('a withdrawal that an unreachable cluster holds up says what is left, lasts over a deploy, and goes on when it is said again', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(10);
+  world.of('a').apiAnswers = false;
+  await expect(importsOff(world, 'a', 60_000)).rejects.toThrow('a stays withdrawing after 60 s, 1 imports are there: shop/web. Say it again');
+  const { withdraws: _, ...inFile } = await membership(world, 'a');
+  await registerCluster(world.table, { id: 'a', mode: 'shadow', clusterset: inFile }, world.nowMs);
+  await saveMembership(world.table, 'a', { ...inFile, withdraws: true });
+  await registerCluster(world.table, { id: 'a', mode: 'shadow', clusterset: { ...inFile, importBatchSeconds: 5 } }, world.nowMs);
+  expect(await membership(world, 'a')).toMatchObject({ withdraws: true, importBatchSeconds: 5 });
+  world.of('a').apiAnswers = true;
+  await importsOff(world, 'a', 900_000);
+  expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([[], 0]);
+});
+
+it('imports of a paused cluster are not withdrawn, and the command says why', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(10);
+  await switchMode(world.table, 'a', 'paused', world.nowMs);
+  await expect(importsOff(world, 'a')).rejects.toThrow('a is paused, and nothing runs there: switch it to shadow or active first');
+  await expect(importsCommand(hubOf(world), { id: 'a', imports: 'active', withdraw: true }, wake)).rejects.toThrow('--withdraw goes with off');
+});
+
+it('exports that are switched off leave every importer within a sweep, and one that is the last of its name asks for --override', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+  await world.pass(10);
+  await exportsCommand(hubOf(world), { id: 'b', exports: 'none' }, wake);
+  await world.pass(90);
+  expect(addresses(world, 'a')).toEqual(['10.3.0.1', '10.3.0.2']);
+  await expect(exportsCommand(hubOf(world), { id: 'c', exports: 'none' }, wake)).rejects.toThrow('the only cluster that exports shop/web');
+  await exportsCommand(hubOf(world), { id: 'c', exports: 'none', override: true }, wake);
+  await world.pass(90);
+  expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([[], 0]);
+});
+
+it('a source that is rebuilt keeps its endpoints in every importer until its first lists are complete', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+  await world.pass(10);
+  const both = ['10.2.0.1', '10.2.0.2', '10.3.0.1', '10.3.0.2'];
+  const during: (readonly string[])[] = [];
+  const wait = async (ms: number): Promise<void> => {
+    world.of('c').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(ms / 1000);
+    during.push(addresses(world, 'a'));
+  };
+  await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['b']);
+  expect(during).toEqual([both.filter((address) => address !== '10.3.0.1')]);
+  await world.pass(300);
+  expect(addresses(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2', '10.3.0.2']);
+  expect((await membership(world, 'b')).exports).toEqual({ namespaces: ['shop'] });
+});
