@@ -92,6 +92,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   if ('reason' in derived) {
     await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
     const { isInTheWay, message } = derived;
+    if (!isInTheWay) run.found.notReady = message;
     await tellExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
     return ok;
   }

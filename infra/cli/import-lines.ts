@@ -16,11 +16,12 @@ function linesOf({ namespace, name, report }: ListedImportReport): readonly stri
 }
 
 /** A preview has all of it in its own lines. */
-function said({ preview, inTheWay, leftOut = [], leftOutCount = 0, held = [] }: ImportReport): readonly string[] {
+function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, held = [] }: ImportReport): readonly string[] {
   if (preview) return preview;
   const more = leftOutCount - leftOut.length;
   return [
     ...(inTheWay ? [`refused: a ${inTheWay} that the hub did not make stands in the way`] : []),
+    ...(notReady ? [`not ready: ${notReady}`] : []),
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),
     ...held.map((source) => `the eviction of ${source} is held: no other source has a ready endpoint`),

@@ -41,6 +41,7 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
         : 'a Service that the hub did not make has the name of the derived Service';
     return { state: 'refused', why: `${what}: it is left alone` };
   }
+  if (report?.notReady !== undefined) return { state: 'refused', why: report.notReady };
   if (given.owedSinceMs !== undefined) return { state: 'owed', why: owed(given, given.owedSinceMs) };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
   if (record.clusterset.imports === 'shadow')

@@ -5,6 +5,8 @@ import type { Table } from './table.ts';
 export interface ImportReport {
   /** Nothing was written, for an object that the hub did not make has the name of the ServiceImport or of the derived Service. */
   readonly inTheWay?: 'ServiceImport' | 'Service' | undefined;
+  /** Why the import is not ready otherwise, as its status says too. */
+  readonly notReady?: string | undefined;
   /** Addresses that were left out, as text: the first of them, and how many there are. */
   readonly leftOut?: readonly string[] | undefined;
   readonly leftOutCount?: number | undefined;

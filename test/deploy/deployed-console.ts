@@ -28,6 +28,8 @@ export function deployedConsole(hub: Deployment, cluster: string): Step {
         await page.locator('.number', { hasText: '42 s' }).first().waitFor();
         await page.goto(`${url}/#/services/${cluster}/default/web`);
         await page.getByText('web-3').first().waitFor();
+        await page.goto(`${url}/#/clusterset`);
+        await page.getByText('No cluster exports or imports').waitFor();
         assert.deepEqual(faults, []);
       } finally {
         await browser.close();

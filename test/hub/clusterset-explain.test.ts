@@ -53,11 +53,13 @@ describe('an export, explained in its own cluster', () => {
       unlabelled: importer({ sameness: 'labelled' }),
       foreign: importer({ given: [namespace(), foreignImport()] }),
       preview: importer({ imports: 'shadow' }),
+      family: importer({ families: ['IPv6'] }),
     });
     const told = importersOf(await explainIn(world, 'b'));
     expect(told['missing']).toBe('left out: the cluster has no namespace shop');
     expect(told['unlabelled']).toMatch(/^left out: namespace shop has no label fleet-endpoints\/clusterset=default/);
     expect(told['foreign']).toBe('refused: a ServiceImport of another implementation has the name: it is left alone');
+    expect(told['family']).toBe('refused: the cluster has none of IPv4');
     expect(told['preview']).toMatch(/^preview: the cluster’s switch for imports is shadow/);
   });
 
