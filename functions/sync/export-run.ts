@@ -8,7 +8,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { changedConditions, exportConditions } from '#shared/clusterset/conditions.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -82,7 +82,7 @@ async function sayConditions(run: ClustersetRun, validity: ExportValidity, entri
   if (!(deps.reaches?.(meta) ?? meta.api)) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
   const merged = mergeExports(exports, {
-    winner: winner === undefined ? undefined : JSON.parse(winner),
+    winner: settledWinner(winner, deps.now()),
     precedence: meta.clusterset.precedence,
   });
   const api = await run.api();

@@ -4,7 +4,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { sourceStateOf } from '#shared/clusters/source-witness.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
@@ -39,9 +39,9 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   // A cluster that has left exports nothing. What it exports is its own word, so the rest of its record decides whether that counts.
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
-  const before = winner === undefined ? undefined : (JSON.parse(winner) as Winner);
-  const merged = mergeExports(exports, { winner: before, precedence: meta.clusterset.precedence });
-  if (merged && JSON.stringify(merged.winner) !== winner && !(await saveWinner(deps.table, key, JSON.stringify(merged.winner), winner)))
+  const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
+  const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
+  if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
     throw new Postponed('another cluster has named the export that has precedence', 1);
   const podsOf = new Map<string, ImportPods>();
   const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));

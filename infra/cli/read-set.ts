@@ -3,7 +3,7 @@ import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { ImporterInput, SetInput, SourceInput } from '#shared/explain/set-input.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
@@ -44,7 +44,7 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     derived,
     exportWork: work,
     faces,
-    winner: entries.winner === undefined ? undefined : (JSON.parse(entries.winner) as Winner),
+    winner: settledWinner(entries.winner, now),
     sources: sources.filter((s) => s !== undefined),
     importers: importers.filter((i) => i !== undefined),
     now,

@@ -3,7 +3,7 @@ import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { exportsText } from '#shared/explain/facts.ts';
 import { importerStanding } from '#shared/explain/importer-standing.ts';
 import { sourceStanding } from '#shared/explain/source-standing.ts';
@@ -41,10 +41,9 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
   const faces = [...entries.faces].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
-  const winner = entries.winner === undefined ? undefined : (JSON.parse(entries.winner) as Winner);
   // Of one set: every member has the same.
   const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
-  const merged = mergeExports(faces, { winner, precedence });
+  const merged = mergeExports(faces, { winner: settledWinner(entries.winner, now), precedence });
   const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
     return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];

@@ -19,8 +19,28 @@ export interface Winner {
   readonly uid: string;
 }
 
+/** As its record has it. `sinceMs`: since when it decides, ms since the epoch; the version before left it out. */
+type RecordedWinner = Winner & { readonly sinceMs?: number };
+
+/** Relays speak at their own pace: until then an older export may just not have been heard of. */
+export const settledAfterMs = 60_000;
+
+/** The export that goes on deciding. Undefined: none has decided for long enough, so the oldest does. */
+export function settledWinner(recorded: string | undefined, nowMs: number): Winner | undefined {
+  if (recorded === undefined) return undefined;
+  const { sinceMs = 0, ...winner } = JSON.parse(recorded) as RecordedWinner;
+  return nowMs - sinceMs >= settledAfterMs ? winner : undefined;
+}
+
+/** What is to be recorded; undefined: it is the one that decided so far. */
+export function winnerToRecord({ cluster, uid }: Winner, recorded: string | undefined, nowMs: number): string | undefined {
+  const before = recorded === undefined ? undefined : (JSON.parse(recorded) as RecordedWinner);
+  if (before?.cluster === cluster && before.uid === uid) return undefined;
+  return JSON.stringify({ cluster, uid, sinceMs: nowMs } satisfies RecordedWinner);
+}
+
 /**
- * - `sticky`: the export that decided first goes on deciding while it exists. A creation time is the word of its own cluster, so otherwise a cluster
+ * - `sticky`: the export that has decided for a minute goes on deciding while it exists. A creation time is the word of its own cluster, so otherwise a cluster
  *   that is compromised could make its export the oldest and change type and ports of an import that carries traffic.
  * - `oldest`: the letter of the API.
  */

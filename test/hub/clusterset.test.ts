@@ -162,6 +162,37 @@ describe('a service that two clusters export', () => {
   });
 });
 
+describe('the export that has precedence', () => {
+  const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
+  const late = () =>
+    SetWorld.start({
+      a: importer,
+      b: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(), pod('web-1', '10.2.0.1')] },
+      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+    });
+
+  it('an export that is older decides although a younger one was heard of first, as where relays are slow', async () => {
+    const world = await late();
+    await world.pass(20);
+    expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 81 }]);
+    world.of('b').store.apply(anExport('2026-01-01T00:00:00Z'));
+    await world.pass(10);
+    expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 80 }]);
+    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+    await world.pass(600);
+    expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 80 }]);
+  });
+
+  it('an import that has stood for a minute is not changed by an export that claims to be older (MC-62)', async () => {
+    const world = await late();
+    await world.pass(90);
+    world.of('b').store.apply(anExport('1970-01-01T00:00:01Z'));
+    await world.pass(10);
+    expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 81 }]);
+    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+  });
+});
+
 describe('a source cluster', () => {
   const silent = (world: SetWorld, id: string): void => {
     world.of(id).isHeard = false;

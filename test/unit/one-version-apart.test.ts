@@ -1,6 +1,7 @@
 /** Relay, functions and table one version apart, as docs/upgrading.md promises it: end to end, with the real ingest and sync. */
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '#infra/cli/history-service.ts';
+import { settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
@@ -232,5 +233,11 @@ describe('records', () => {
       ['pod-1', 'the pod is gone'],
     ]);
     expect(differences(world.store, 100)).toEqual([]);
+  });
+
+  it('an export that decided under the former version goes on deciding, and its record stays as it is', () => {
+    const former = JSON.stringify({ cluster: 'b', uid: 'uid-b' });
+    expect(settledWinner(former, Date.parse('2026-01-01'))).toEqual({ cluster: 'b', uid: 'uid-b' });
+    expect(winnerToRecord({ cluster: 'b', uid: 'uid-b' }, former, Date.parse('2026-01-01'))).toBeUndefined();
   });
 });
