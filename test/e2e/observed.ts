@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Api, Objects } from './api.ts';
 
@@ -79,7 +80,8 @@ function follow<K extends OutputKind>(api: Api, kind: K, into: Map<string, Objec
           changed();
         }
       } catch {
-        if (!signal.aborted) from = await list();
+        // An API server that is away is asked again, until it is back.
+        if (!signal.aborted) from = await list().catch(() => sleep(200, from, { signal }).catch(() => from));
       }
     }
   }

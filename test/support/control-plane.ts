@@ -13,6 +13,8 @@ export interface ControlPlaneOptions {
   readonly controllers?: string;
   /** More flags of kube-controller-manager, such as --kube-api-qps. */
   readonly controllerManagerFlags?: readonly string[];
+  /** Of the cluster's Services; by default one of each family. */
+  readonly serviceRange?: string;
   /** Kept at the end, and used again if it holds a cluster. By default a new folder that is removed at the end. */
   readonly dataDir?: string;
   readonly say?: (line: string) => void;
@@ -62,7 +64,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       '--service-account-issuer=https://kubernetes.default.svc',
       `--service-account-key-file=${file('service-account.key')}`,
       `--service-account-signing-key-file=${file('service-account.key')}`,
-      '--service-cluster-ip-range=10.0.0.0/16,fd00:10::/108',
+      `--service-cluster-ip-range=${options.serviceRange ?? '10.0.0.0/16,fd00:10::/108'}`,
       '--authorization-mode=RBAC',
       `--token-auth-file=${file('tokens.csv')}`,
       // Nobody here makes the service accounts that pods would need.

@@ -2,19 +2,23 @@ import { stringify } from 'yaml';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 
 /** A kubeconfig with one context. */
-export function kubeconfigText({ server, ca, token }: Connection): string {
-  const name = 'cluster';
-  const trust = {
-    ...(ca && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
-    // client-node wants to be told so before it speaks plain HTTP.
-    ...(server.startsWith('http:') && { 'insecure-skip-tls-verify': true }),
-  };
+export const kubeconfigText = (connection: Connection): string => kubeconfigOf({ cluster: connection });
+
+/** A context of its own for each; the first is the current one. */
+export function kubeconfigOf(connections: { readonly [context: string]: Connection }): string {
+  const all = Object.entries(connections);
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, ...trust } }],
-    users: [{ name, user: token ? { token } : {} }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': all[0]?.[0],
+    clusters: all.map(([name, { server, ca }]) => ({ name, cluster: { server, ...trust(server, ca) } })),
+    users: all.map(([name, { token }]) => ({ name, user: token ? { token } : {} })),
+    contexts: all.map(([name]) => ({ name, context: { cluster: name, user: name } })),
   });
 }
+
+const trust = (server: string, ca: string | undefined) => ({
+  ...(ca && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+  // client-node wants to be told so before it speaks plain HTTP.
+  ...(server.startsWith('http:') && { 'insecure-skip-tls-verify': true }),
+});
