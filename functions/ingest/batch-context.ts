@@ -40,6 +40,8 @@ export interface PendingNotification {
 export class BatchEffects {
   readonly podLog: PodLogWriter;
   readonly pending: PendingNotification[] = [];
+  /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
+  readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   #wakeUps = new WakeUps();
   #nodesWritten = false;
 

@@ -32,8 +32,9 @@ async function wakeExports({ cluster, store, effects }: BatchContext, woken: rea
 }
 
 async function wakeImports({ deps, cluster, effects }: BatchContext, wakeUps: WakeUps): Promise<void> {
-  const wake = (namespace: string, name: string): void => wakeUps.add({ ...soon, namespace, service: importWork(name), observedAtMs: undefined });
-  const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean }[] = [];
+  const wake = (namespace: string, name: string, delaySeconds = 0): void =>
+    wakeUps.add({ ...soon, delaySeconds, namespace, service: importWork(name), observedAtMs: undefined });
+  const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
   for (const { kind, record } of effects.pending) {
     const { namespace, name } = record;
     if (kind === 'ServiceImport') wake(namespace, name);
@@ -41,9 +42,14 @@ async function wakeImports({ deps, cluster, effects }: BatchContext, wakeUps: Wa
     // What is gone does not say whose it was.
     if (kind === 'Service' && name.startsWith(derivedPrefix)) ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === name });
   }
-  await concurrently(8, ofNames, async ({ namespace, isConcerned }) => {
-    for (const name of await namesInSet(deps.table, cluster.clusterset.set, namespace)) if (isConcerned(name)) wake(namespace, name);
+  const slices = new Map(effects.importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));
+  for (const { namespace, derived } of slices.values())
+    ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === derived, delaySeconds: slicesDelaySeconds });
+  await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
+    for (const name of await namesInSet(deps.table, cluster.clusterset.set, namespace)) if (isConcerned(name)) wake(namespace, name, delaySeconds);
   });
 }
+
+const slicesDelaySeconds = 3;
 
 const soon = { delaySeconds: 0, readLive: false } as const;

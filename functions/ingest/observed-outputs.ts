@@ -1,8 +1,9 @@
 /** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
+import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -26,10 +27,21 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
     await noteIfOther(context, kind, seen);
-    if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
+    if (kind === 'EndpointSlice' && seen.managedBy === importsManagedBy) noteImportedSlice(context, seen);
+    else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
+}
+
+/**
+ * Another client has changed a slice of an import, or it is gone: its import looks at it. A deletion of ours wakes it in vain. Not at once, so that two
+ * that write against each other do so seldom.
+ */
+function noteImportedSlice({ deps, cluster, effects }: MessageContext, { namespace, service, isOwnWrite, deleted }: OutputState): void {
+  if (isOwnWrite || !importsAnything(cluster)) return;
+  if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
+  effects.importedSlices.push({ namespace, derived: service });
 }
 
 /** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */

@@ -1,9 +1,10 @@
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
-import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import { isWrittenByHub } from './last-writer.ts';
 import { sizeOf } from './message-size.ts';
 import type { KubeObject } from './watch-source.ts';
 
@@ -74,6 +75,7 @@ export function outputEntry(
     ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
     svc: kind === 'Endpoints' ? name : serviceOf(object),
     ...(by !== undefined && { by }),
+    ...(by === importsManagedBy && !more.gone && isWrittenByHub(object) && { own: true as const }),
     ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
     ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
     ...more,

@@ -41,6 +41,8 @@ export interface OutputState {
   readonly formerService?: string;
   /** The managed-by label of that kind. */
   readonly managedBy?: string;
+  /** Of a slice of an import: a hub has written this state. */
+  readonly isOwnWrite?: true;
   /** The object was deleted, as of `resourceVersion`. */
   readonly deleted?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
@@ -153,7 +155,7 @@ const inputState = ({ ns, name, rv, o, seen }: InputEntry): InputState => ({
   observedAtMs: seen,
 });
 
-const outputState = ({ ns, name, rv, uid, gen, svc, oldSvc, by, gone, leader, again, body, seen }: OutputEntry): OutputState => ({
+const outputState = ({ ns, name, rv, uid, gen, svc, oldSvc, by, own, gone, leader, again, body, seen }: OutputEntry): OutputState => ({
   namespace: ns,
   name,
   resourceVersion: rv,
@@ -163,6 +165,7 @@ const outputState = ({ ns, name, rv, uid, gen, svc, oldSvc, by, gone, leader, ag
   ...(oldSvc !== undefined && { formerService: oldSvc }),
   ...(by !== undefined && { managedBy: by }),
   ...(gone && { deleted: true }),
+  ...(own && { isOwnWrite: true }),
   ...(leader && { leader: true }),
   ...(again && { secondLook: true }),
   ...(body !== undefined && { object: body }),
@@ -177,6 +180,7 @@ const outputEntry = (state: OutputState): OutputEntry => ({
   ...(state.generation !== undefined && { gen: state.generation }),
   svc: state.service,
   ...(state.managedBy !== undefined && { by: state.managedBy }),
+  ...(state.isOwnWrite && { own: true }),
   ...(state.leader && { leader: true }),
   ...(state.object !== undefined && { body: state.object }),
   ...(state.observedAtMs !== undefined && { seen: state.observedAtMs }),

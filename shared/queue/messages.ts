@@ -54,6 +54,8 @@ export interface OutputEntry {
   readonly oldSvc?: string;
   /** The managed-by label of that kind; absent without one. */
   readonly by?: string;
+  /** Of a slice of an import: a hub has written this state. Left out by a relay of the version before, too. */
+  readonly own?: true;
   /** The object was deleted, as of `rv`. */
   readonly gone?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
