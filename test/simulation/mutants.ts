@@ -42,6 +42,13 @@ const ofThese = (items: readonly Item[], heads: unknown): string =>
     ),
   );
 
+/** As a call that stalls, and more often. */
+const sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const ms = world.isOver || !world.random.chance(0.3) ? 0 : world.random.between(2_000, 6_000);
+    world.scheduler.after(ms, () => call().then(resolve, reject));
+  });
+
 /** Batches that are slow to write the entry of their pods, while others write theirs. */
 const overtaken: Partial<Profile> = {
   ...crashing,
@@ -273,14 +280,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a batch that others have overtaken logs its pods under the number that readers have given up',
-    seeds: [144],
-    profile: overtaken,
-    table: (table, actor) => ({
+    seeds: [14, 23, 25],
+    profile: { ...overtaken, stalls: 0 },
+    table: (table, actor, world) => ({
       ...table,
       get: async (key) => {
         const item = await table.get(key);
         return item && key.pk.endsWith('#NS') && is('ingest', actor) ? without(item, 'p') : item;
       },
+      put: (item, condition) =>
+        isPod(item) && is('ingest', actor) ? sometimesLate(world, () => table.put(item, condition)) : table.put(item, condition),
     }),
   },
   {
