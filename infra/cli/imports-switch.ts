@@ -64,6 +64,6 @@ async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
   for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok))
-    say(`${id}  to allow it, put imports: active into clusters.yaml and apply relay manifest ${id}`);
+    say(`${id}  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`);
   throw new UsageError(`${id} keeps imports ${meta.clusterset.imports}: see above; --override switches it all the same`);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
@@ -58,6 +59,14 @@ describe('imports and exports in the clusters file', () => {
     const [a, b] = clusters.map((cluster) => registrationRecord(cluster, hub, queues));
     expect(a).not.toHaveProperty('clusterset');
     expect(b).toMatchObject({ clusterset: { set: 'prod', imports: 'shadow' } });
+  });
+
+  it('the clusters file of docs/clusterset.md has two clusters that export to each other and preview imports', () => {
+    const [yaml = ''] = readFileSync('docs/clusterset.md', 'utf8').match(/(?<=```yaml\n)hub:\n {2}name:[\s\S]*?(?=```)/) ?? [];
+    const { hub, clusters } = parseConfig('docs/clusterset.md', yaml);
+    expect(clusters.map((cluster) => membershipOf(cluster, hub.clusterset))).toMatchObject(
+      ['10.10.0.0/16', '10.20.0.0/16'].map((range) => ({ set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: [range] } })),
+    );
   });
 
   it('imports are allowed on EKS, whose own controllers write other objects', () => {

@@ -78,7 +78,7 @@ describe('the switch of imports', () => {
     printed.length = 0;
     await expect(imports('active')).rejects.toThrow('a keeps imports off');
     expect(printed.join('\n')).toContain('NOT  rights: missing: create services, patch serviceimports/status');
-    expect(printed.at(-1)).toBe('a  to allow it, put imports: active into clusters.yaml and apply relay manifest a');
+    expect(printed.at(-1)).toBe('a  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest a');
     expect([(await membership())?.imports, await audit()]).toEqual(['off', []]);
     await ready(table, []);
     await imports('active');
