@@ -55,6 +55,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     meta,
     namespace: claim.service.namespace,
     name: work.name,
+    generation: claim.item.generation,
     rounds: claim.message.postponements ?? 0,
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),

@@ -10,6 +10,8 @@ export interface ClustersetRun {
   readonly namespace: string;
   /** Of the export or import. */
   readonly name: string;
+  /** Of the work item, as it was claimed. */
+  readonly generation: number;
   /** How often in a row the run was postponed before. */
   readonly rounds: number;
   /** The API of the run's own cluster. Throws Postponed while its circuit is open: what needs no API comes first. */

@@ -12,7 +12,7 @@ import { type ExportedService, settledWinner } from '#shared/clusterset/preceden
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { readSetEntries, type SetEntries, type SetKey, saveFace } from '#shared/store/clusterset-index.ts';
+import { noteWoken, readSetEntries, type SetEntries, type SetKey, saveFace } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -34,11 +34,17 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
   const isNew = entries.faces.get(meta.id) !== face;
   if (isNew) await saveFace(deps.table, key, meta.id, face);
-  await wakeImporters(run);
+  if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
   const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
   if (isNew) await wakeClusters(run, { clusters: others, service: exportWork(name) });
-  if (serviceExport && validity) await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
+  if (!serviceExport || !validity) return ok;
+  try {
+    await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
+  } catch (error) {
+    await noteWoken(deps.table, key, meta.id, run.generation);
+    throw error;
+  }
   return ok;
 }
 

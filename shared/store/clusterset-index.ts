@@ -11,6 +11,8 @@ export interface SetKey {
 export interface SetEntries {
   /** By cluster, what its export run has found last, as text (shared/clusterset's ExportedService). A cluster that exports no more is not there. */
   readonly faces: ReadonlyMap<string, string>;
+  /** By exporting cluster, the generation of its export for which the importers are woken already (`noteWoken`). */
+  readonly woken: ReadonlyMap<string, number>;
   /** By importing cluster, why its import could not be made, as text (ExportFailure); one whose import is as it should be is not there. */
   readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
@@ -26,7 +28,15 @@ export async function readSetEntries(table: Table, { set, namespace, name }: Set
 function entriesOf(name: string, items: readonly Item[]): SetEntries {
   const textsOf = (entry: Entry): ReadonlyMap<string, string> =>
     new Map(items.flatMap((item) => (partsOf(item).entry === entry ? [[partsOf(item).cluster, item[face] as string] as const] : [])));
-  return { faces: textsOf('E'), failures: textsOf('I'), winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined };
+  const woken = items.flatMap((item) =>
+    partsOf(item).entry === 'E' && typeof item[wokenFor] === 'number' ? [[partsOf(item).cluster, item[wokenFor]] as const] : [],
+  );
+  return {
+    faces: textsOf('E'),
+    woken: new Map(woken),
+    failures: textsOf('I'),
+    winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined,
+  };
 }
 
 /** The names that are exported in a namespace, or were. */
@@ -45,6 +55,11 @@ export async function saveFace(table: Table, key: SetKey, cluster: string, text:
   const at = setKey(key.set, key.namespace, faceOf(key.name, cluster));
   if (text === undefined) await table.delete(at);
   else await table.put({ ...at, [face]: text });
+}
+
+/** The run of the export has woken the importers, and is to come again for its own cluster, which cannot be asked: its importers need no second run. */
+export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
+  await table.update(setKey(key.set, key.namespace, faceOf(key.name, cluster)), { set: { [wokenFor]: generation } }, { present: face });
 }
 
 /** By the import run of the cluster alone, under its lease. */
@@ -69,6 +84,7 @@ export async function saveWinner(table: Table, key: SetKey, text: string, before
 }
 
 const face = 'f';
+const wokenFor = 'g';
 const faceOf = (name: string, cluster: string): string => `${name}#E#${cluster}`;
 const failureOf = (name: string, importer: string): string => `${name}#I#${importer}`;
 const winnerOf = (name: string): string => `${name}#W`;

@@ -234,6 +234,21 @@ describe('a source cluster', () => {
     expect(world.of('a').calls).toBe(before);
   });
 
+  it('a source whose API is down wakes its importers once for each change, however often its own conditions are tried again', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(70);
+    world.of('b').apiAnswers = false;
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+    const { calls } = world.of('a');
+    await world.pass(1_800);
+    expect(world.of('a').calls).toBe(calls);
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', true));
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
   it('a source whose relay alone is silent is looked at each minute by the hub itself (MC-71)', async () => {
     const world = await SetWorld.start({
       a: importer,
