@@ -2,18 +2,25 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { forgetImportFailures, saveFace } from '#shared/store/clusterset-index.ts';
+import { forgetImportFailures, owing, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
-/** Twice is harmless: the importers are woken before the entry goes, so a run that ends in between is repeated. */
+/**
+ * Twice is harmless: importers and the other exports are woken before the entry goes, so a run that ends in between is repeated. They do not count a
+ * cluster that drains, whether its entry is still there or not.
+ */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   if (importsAnything(cluster)) await forgetFailures(deps, cluster);
   const exported = await exportsInSet(deps, cluster);
   if (exported.length === 0) return;
   await wakeImporters(deps, exported);
-  await concurrently(8, exported, (key) => saveFace(deps.table, key, cluster.id, undefined));
+  for (const key of exported) await wakeExports(deps, key);
+  await concurrently(8, exported, async (key) => {
+    await saveOwed(deps.table, key, owing('export', cluster.id), false);
+    await saveFace(deps.table, key, cluster.id, undefined);
+  });
   deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
 }
 

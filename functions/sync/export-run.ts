@@ -4,15 +4,17 @@
  * up no importer.
  */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, exportConditions } from '#shared/clusterset/conditions.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { noteWoken, readSetEntries, type SetEntries, type SetKey, saveFace } from '#shared/store/clusterset-index.ts';
+import { noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -33,11 +35,16 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const validity = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
   const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
   const isNew = entries.faces.get(meta.id) !== face;
+  const owes = owing('export', meta.id);
+  if (isNew) await saveOwed(deps.table, key, owes, true);
   if (isNew) await saveFace(deps.table, key, meta.id, face);
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
   const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
-  if (isNew) await wakeClusters(run, { clusters: others, service: exportWork(name) });
+  if (isNew || entries.owed.has(owes)) {
+    await wakeClusters(run, { clusters: others, service: exportWork(name) });
+    await saveOwed(deps.table, key, owes, false);
+  }
   if (!serviceExport || !validity) return ok;
   try {
     await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
@@ -80,6 +87,11 @@ async function wakeImporters(run: ClustersetRun): Promise<void> {
   await wakeClusters(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
 }
 
+async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
+  const records = await concurrently(16, exports, (e) => readCluster(deps.table, e.cluster));
+  return exports.filter((_, i) => records[i] && !isDeregistered(records[i]));
+}
+
 async function sayConditions(run: ClustersetRun, validity: ExportValidity, entries: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
   const { faces, winner } = entries;
@@ -87,10 +99,10 @@ async function sayConditions(run: ClustersetRun, validity: ExportValidity, entri
   // A cluster that the hub only watches is told nothing.
   if (!(deps.reaches?.(meta) ?? meta.api)) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
-  const merged = mergeExports(exports, {
-    winner: settledWinner(winner, deps.now()),
-    precedence: meta.clusterset.precedence,
-  });
+  const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };
+  let merged = mergeExports(exports, options);
+  // A cluster that was taken out conflicts with none. Where all agree its record is not read.
+  if (merged && merged.conflicts.length > 0) merged = mergeExports(await withoutDeregistered(run, exports), options);
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;

@@ -1,12 +1,12 @@
 /**
  * Why an import has not come about in a cluster, in the index of the set: the exports of its name say so (MC-80). Saved first, then the exports are woken;
- * a run that ends in between leaves their conditions as they were until the next run of the export.
+ * a run that ends in between owes that.
  */
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { type SetEntries, saveImportFailure } from '#shared/store/clusterset-index.ts';
+import { owing, type SetEntries, type SetKey, saveImportFailure, saveOwed } from '#shared/store/clusterset-index.ts';
 import { exportWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { wakeClusters } from './wake-clusters.ts';
@@ -16,10 +16,15 @@ export async function tellExports(run: ClustersetRun, entries: SetEntries, failu
   const { deps, meta, namespace, name } = run;
   if (failure) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
   const text = failure && JSON.stringify(failure);
-  if (text === entries.failures.get(meta.id)) return;
-  await saveImportFailure(deps.table, { set: meta.clusterset.set, namespace, name }, meta.id, text);
+  const owes = owing('import', meta.id);
+  const isNew = text !== entries.failures.get(meta.id);
+  if (!isNew && !entries.owed.has(owes)) return;
+  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  if (isNew) await saveOwed(deps.table, key, owes, true);
+  if (isNew) await saveImportFailure(deps.table, key, meta.id, text);
   if (failure) deps.log.warn('import not made', { cluster: meta.id, namespace, service: name, reason: failure.message });
   await wakeClusters(run, { clusters: [...entries.faces.keys()], service: exportWork(name) });
+  await saveOwed(deps.table, key, owes, false);
 }
 
 /** Of all importers together; one that has left, or imports no more, has no say. */

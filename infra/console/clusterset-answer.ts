@@ -85,7 +85,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const noEntries: SetEntries = { faces: new Map(), woken: new Map(), failures: new Map(), winner: undefined };
+const noEntries: SetEntries = { faces: new Map(), woken: new Map(), failures: new Map(), winner: undefined, owed: new Set() };
 
 /** The Service of an export that has not come to the set says why. */
 async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {

@@ -17,6 +17,8 @@ export interface SetEntries {
   readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
+  /** Runs that have changed an entry and not yet woken the exports of the name: by the run's work item and cluster, as `owing` makes it. */
+  readonly owed: ReadonlySet<string>;
 }
 
 /** Of one name. One strong read, so that a merge sees every export that was written before it was woken. */
@@ -36,6 +38,7 @@ function entriesOf(name: string, items: readonly Item[]): SetEntries {
     woken: new Map(woken),
     failures: textsOf('I'),
     winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined,
+    owed: new Set(items.flatMap((item) => (partsOf(item).entry === 'O' ? [partsOf(item).cluster] : []))),
   };
 }
 
@@ -60,6 +63,16 @@ export async function saveFace(table: Table, key: SetKey, cluster: string, text:
 /** The run of the export has woken the importers, and is to come again for its own cluster, which cannot be asked: its importers need no second run. */
 export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
   await table.update(setKey(key.set, key.namespace, faceOf(key.name, cluster)), { set: { [wokenFor]: generation } }, { present: face });
+}
+
+/** `work`: export or import. */
+export const owing = (work: 'export' | 'import', cluster: string): string => `${work}:${cluster}`;
+
+/** Before an entry is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
+export async function saveOwed(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
+  const at = setKey(key.set, key.namespace, `${key.name}#O#${by}`);
+  if (isOwed) await table.put({ ...at });
+  else await table.delete(at);
 }
 
 /** By the import run of the cluster alone, under its lease. */
@@ -89,8 +102,8 @@ const faceOf = (name: string, cluster: string): string => `${name}#E#${cluster}`
 const failureOf = (name: string, importer: string): string => `${name}#I#${importer}`;
 const winnerOf = (name: string): string => `${name}#W`;
 
-/** An export, the failure of an import, or the winner. */
-type Entry = 'E' | 'I' | 'W';
+/** An export, the failure of an import, the winner, or what a run owes. */
+type Entry = 'E' | 'I' | 'W' | 'O';
 
 function partsOf({ sk }: Item): { readonly name: string; readonly entry: Entry; readonly cluster: string } {
   const [name = '', entry, cluster = ''] = sk.split('#');

@@ -196,6 +196,34 @@ describe('the export that has precedence', () => {
   });
 });
 
+describe('a run of an export that ends amid its work', () => {
+  it.each<[string, (world: SetWorld) => void]>([
+    ['changes', (world) => void world.of('b').store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }))],
+    ['is taken back', (world) => void world.of('b').store.remove('ServiceExport', 'shop', 'web')],
+  ])('a run of an export that %s is repeated until the other exports of the name know of it', async (what, act) => {
+    const before = what === 'changes' ? {} : { ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] };
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0'),
+      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(before), anExport('2026-02-02T00:00:00Z')] },
+    });
+    // Sweep has woken everything that the switches owe.
+    await world.pass(70);
+    const wasConflict = conditions(world, 'c')['Conflict'];
+    const { update } = world.table;
+    let failures = 1;
+    const failing: typeof update = async (key, ...more) => {
+      if (key.pk === 'c#WORK#shop/export:web' && failures-- > 0) throw new Error('no answer');
+      return update(key, ...more);
+    };
+    Object.assign(world.table, { update: failing });
+    act(world);
+    await world.pass(120);
+    expect(failures).toBeLessThan(0);
+    expect(conditions(world, 'c')['Conflict']).not.toBe(wasConflict);
+  });
+});
+
 describe('a source cluster', () => {
   const silent = (world: SetWorld, id: string): void => {
     world.of(id).isHeard = false;
@@ -464,6 +492,22 @@ describe('a switch', () => {
     expect(importIn(world, 'a')?.status?.clusters).toEqual([{ cluster: 'c' }]);
     const keys = world.table.dump().filter(({ pk, sk }) => pk.startsWith('SET#') && sk.endsWith('#b'));
     expect(keys).toEqual([]);
+  });
+
+  it('a cluster that is taken out conflicts with no export of the others any more', async () => {
+    const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0'),
+      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+    });
+    // Sweep has woken everything that the switches owe.
+    await world.pass(70);
+    expect(conditions(world, 'b')).toMatchObject({ Conflict: 'True PortConflict' });
+    world.of('c').isHeard = false;
+    await drainCluster(world.table, 'c', world.nowMs);
+    await world.pass(200);
+    expect(conditions(world, 'b')).toMatchObject({ Conflict: 'False NoConflicts' });
   });
 
   it('a resync finds what no wake-up has told: an import whose slices another client has deleted', async () => {

@@ -5,6 +5,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { workKey } from '#shared/store/keys.ts';
@@ -109,24 +110,22 @@ export class SetMonitor {
       if (!items.some(({ sk }) => sk.endsWith(`#E#${cluster}`))) this.#word(actor, cluster).isWithdrawn = true;
   }
 
-  /** The export that decided goes on deciding while it is there (MC-62). */
+  /** The export that has decided for a while goes on deciding while it is there (MC-62). */
   #onWinner(actor: Actor, before: Item, now: Item): void {
     const [, , namespace = ''] = before.pk.split('#');
     const [name = ''] = before.sk.split('#');
-    const [former, next] = [before, now].map((item) => JSON.parse(item['f'] as string) as { readonly cluster: string; readonly uid: string });
-    if (!former || !next || (former.cluster === next.cluster && former.uid === next.uid)) return;
-    const member = this.#world.of(former.cluster);
-    const serviceExport = member.store.find('ServiceExport', namespace, name);
-    const since = this.#winnerSince.get(`${before.pk}|${before.sk}`) ?? 0;
-    this.#winnerSince.set(`${before.pk}|${before.sk}`, this.#world.scheduler.now);
-    if (member.hasLeft || serviceExport?.metadata.uid !== former.uid || actor.paused) return;
+    const former = settledWinner(before['f'] as string, this.#world.scheduler.now);
+    const next = JSON.parse(now['f'] as string) as Winner;
+    if (!former || (former.cluster === next.cluster && former.uid === next.uid) || actor.paused) return;
+    const { store, hasLeft } = this.#world.of(former.cluster);
+    const { sinceMs = 0 } = JSON.parse(before['f'] as string) as { readonly sinceMs?: number };
     // Restored or switched off meanwhile, it may have been gone for a while.
-    if (since === 0 || this.#history.exportedSince(former.cluster, namespace, name) >= since) return;
+    const isSame = store.find('ServiceExport', namespace, name)?.metadata.uid === former.uid;
+    if (hasLeft || !isSame || this.#history.exportedSince(former.cluster, namespace, name) >= sinceMs) return;
     this.#world.fail(
       `${actor.name} gives the precedence of ${namespace}/${name} to ${next.cluster}, though ${former.cluster} exports it all the time`,
     );
   }
-  readonly #winnerSince = new Map<string, number>();
 
   #witnessApi(actor: Actor, api: ClusterApi, member: SetMember): ClusterApi {
     const served = (kind: string): void => {

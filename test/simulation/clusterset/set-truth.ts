@@ -2,7 +2,7 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
   annotationClusterset,
@@ -103,7 +103,7 @@ async function mergeOf(world: SetState, namespace: string, name: string): Promis
     };
   });
   const winner = (await world.table.get(setKey('default', namespace, `${name}#W`)))?.['f'] as string | undefined;
-  return mergeExports(exports, { winner: winner === undefined ? undefined : (JSON.parse(winner) as Winner) });
+  return mergeExports(exports, { winner: settledWinner(winner, world.scheduler.now) });
 }
 
 function exportErrors(member: SetMember, { namespace, name, merged }: Name): readonly string[] {

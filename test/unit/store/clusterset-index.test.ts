@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namesInSet, readSetEntries, saveFace, saveWinner } from '#shared/store/clusterset-index.ts';
+import { namesInSet, owing, readSetEntries, saveFace, saveOwed, saveWinner } from '#shared/store/clusterset-index.ts';
 import { clusterOfKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -27,6 +27,15 @@ describe('the index of what a set exports', () => {
     expect(await saveWinner(table, key, 'c', undefined)).toBe(false);
     expect(await saveWinner(table, key, 'c', 'b')).toBe(true);
     expect((await readSetEntries(table, key)).winner).toBe('c');
+  });
+
+  it('what a run owes the exports of a name is no export, and is there until it is paid', async () => {
+    const table = memoryTable();
+    await saveOwed(table, key, owing('export', 'b'), true);
+    await saveOwed(table, key, owing('import', 'b'), true);
+    expect([...(await readSetEntries(table, key)).faces]).toEqual([]);
+    await saveOwed(table, key, owing('export', 'b'), false);
+    expect([...(await readSetEntries(table, key)).owed]).toEqual(['import:b']);
   });
 
   it('a set is of no cluster: a purge of one leaves it', async () => {
