@@ -1,12 +1,14 @@
 /** What installs a relay: its manifest for kubectl, and the Helm chart. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
 import { takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { builtFile, installation } from '#infra/installation.ts';
+import { chartReadme } from '#infra/relay/chart-readme.ts';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
 import { type RelayInstall, type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
 import { toYaml } from '#infra/relay/manifest-yaml.ts';
@@ -29,11 +31,13 @@ const bundleFile = builtFile('relay/relay.mjs');
 /** A relay's manifest for `kubectl apply --server-side -f -`. */
 export const manifestText = (clusterId: string, values: ManifestValues): string => toYaml(relayManifest(installOf(clusterId, values)));
 
-/** Writes the templates of the Helm chart into its folder; in a folder that is not the checkout's the rest of the chart too. */
+/** Writes the templates and the README of the Helm chart into its folder; in a folder that is not the checkout's the rest of the chart too. */
 export function writeChart(folder: string): void {
   const source = join(installation.root, 'infra/relay/chart');
   if (resolve(folder) !== source) cpSync(source, folder, { recursive: true });
-  for (const { path, text } of chartTemplates()) {
+  const of = (name: string): string => readFileSync(join(source, name), 'utf8');
+  const readme = chartReadme(parse(of('Chart.yaml')), of('values.yaml'), JSON.parse(of('values.schema.json')));
+  for (const { path, text } of [...chartTemplates(), { path: 'README.md', text: readme }]) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);

@@ -15,7 +15,7 @@ const path = (process.env['PATH'] ?? '')
   .filter((folder) => !folder.includes('node_modules'))
   .join(delimiter);
 const own = Object.entries(process.env).filter(
-  ([name]) => !/^(npm_(?!config_(registry|cache|userconfig))|NODE_|VITEST|INIT_CWD|TABLE_NAME|HUB|PORT)/.test(name),
+  ([name]) => !/^(npm_(?!config_(registry|cache|userconfig))|NODE_(?!EXTRA_CA_CERTS)|VITEST|INIT_CWD|TABLE_NAME|HUB|PORT)/.test(name),
 );
 export const userEnv = { ...Object.fromEntries(own), PATH: path, NO_COLOR: '1' };
 

@@ -30,7 +30,7 @@ describe('the package', () => {
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
-      /^package\/infra\/relay\/chart\/(Chart\.yaml|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
+      /^package\/infra\/relay\/chart\/(Chart\.yaml|README\.md|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
     ];
     expect(files.filter((file) => !known.some((pattern) => pattern.test(file)))).toEqual([]);
     for (const pattern of known) expect(files.some((file) => pattern.test(file))).toBe(true);
