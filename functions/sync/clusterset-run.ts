@@ -9,6 +9,7 @@ import { type ClustersetWork, clustersetWorkOf } from '#shared/workqueue/rules/c
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from './admission.ts';
+import { isRefusal, refusedByCluster } from './carry-out-slices.ts';
 import { beginProbe, closedCircuit, openedCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import type { SyncDeps } from './deps.ts';
@@ -70,7 +71,11 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     if (error instanceof Postponed) return error.outcome;
     if (error instanceof ClusterApiError) {
       if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
-      return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+      if (isClusterFault(error)) return openedCircuit(deps, meta, error);
+      // Of rights and policies that are for exports and imports alone: the cluster's other services have theirs.
+      if (!isRefusal(error)) return { kind: 'failed', error: error.message };
+      if (work.kind === 'import') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+      return refusedByCluster(run, error.message);
     }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     deps.log.error('run failed unexpectedly', { ...claim.service, error: text });

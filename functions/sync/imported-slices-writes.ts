@@ -10,8 +10,8 @@ import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceClu
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { effective } from '#shared/opt-in/writer.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { carryOut, refusedByCluster } from './carry-out-slices.ts';
 import { addressesChangedInSlices } from './changed-pods.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { reportOf } from './found-report.ts';
@@ -35,7 +35,7 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
     braked.includes(source) ? confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }) : source,
   );
   const final = braked.length > 0 ? planWith(confirmed) : plan;
-  await carryOut(run, api, final, slices);
+  const refused = await carryOut(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
@@ -46,6 +46,10 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
       service: name,
       leftOut: plan.leftOut.slice(0, 5),
     });
+  if (refused.size > 0) {
+    deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+    return refusedByCluster(run, [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; '));
+  }
   // What was not believed is owed until the snapshot has caught up.
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
   if (isDoubtful) return { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(deps).sync.doubtSeconds };
@@ -134,37 +138,5 @@ async function selectsAsKnown(run: ClustersetRun, meta: ClusterRecord, service: 
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: meta.id, error: String(error) });
     return false;
-  }
-}
-
-/** What comes is written before what goes. */
-async function carryOut(
-  run: ClustersetRun,
-  api: ClusterApi,
-  { plans, withdrawn }: ImportedSlicesPlan,
-  slices: readonly EndpointSlice[],
-): Promise<void> {
-  const taken = new Set(slices.map((s) => s.metadata.name));
-  const types = [...plans.values()].flatMap((plan) => plan.addressTypes);
-  for (const { create, update } of types) {
-    for (const draft of create) {
-      const slice = assignName(draft, draft.metadata.ownerReferences?.[0]?.uid ?? '', taken);
-      taken.add(slice.metadata.name);
-      run.assertTimeToWrite();
-      await api.create('EndpointSlice', slice);
-      run.written.slices++;
-    }
-    for (const slice of update) {
-      run.assertTimeToWrite();
-      await api.replace('EndpointSlice', slice);
-      run.written.slices++;
-    }
-  }
-  const gone = [...types.flatMap((t) => t.delete), ...[...plans.values()].flatMap((plan) => plan.unsupported), ...withdrawn];
-  for (const { metadata } of gone) {
-    const { name, uid = '', resourceVersion = '' } = metadata;
-    run.assertTimeToWrite();
-    await api.delete('EndpointSlice', run.namespace, name, { uid, resourceVersion });
-    run.written.slices++;
   }
 }

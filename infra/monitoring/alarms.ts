@@ -107,7 +107,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'an object of another owner has the name of an import',
+    meaning: 'an object of another owner has the name of an import, or its cluster refuses a write of it',
   }),
   on('AddressCollision', 'AddressCollisions', 'Sum', {
     severity: 'ticket',

@@ -70,7 +70,10 @@ export const metrics = {
     help: 'relay of a source has seen the change (and its batch period is over) to an importer has accepted the slices, importBatchSeconds included',
   },
   ExportsRefused: { unit: 'Count', help: 'runs of a ServiceExport that is not valid: its Valid condition says why' },
-  ImportsBlocked: { unit: 'Count', help: 'runs of an import that left it alone: an object of another owner has the name' },
+  ImportsBlocked: {
+    unit: 'Count',
+    help: 'runs of an import that left it, or the slices of a source, as they are: an object of another owner has the name, or the cluster refuses the write',
+  },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import: another source has them on the same port' },
   EvictionsHeld: { unit: 'Count', help: 'evictions that are due and not made: half of the set is silent, or nothing else of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };

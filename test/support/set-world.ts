@@ -50,6 +50,8 @@ class Member {
   apiAnswers = true;
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
+  /** What its rights and policies say to a write of the writer: undefined allows it. */
+  refuses: (verb: string, kind: unknown, object: unknown) => ClusterApiError | undefined = () => undefined;
   families: readonly string[] = ['IPv4', 'IPv6'];
   /** What its relay makes of an object that it tells of. */
   told: (object: RawObject) => RawObject = (object) => object;
@@ -76,6 +78,8 @@ class Member {
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
         if (args[0] === 'Service' && ['create', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
+        const refusal = verb !== 'rights' && this.refuses(verb, args[0], args[1]);
+        if (refusal) throw refusal;
         if (verb !== '' && verb !== 'rights') this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
       }) as never;

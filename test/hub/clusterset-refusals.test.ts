@@ -1,0 +1,69 @@
+/** What a cluster's rights and admission policies refuse of an export or import, and what goes on all the same. */
+import { describe, expect, it } from 'vitest';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { exporter, importer, pod } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+
+const seen = (world: SetWorld): readonly string[] =>
+  (world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[])
+    .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
+    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .sort();
+const ofB = ['b 10.2.0.1 true', 'b 10.2.0.2 true'];
+const ofC = ['c 10.3.0.1 true', 'c 10.3.0.2 true'];
+const refusal = (status: 403 | 422) => new ClusterApiError('denied request', { status, reason: status === 403 ? 'Forbidden' : 'Invalid' });
+const circuitOf = async (world: SetWorld, id: string) => (await readCluster(world.table, id))?.circuit;
+
+describe('a cluster that refuses', () => {
+  it('slices of one source holds up no other source, and gets them when its policies know the source', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+    const fromC = (object: unknown) => (object as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'c';
+    world.of('a').refuses = (_, kind, object) => (kind === 'EndpointSlice' && fromC(object) ? refusal(422) : undefined);
+    await world.pass(30);
+    expect(seen(world)).toEqual(ofB);
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(30);
+    expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+    world.of('a').refuses = () => undefined;
+    await world.pass(310);
+    expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true', ...ofC]);
+  });
+
+  it('slices of a source keeps those that are there of it: none goes whose successor was refused', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(30);
+    world.of('a').refuses = (verb, kind) => (kind === 'EndpointSlice' && verb === 'create' ? refusal(422) : undefined);
+    const service = world.of('c').store.get('Service', 'shop', 'web') as unknown as { spec: { ports: object[] } };
+    world
+      .of('c')
+      .store.apply({ ...service, spec: { ...service.spec, ports: [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }] } } as never);
+    await world.pass(60);
+    expect(seen(world)).toEqual([...ofB, ...ofC]);
+  });
+
+  it('to let imports be written opens no circuit: the other services of the cluster have rights of their own', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    world.of('a').refuses = (verb, kind) => (kind === 'ServiceImport' && verb === 'create' ? refusal(403) : undefined);
+    await world.pass(60);
+    expect(await circuitOf(world, 'a')).toBeUndefined();
+    world.of('a').refuses = () => undefined;
+    await world.pass(310);
+    expect(seen(world)).toEqual(ofB);
+  });
+
+  it('to let the status of exports be written exports all the same, and opens no circuit', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    world.of('b').refuses = (verb, kind) => (kind === 'ServiceExport' && verb === 'patchStatus' ? refusal(403) : undefined);
+    await world.pass(60);
+    expect(seen(world)).toEqual(ofB);
+    expect(await circuitOf(world, 'b')).toBeUndefined();
+    world.of('b').refuses = () => undefined;
+    await world.pass(310);
+    const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport;
+    expect(status?.conditions?.find((c) => c.type === 'Valid')).toMatchObject({ status: 'True' });
+  });
+});
