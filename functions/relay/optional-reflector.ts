@@ -29,11 +29,15 @@ export class OptionalReflector {
     return this.#reflector?.high;
   }
 
+  get isServed(): boolean {
+    return this.#reflector !== undefined;
+  }
+
   /** Runs until the signal is aborted. Rejects as a Reflector does. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let wasServed = true; ; wasServed = false) {
-      if (await this.#isServed(signal)) {
+      if (await this.#canBeListed(signal)) {
         log.info('kind is served by the cluster', { kind: this.kind });
         wasServed = true;
         await this.#reflectWhileServed(signal);
@@ -58,7 +62,7 @@ export class OptionalReflector {
   }
 
   /** An API server that does not answer, or refuses, is the reflector's business: it waits, and tells of a missing right. */
-  async #isServed(signal: AbortSignal): Promise<boolean> {
+  async #canBeListed(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#deps.source.list(this.kind, { limit: 1 }, signal);
       return true;

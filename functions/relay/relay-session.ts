@@ -64,6 +64,11 @@ export class Session {
     await Promise.all([...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)), this.#speakInTurn(turns, signal)]);
   }
 
+  /** Of the kinds that a cluster may be without: which of them it serves. */
+  get served(): readonly (readonly [kind: Kind, isServed: boolean])[] {
+    return this.#optional.map(({ kind, isServed }) => [kind, isServed]);
+  }
+
   /** By kind, the version up to which the queue is known to have accepted every entry. */
   accepted(): { readonly [K in Kind]?: string } {
     const leads = this.outbox.leaderHeader !== undefined;

@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { systemClock } from './clock.ts';
+import { crdGuard } from './crd-guard.ts';
 import { fileCredentials } from './credentials.ts';
 import { Election } from './election.ts';
 import { httpLeaseStore } from './lease-store.ts';
@@ -22,14 +24,14 @@ const log = jsonLog((line) => process.stdout.write(`${line}\n`), Date.now);
 try {
   const settings = readSettings(process.env);
   const { connection, token } = fileCredentials(settings.api, Date.now);
-  const transport = httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' });
+  const transport = mcsVersions(httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' }));
   // Without time-outs a call to a queue that has vanished would block its kind for ever.
   const sqs = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true } });
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });
   const relay = new Relay(
     {
-      source: httpWatchSource(transport, systemClock),
+      source: crdGuard(httpWatchSource(transport, systemClock), transport, clusterLog),
       queue: sqsQueue(sqs, settings.eventsQueueUrl),
       clock: systemClock,
       log: clusterLog,

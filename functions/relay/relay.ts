@@ -76,6 +76,7 @@ export class Relay {
 
   gauges(): Gauge[] {
     const waiting = this.#session?.outbox.waiting ?? 0;
+    const served = this.#session?.served ?? [];
     return [
       { name: 'relay_waiting_objects', help: 'objects that wait to be sent, by this relay or the leader', values: [['', waiting]] },
       { name: 'relay_ready', help: '1 when every first list has been sent; in a standby, read', values: [['', this.isReady ? 1 : 0]] },
@@ -84,6 +85,15 @@ export class Relay {
         help: '1 when this relay leads and sends to the hub, 0 when it is a standby',
         values: [['', this.isLeading ? 1 : 0]],
       },
+      ...(served.length === 0
+        ? []
+        : [
+            {
+              name: 'relay_kind_served',
+              help: '1 for a kind of the clusterset that the cluster serves; 0: what it exports or imports is left as it was',
+              values: served.map(([kind, isServed]) => [`{kind="${kind}"}`, isServed ? 1 : 0] as const),
+            },
+          ]),
     ];
   }
 

@@ -2,7 +2,6 @@
 
 import { isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { explainService } from '#shared/explain/explain.ts';
 import { explainSet } from '#shared/explain/explain-set.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
@@ -106,8 +105,7 @@ async function readSaved(table: Table, key: ServiceKey, meta: ClusterRecord): Pr
 }
 
 async function unknownService(table: Table, { cluster, namespace, name }: ServiceKey): Promise<UsageError> {
-  // A derived Service is explained under the name that was exported.
-  const services = (await listServices(table, cluster)).filter((s) => !s.name.startsWith(derivedPrefix));
+  const services = await listServices(table, cluster);
   const here = services.filter((s) => s.namespace === namespace);
   if (here.length > 0)
     return new UsageError(`no service ${name} in namespace ${namespace} of ${cluster}: there are ${listed(here.map((s) => s.name))}`);

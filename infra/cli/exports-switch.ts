@@ -38,9 +38,7 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} has left meanwhile`);
   const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
   await noteSwitch(hub, options, what);
-  say(
-    `${id}  ${what}${mode === 'paused' ? ' (the cluster is paused: its importers stay as they are until it is switched back)' : `, ${await wake(id)}`}`,
-  );
+  say(`${id}  ${what}${mode === 'paused' ? ' (the cluster is paused: this takes effect when it is switched back)' : `, ${await wake(id)}`}`);
 }
 
 export function namespacesOf(typed: string): Namespaces {

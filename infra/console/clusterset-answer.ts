@@ -1,6 +1,6 @@
 /** The clusters of the hub's sets, and each name that they export: read from a few partitions of each cluster, whatever the number of its pods. */
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { ClustersetKind, ObjectOfKind, Service } from '#shared/kube/types.ts';
@@ -15,7 +15,7 @@ import { type Member, memberRow, type NameOfSet, setServiceRow } from './cluster
 
 export async function clustersetAnswer(table: Table, now: number): Promise<ClustersetAnswer> {
   const records = await concurrently(16, await listClusters(table), (id) => readCluster(table, id));
-  const found = await concurrently(8, records.filter((r) => r !== undefined && !hasLeft(r)) as readonly ClusterRecord[], (record) =>
+  const found = await concurrently(8, records.filter((r) => r !== undefined && !isDeregistered(r)) as readonly ClusterRecord[], (record) =>
     readMember(table, record, now),
   );
   const members = found.filter(takesPart);

@@ -2,6 +2,7 @@
 import type { Connection } from './connection.ts';
 import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
+import { mcsVersions } from './mcs-versions.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
 import { collectionPath, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
@@ -24,11 +25,12 @@ export interface HttpsClusterApi extends ClusterApi {
 /** A cluster's API by its own REST protocol. */
 export function httpsClusterApi(connection: Connection | (() => Promise<Connection>), options: ClusterApiOptions): HttpsClusterApi {
   const transport = httpTransport(connection, options);
+  const versioned = mcsVersions(transport);
   return {
-    ...apiOver(transport, options),
+    ...apiOver(versioned, options),
     transport,
     within: (timeoutMs) =>
-      apiOver({ request: async (method, path, request) => transport.request(method, path, { ...request, timeoutMs: timeoutMs() }) }, options),
+      apiOver({ request: async (method, path, request) => versioned.request(method, path, { ...request, timeoutMs: timeoutMs() }) }, options),
     close: () => transport.close(),
   };
 }

@@ -27,7 +27,8 @@ export function errorOfStatus(status: Status, retryAfterSeconds?: number): Clust
   });
 }
 
-function parseStatus(text: string): Status | undefined {
+/** Undefined: the answer is none. */
+export function parseStatus(text: string): Status | undefined {
   try {
     const parsed = JSON.parse(text) as Status | null;
     return parsed?.kind === 'Status' ? parsed : undefined;

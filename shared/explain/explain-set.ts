@@ -1,5 +1,5 @@
 /** A name that clusters of a set export, from both sides (MC-95): who exports it, who imports it, and what each source gives. */
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
@@ -16,9 +16,10 @@ import { sourceStanding } from './source-standing.ts';
 export function explainSet(input: SetInput): ExplainedSet | undefined {
   const { meta, serviceExport, faces, winner } = input;
   const own = input.importers.find((i) => i.record.id === meta.id);
-  const left = input.sources.filter((s) => hasLeft(s.record)).map((s) => s.record.id);
-  const known = faces.filter((face) => input.sources.some((s) => s.record.id === face.cluster) && !left.includes(face.cluster));
-  const merged = mergeExports(known, { winner, precedence: meta.clusterset.precedence });
+  const merged = mergeExports(
+    faces.filter((face) => !isDeregistered(input.sources.find((s) => s.record.id === face.cluster)?.record ?? { mode: 'removed' })),
+    { winner, precedence: meta.clusterset.precedence },
+  );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;
   const sources = sourcesOf(input, merged);

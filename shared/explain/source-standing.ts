@@ -1,6 +1,6 @@
 /** Does a source cluster's word count in imports, and why (not)? */
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SourceStateName } from './explanation.ts';
@@ -16,7 +16,7 @@ const kept = 'its slices stay in every importer as they are';
 export function sourceStanding(record: ClusterRecord, now: number): SourceStanding {
   const { heartbeatAtMs } = record.relay;
   const isPaused = record.mode === 'paused';
-  if (hasLeft(record)) return { state: 'left', why: 'the cluster was taken out of the fleet: its endpoints are withdrawn' };
+  if (isDeregistered(record)) return { state: 'left', why: 'the cluster was taken out of the fleet: its endpoints are withdrawn' };
   const { source } = record;
   if (source?.state === 'evicted')
     return {
@@ -24,10 +24,9 @@ export function sourceStanding(record: ClusterRecord, now: number): SourceStandi
       why: `relay and API are both silent since ${timeText(source.sinceMs, now)}: its endpoints go where another source is ready`,
     };
   const isHeard = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
-  if (isHeard && !record.isRebuilding && source?.state !== 'silent') return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
+  if (isHeard && source?.state !== 'silent') return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
   const what = source?.answers ? 'its API answers, and imports take its pods from there' : kept;
   const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${what}` });
-  if (record.isRebuilding) return silent('the records of the cluster are being rebuilt');
   if (isHeard) return silent('its relay has just come back, and is believed from its second heartbeat on');
   if (isPaused) return silent('an operator has paused the cluster');
   if (heartbeatAtMs === 0) return silent('its relay has not been heard of yet');

@@ -50,5 +50,7 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
 }
 
 export const mcsApiVersion = 'multicluster.x-k8s.io/v1beta1';
+/** Of the same schema; older CRDs serve it alone. */
+export const mcsAlphaVersion = 'multicluster.x-k8s.io/v1alpha1';
 
 const deletedAt = (deleted: Time) => (deleted === '' ? {} : { deletionTimestamp: deleted });

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { configSchema, propsText } from '#infra/config/schema-text.ts';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
@@ -38,20 +37,6 @@ it('props are held to the rules of clusters.yaml, and a mistake names the constr
   const hub = new FleetHub(scope, 'Hub');
   expect(() => new FleetCluster(scope, 'A', { hub, id: 'Shop', relay })).toThrow(/^FleetCluster S\/A: id: "Shop" is not 1 to 32 of a-z/);
   expect(() => new FleetCluster(scope, 'B', { hub, id: 'b', mode: 'active', relay })).toThrow(/there is no api to write to/);
-});
-
-it('a cluster that exports is refused where the hub of its stack has no set, and registers the set of one that has', () => {
-  const scope = stack();
-  const exporting = { relay, exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } } as const;
-  const without = new FleetHub(scope, 'Without');
-  expect(() => new FleetCluster(scope, 'A', { hub: without, id: 'a', ...exporting })).toThrow(
-    /a has exports, but the hub has no set: hub\.clusterset/,
-  );
-  const hub = new FleetHub(scope, 'Hub', { name: 'Other', clusterset: { name: 'prod' } });
-  new FleetCluster(scope, 'B', { hub, id: 'b', ...exporting });
-  new FleetCluster(scope, 'C', { hub, id: 'c', relay });
-  const registered = Object.values(Template.fromStack(scope).findResources('Custom::FleetEndpointsCluster')).map((r) => JSON.stringify(r));
-  expect(registered.map((text) => text.includes('prod'))).toEqual([true, false]);
 });
 
 it('a cluster whose credentials the hub may not read is refused at the synthesis', () => {

@@ -1,7 +1,7 @@
 /** The kinds of the Multi-Cluster Services API, which a cluster may be without. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ClustersetKind } from '#shared/kube/types.ts';
-import { type FakeObject, type Fault, FaultyApi, refuse } from '#test/support/faulty-api.ts';
+import { type FakeObject, type Fault, FaultyApi, json, refuse } from '#test/support/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
 let api: FaultyApi;
@@ -66,4 +66,55 @@ it('a kind that is taken out of a cluster is not a list without objects: nothing
   expect(run.relay.isReady).toBe(true);
   isInstalled = true;
   await until(() => isWatched('serviceexports'));
+});
+
+const crd = 'list serviceexports.multicluster.x-k8s.io';
+const served = () => run.relay.gauges().find((g) => g.name === 'relay_kind_served')?.values;
+const isGone = () => run.logged.some((l) => l.message.startsWith('kind is not served') && l.fields['kind'] === 'ServiceExport');
+
+it('exports that go one by one with their CRD are not taken back: nothing of them is sent, and the kind counts as missing (MC-52)', async () => {
+  let isGoing = false;
+  const going: Fault = (response, _, usual) =>
+    isGoing
+      ? json(response, 200, { metadata: { name: 'serviceexports.multicluster.x-k8s.io', deletionTimestamp: '2026-01-01T00:00:00Z' } })
+      : usual();
+  api.next(crd, going, 1_000);
+  const others = ['api', 'db'].map((name): FakeObject => ({ ...anExport, metadata: { namespace: 'shop', name } }));
+  for (const object of [anExport, ...others]) api.put(object);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
+  expect(served()).toContainEqual(['{kind="ServiceExport"}', 1]);
+  const sent = run.lists('ServiceExport').length;
+  isGoing = true;
+  api.put({ ...anExport, metadata: { namespace: 'shop', name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/slow'] } });
+  for (const object of [...others, anExport]) api.remove(object);
+  await until(isGone);
+  // It is asked for in each minute of the relay's, and is still there, with the objects that are left.
+  const asked = api.count(crd);
+  await until(() => api.count(crd) > asked + 1);
+  expect(run.live('ServiceExport')).toEqual([]);
+  expect(run.lists('ServiceExport')).toHaveLength(sent);
+  expect(run.relay.isReady).toBe(true);
+  expect(served()).toContainEqual(['{kind="ServiceExport"}', 0]);
+  isGoing = false;
+  api.put(anExport);
+  await until(() => run.lists('ServiceExport').length > sent && isWatched('serviceexports'));
+});
+
+it('an export that its owner deletes is told, CRD or no CRD', async () => {
+  api.put(anExport);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
+  api.remove(anExport);
+  await until(() => run.live('ServiceExport').length === 1);
+});
+
+it('a relay without the right to the CRD says so once, and tells of deletions all the same', async () => {
+  api.next(crd, refuse(403, 'Forbidden'), 1_000);
+  api.put(anExport);
+  run = runRelay(api.url, { clusterset: true });
+  await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
+  api.remove(anExport);
+  await until(() => run.live('ServiceExport').length === 1);
+  expect(run.logged.filter((l) => l.message.startsWith('not authorised: get customresourcedefinitions'))).toHaveLength(1);
 });

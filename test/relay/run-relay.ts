@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#functions/relay/clock.ts';
+import { crdGuard } from '#functions/relay/crd-guard.ts';
 import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
 import type { RelayOptions } from '#functions/relay/relay-deps.ts';
 import type { WatchSource } from '#functions/relay/watch-source.ts';
 import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
-import type { TokenSource } from '#shared/cluster-api/connection.ts';
+import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
+import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
@@ -59,7 +61,8 @@ export interface RunOptions extends Partial<RelayOptions> {
   readonly limits?: Partial<RelayLimits>;
 }
 
-export function runRelay(url: string, { token, wrap = (s) => s, limits, ...options }: RunOptions = {}): RelayRun {
+/** `to`: an API server, by its address alone where it asks for nothing else. */
+export function runRelay(to: string | Connection, { token, wrap = (s) => s, limits, ...options }: RunOptions = {}): RelayRun {
   const clock = fastClock();
   const messages: EventsMessage[] = [];
   let refusing = false;
@@ -72,15 +75,16 @@ export function runRelay(url: string, { token, wrap = (s) => s, limits, ...optio
     },
   };
   const logged: RelayRun['logged'][number][] = [];
-  const transport = httpTransport({ server: url }, { ...(token && { token }), timeoutMs: 2_000 });
+  const transport = mcsVersions(httpTransport(typeof to === 'string' ? { server: to } : to, { ...(token && { token }), timeoutMs: 2_000 }));
+  const log = recordingLog(logged);
   const meter = new Meter();
-  const source = wrap(httpWatchSource(transport, clock));
+  const source = wrap(crdGuard(httpWatchSource(transport, clock), transport, log));
   const relay = new Relay(
     {
       source,
       queue,
       clock,
-      log: recordingLog(logged),
+      log,
       meter,
       newId: randomUUID,
       limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...limits } },

@@ -14,7 +14,13 @@ export interface ApiRequest {
 
 export interface FakeObject {
   readonly kind: Kind;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object; readonly resourceVersion?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: object;
+    readonly resourceVersion?: string;
+    readonly [field: string]: unknown;
+  };
   readonly [field: string]: unknown;
 }
 

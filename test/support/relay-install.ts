@@ -37,9 +37,13 @@ export async function applyManifests(controlPlane: ControlPlane, manifests: read
 }
 
 /** The cluster as the hub's functions enter it with a token. */
-export async function writerConnection(controlPlane: ControlPlane): Promise<Connection> {
+export const writerConnection = (controlPlane: ControlPlane): Promise<Connection> => connectionOf(controlPlane, 'writer');
+/** The cluster as its relay enters it. */
+export const relayConnection = (controlPlane: ControlPlane): Promise<Connection> => connectionOf(controlPlane, 'relay');
+
+async function connectionOf(controlPlane: ControlPlane, serviceAccount: string): Promise<Connection> {
   const { token: _, ...connection } = controlPlane.connection;
-  const token = await kubectl(controlPlane, ['create', 'token', 'writer', '--namespace', relayNamespace, '--duration=2h']);
+  const token = await kubectl(controlPlane, ['create', 'token', serviceAccount, '--namespace', relayNamespace, '--duration=2h']);
   return { ...connection, token: token.trim() };
 }
 

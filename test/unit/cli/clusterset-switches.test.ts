@@ -168,7 +168,7 @@ describe('the switch of exports', () => {
     const { table, exports } = await start();
     await switchMode(table, 'a', 'paused', now);
     await exports('none');
-    expect(printed).toEqual(['a  exports web → none (the cluster is paused: its importers stay as they are until it is switched back)']);
+    expect(printed).toEqual(['a  exports web → none (the cluster is paused: this takes effect when it is switched back)']);
   });
 });
 

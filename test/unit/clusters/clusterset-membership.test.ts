@@ -105,13 +105,6 @@ describe('a registration and a switch by hand', () => {
     expect((await read(table)).clusterset).toEqual(inFile);
   });
 
-  it('a membership of a version with fewer attributes has the defaults for the others', async () => {
-    const table = await start();
-    const former = { set: 'prod', sameness: 'all', imports: 'active', exports: { namespaces: ['web'] }, importBatchSeconds: 2 };
-    await table.update(metaKey('c'), { set: { clusterset: JSON.stringify(former) } });
-    expect((await read(table)).clusterset).toEqual({ ...noMembership, ...former });
-  });
-
   it('a version that knows no preview of imports reads it as off', async () => {
     const table = await start();
     await saveMembership(table, 'c', { ...inFile, imports: 'shadow' });
