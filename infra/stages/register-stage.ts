@@ -40,7 +40,8 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
   fn.role.addToPolicy(
     new PolicyStatement({
       effect: Effect.ALLOW,
-      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      // Two gets at a time go out as one BatchGetItem.
+      actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
       resources: [table.tableArn],
       conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', ...identityKeys] } },
     }),

@@ -56,7 +56,7 @@ describe('each function may do exactly this', () => {
         ...clusters,
       ],
     ],
-    ['RegisterRole', [...table('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'), ...log]],
+    ['RegisterRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
     ['IngestRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
     ['SyncRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
