@@ -1,9 +1,10 @@
 /** The writes that a plan for the slices of an import asks for, each source for itself. */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isAlreadyExists } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
@@ -37,9 +38,7 @@ export async function carryOut(
   for (const [cluster, { addressTypes }] of plans) {
     for (const { create, update } of addressTypes) {
       for (const draft of create) {
-        const slice = assignName(draft, draft.metadata.ownerReferences?.[0]?.uid ?? '', taken);
-        taken.add(slice.metadata.name);
-        await write(cluster, () => api.create('EndpointSlice', slice));
+        await write(cluster, () => createSlice(api, draft, taken));
       }
       for (const slice of update) await write(cluster, () => api.replace('EndpointSlice', slice));
     }
@@ -53,6 +52,21 @@ export async function carryOut(
   }
   return refused;
 }
+
+/** Under a name that is taken, for instance by a slice of ours that a user has relabelled, another one is tried. */
+async function createSlice(api: ClusterApi, draft: SliceDraft, taken: Set<string>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const slice = assignName(draft, draft.metadata.ownerReferences?.[0]?.uid ?? '', taken);
+    taken.add(slice.metadata.name);
+    try {
+      return void (await api.create('EndpointSlice', slice));
+    } catch (error) {
+      if (!isAlreadyExists(error) || tries === nameTries) throw error;
+    }
+  }
+}
+
+const nameTries = 5;
 
 /** By rights, admission or validation. It says nothing of the rest of the cluster. */
 export const isRefusal = (error: unknown): boolean => error instanceof ClusterApiError && (error.status === 403 || error.status === 422);

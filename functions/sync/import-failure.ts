@@ -14,7 +14,7 @@ import { wakeClusters } from './wake-clusters.ts';
 /** `entries`: as the run has read them. `failure` undefined: the import is as it should be. */
 export async function tellExports(run: ClustersetRun, entries: SetEntries, failure: ExportFailure | undefined): Promise<void> {
   const { deps, meta, namespace, name } = run;
-  if (failure) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+  if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
   const text = failure && JSON.stringify(failure);
   const owes = owing('import', meta.id);
   const isNew = text !== entries.failures.get(meta.id);

@@ -98,8 +98,10 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   }
   const withAddresses = await writeAddresses(run, api, { merged: wanted, serviceImport, derived });
   const written = await writeImportedSlices(run, api, { ...read, merged: wanted, derived });
-  await writeStatus(run, api, withAddresses, importStatus(wanted));
-  await tellExports(run, entries, undefined);
+  const message = written.refused;
+  const notReady: NotReady | undefined = message === undefined ? undefined : { reason: 'Pending', message, isInTheWay: false };
+  await writeStatus(run, api, withAddresses, { ...importStatus(wanted), ...(notReady && { notReady }) });
+  await tellExports(run, entries, message === undefined ? undefined : { reason: 'Failed', message });
   return written.kind === 'ok' ? afterSilence(run, { sources, metaOf }) : written;
 }
 

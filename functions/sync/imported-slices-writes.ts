@@ -22,7 +22,10 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'podsOf' | 'metaOf'> 
   readonly derived: Service;
 }
 
-export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Outcome> {
+/** `refused`: what the API server says against slices of some sources. */
+export type Written = Outcome & { readonly refused?: string };
+
+export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
   const { merged, derived, metaOf } = to;
   const { deps, meta, name } = run;
   const labels = { [labelServiceName]: derived.metadata.name, [labelSliceManagedBy]: importsManagedBy };
@@ -48,7 +51,8 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
     });
   if (refused.size > 0) {
     deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
-    return refusedByCluster(run, [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; '));
+    const text = [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; ');
+    return { ...refusedByCluster(run, text), refused: text };
   }
   // What was not believed is owed until the snapshot has caught up.
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);

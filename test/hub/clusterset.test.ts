@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -616,6 +617,38 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both);
     for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Ready: 'True Exported' });
     expect(failuresIn(world)).toEqual([]);
+  });
+
+  it('an importer that refuses the slices of one source has that said on every export, and in the import’s status', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
+    const isOfB = (slice: unknown): boolean => (slice as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'b';
+    const denied = new ClusterApiError('denied: not an address of b', { status: 422, reason: 'Invalid' });
+    world.of('a').refuses = (_, kind, slice) => (kind === 'EndpointSlice' && isOfB(slice) ? denied : undefined);
+    await world.pass(20);
+    expect(seen(world, 'a')).toEqual(both.slice(2));
+    world.of('c').store.apply(pod('web-1', '10.3.0.1', false));
+    await world.pass(10);
+    expect(seen(world, 'a')).toEqual(['c 10.3.0.1 false', 'c 10.3.0.2 true']);
+    expect(conditions(world, 'c')).toMatchObject({ Ready: 'False Failed' });
+    expect(readyMessage(world, 'c')).toBe('cluster "a": slices of b: denied: not an address of b');
+    expect(importIn(world, 'a')?.status).toMatchObject({ conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }] });
+    world.of('a').refuses = () => undefined;
+    await world.pass(310);
+    expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'c 10.3.0.1 false', 'c 10.3.0.2 true']);
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
+  });
+
+  it('an importer makes a slice under another name where a user has taken the labels off its own', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(70);
+    const [slice] = slicesIn(world, 'a');
+    world.of('a').store.replace('EndpointSlice', 'shop', slice?.metadata.name ?? '', {
+      ...slice,
+      metadata: { ...slice?.metadata, labels: {} },
+    } as unknown as RawObject);
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(20);
+    expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);
   });
 
   it('an importer with a Service of a user’s under the derived name says so in the import’s status', async () => {
