@@ -4,13 +4,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectHub, type Hub } from '#infra/cli/connect-hub.ts';
+import type { Connection } from '#shared/cluster-api/connection.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';
-import { type ControlPlaneOptions, startControlPlane } from '#test/support/control-plane.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '#test/support/control-plane.ts';
 import { kubeconfigOf } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { bothKinds, installMcs, type McsKind } from '#test/support/mcs-crds.ts';
+import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/relay-install.ts';
 import { type ClusterWorld, clusterWorld, type Member } from './cluster-world.ts';
 
 /** A managed cluster's own: they never touch what is ours, and are there to prove it. */
@@ -21,6 +23,13 @@ const builtIn = [
   'endpointslice-controller',
   'endpointslice-mirroring-controller',
 ].join();
+
+/** Of the pods of each cluster; b and c have one in common. */
+const podRanges = {
+  a: ['10.1.0.0/16', 'fd00:1::/64'],
+  b: ['10.2.0.0/16', '10.9.0.0/16', 'fd00:2::/64'],
+  c: ['10.3.0.0/16', '10.9.0.0/16'],
+};
 
 export interface MemberOptions extends ControlPlaneOptions {
   /** Kinds of the API that are installed when the hub starts. */
@@ -51,7 +60,12 @@ export interface SetWorld {
 /** A fact about a set of clusters, in a namespace of its own in each. All run at the same time. */
 export type Scenario = (fact: string, body: (set: SetWorld) => Promise<void>) => void;
 
-export async function startFleet(members: { readonly [id: string]: MemberOptions }, args: readonly string[]): Promise<Fleet> {
+export interface FleetOptions {
+  readonly members: { readonly [id: string]: MemberOptions };
+  readonly sameness: 'all' | 'labelled';
+}
+
+export async function startFleet({ members, sameness }: FleetOptions): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-multi-cluster-'));
   const started: Member[] = [];
   let run: LocalRun | undefined;
@@ -63,7 +77,7 @@ export async function startFleet(members: { readonly [id: string]: MemberOptions
 
   async function startHub(): Promise<void> {
     const contexts = Object.keys(members).flatMap((id) => ['--context', id]);
-    run = startLocalRun(['--kubeconfig', kubeconfig, ...contexts, '--data', join(folder, 'data'), ...args]);
+    run = startLocalRun(['--kubeconfig', kubeconfig, ...contexts, '--data', join(folder, 'data'), ...inSet, '--sameness', sameness]);
     [, consoleUrl = ''] = await run.line(/console at (http\S+)/, 120_000);
     await run.line(/^ready/, 120_000);
     ({ pid } = await findRun(consoleUrl));
@@ -86,7 +100,9 @@ export async function startFleet(members: { readonly [id: string]: MemberOptions
 
   try {
     for (const [id, options] of Object.entries(members)) started.push(await startMember(id, options));
-    const connections = Object.fromEntries(started.map(({ id, controlPlane }) => [id, controlPlane.connection]));
+    const connections = Object.fromEntries(
+      await Promise.all(started.map(async ({ id, controlPlane }) => [id, await writersWay(controlPlane, sameness)] as const)),
+    );
     await writeFile(kubeconfig, kubeconfigOf(connections), { mode: 0o600 });
     await startHub();
   } catch (e) {
@@ -125,6 +141,15 @@ export async function startFleet(members: { readonly [id: string]: MemberOptions
     startHub,
     stop,
   };
+}
+
+const inSet = ['--imports', 'active', '--exports', 'all'];
+
+/** As the writer and the relay, with the rights and under the admission policies of the manifest, and no more. */
+async function writersWay(controlPlane: ControlPlane, sameness: FleetOptions['sameness']): Promise<Connection> {
+  await applyAccess(controlPlane, undefined, { imports: { set: 'default', sameness, sources: podRanges } });
+  for (const role of ['fleet-endpoints-relay', 'fleet-endpoints-relay-clusterset']) await grantRelaysRights(controlPlane, role);
+  return writerConnection(controlPlane);
 }
 
 async function startMember(id: string, { kinds = bothKinds, ...options }: MemberOptions): Promise<Member> {

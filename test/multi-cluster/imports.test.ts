@@ -11,7 +11,7 @@ describe('services across three clusters', { concurrent: true, timeout: 240_000 
   let fleet: Fleet | undefined;
   let hasFailed = false;
   beforeAll(async () => {
-    fleet = await startFleet({ a: {}, b: {}, c: { serviceRange: '10.0.0.0/16' } }, ['--imports', 'active', '--exports', 'all', '--sameness', 'all']);
+    fleet = await startFleet({ members: { a: {}, b: {}, c: { serviceRange: '10.0.0.0/16' } }, sameness: 'all' });
   });
   afterAll(async () => {
     if (hasFailed) console.log(fleet?.lines.slice(-80).join('\n'));

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/multi-cluster/**/*.test.ts'],
     maxConcurrency: 6,
-    testTimeout: 240_000,
+    testTimeout: 300_000,
     hookTimeout: 15 * 60_000,
     // Two or three control planes at a time are enough for the machine.
     fileParallelism: false,

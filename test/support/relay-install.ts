@@ -48,9 +48,9 @@ async function connectionOf(controlPlane: ControlPlane, serviceAccount: string):
 }
 
 /** A local run enters a cluster by one kubeconfig: its relay and its writer are one. */
-export async function grantRelaysRights(controlPlane: ControlPlane): Promise<void> {
+export async function grantRelaysRights(controlPlane: ControlPlane, role = 'fleet-endpoints-relay'): Promise<void> {
   const subject = `--serviceaccount=${relayNamespace}:writer`;
-  await kubectl(controlPlane, ['create', 'clusterrolebinding', 'relay-of-the-local-run', '--clusterrole=fleet-endpoints-relay', subject]);
+  await kubectl(controlPlane, ['create', 'clusterrolebinding', `${role}-of-the-local-run`, `--clusterrole=${role}`, subject]);
 }
 
 async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {

@@ -27,6 +27,11 @@ export function ownership(scenario: Scenario): void {
     await isRight();
     await api.delete('ServiceImport', namespace, 'web');
     await isRight();
+    const slice = () => of('a').imported()[0]?.metadata.name ?? '';
+    await api.patch('EndpointSlice', namespace, slice(), { endpoints: [] } as never);
+    await isRight();
+    await api.delete('EndpointSlice', namespace, slice());
+    await isRight();
   });
 
   scenario('an import of another implementation and a user’s own Service under the derived name stay byte for byte (G 27)', async ({ of }) => {
