@@ -37,7 +37,7 @@ type Answer = 'itself' | 'not' | 'otherwise';
 /** The hub's own look. A cluster that is not in the answer was not asked: it is heard, paused or evicted, or there is no way to it. */
 async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<ReadonlyMap<string, Answer>> {
   const { deps } = run;
-  const silent = sources.filter((s) => s.api && s.mode !== 'paused' && sourceStateOf(s, deps.now()) === 'silent');
+  const silent = sources.filter((s) => (deps.reaches?.(s) ?? s.api) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) === 'silent');
   const answers = new Map<string, Answer>();
   const ask = async (source: ClusterRecord): Promise<void> => {
     let answer = await answerOf(deps, source);

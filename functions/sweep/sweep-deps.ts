@@ -12,6 +12,8 @@ export interface SweepDeps {
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
+  /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
+  readonly reaches?: (cluster: ClusterRecord) => boolean;
   readonly metrics: Metrics;
   /** Writes the metrics that were put so far. */
   readonly flush: () => void;

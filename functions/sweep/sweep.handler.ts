@@ -43,6 +43,7 @@ const deps = {
   table,
   queues: directory.queues,
   cluster: async (cluster: ClusterRecord) => meteredClusterApi(await registry(cluster), cluster.id, metrics, Date.now),
+  ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   metrics,
   flush: () => metrics.flush(),
   log: jsonLog(writeLine, Date.now, { stage: 'sweep' }, invocation.fields),
