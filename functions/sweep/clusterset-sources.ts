@@ -91,7 +91,8 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
     ? undefined
     : { state, sinceMs, ...(answers && { answers: true }), ...(owesWaking && { owesWaking: true }) };
   if (!isSame(before, next) && !(await saveSource(deps.table, member, next))) return;
-  if (before?.state !== next?.state && next)
+  // One that was never heard is new: its first lists are waited for as those of any cluster.
+  if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
     deps.log.warn(`a source of imports is ${state}`, {
       cluster: member.id,
       apiAnswers: answer ?? 'not asked',

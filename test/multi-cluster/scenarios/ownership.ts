@@ -42,6 +42,7 @@ export function ownership(scenario: Scenario): void {
     await of('b').eventually(() => expect(of('b').seen()).toEqual(['b 10.2.0.1 ready']));
     await of('b').exported(['10.2.0.2'], { name: 'later' });
     for (const id of ['a', 'c']) await of(id).eventually(() => expect(of(id).seen('later')).toEqual(['b 10.2.0.2 ready']));
+    await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Ready: 'False ImportNotOurs' }));
     expect(await of('a').import()).toEqual(theirs);
     expect(await of('a').derived()).toBeUndefined();
     expect(await of('c').derived()).toEqual(users);
