@@ -3,9 +3,11 @@
  * a table, queues and logs in memory that count as AWS bills; what a batch takes of Lambda is an estimate for AWS (cost/prices.ts).
  */
 import { costOfChanges, costOfHistory, printChanges } from './cost/changes.ts';
+import { printExports } from './cost/exports.ts';
 import { printFleetBill } from './cost/fleet-bill.ts';
 
 const costs = await costOfChanges();
 printChanges(costs);
+await printExports();
 const [usual] = costs;
 if (usual) await printFleetBill(usual, await costOfHistory());

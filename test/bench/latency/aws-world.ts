@@ -12,8 +12,9 @@ import { syncBatch } from '#functions/sync/batch.ts';
 import { eventRecorder } from '#functions/sync/kube-events.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
+import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
@@ -28,6 +29,7 @@ import { type CallName, draw } from './distributions.ts';
 import { type Call, TimedCalls, type Timing, timedApi, timedQueue, timedTable } from './timed-ports.ts';
 
 const cluster = 'c';
+const heartbeatMs = 30_000;
 const startAt = Date.parse('2026-01-02T00:00:00Z');
 const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -37,6 +39,11 @@ export interface AwsOptions {
   /** Each call takes as long instead of a time that is drawn: what is left is how many are made in a row. */
   readonly constantMs?: number;
   readonly apiIsFarAway?: boolean;
+  /**
+   * The cluster exports to itself, which takes the same way as to another one; changes are gathered for so long (`importBatchSeconds`). Undefined: it
+   * takes no part in a set.
+   */
+  readonly importBatchSeconds?: number;
   /** No function has a container that is warm. */
   readonly isCold?: boolean;
   readonly onCall?: (call: Call) => void;
@@ -84,7 +91,13 @@ export class AwsWorld {
 
   static async start(options: AwsOptions): Promise<AwsWorld> {
     const world = new AwsWorld(options);
-    await registerCluster(world.#table, { id: cluster, mode: 'active', settings: {} }, startAt);
+    const { importBatchSeconds } = options;
+    const api = { url: 'https://c', auth: { type: 'secret', secretArn: 'arn' } } as const;
+    await registerCluster(world.#table, { id: cluster, mode: 'active', settings: {}, ...(importBatchSeconds !== undefined && { api }) }, startAt);
+    if (importBatchSeconds !== undefined) {
+      const exports = { namespaces: 'all' } as const;
+      await saveMembership(world.#table, cluster, { ...noMembership, sameness: 'all', imports: 'active', exports, importBatchSeconds });
+    }
     const started = world.#relay();
     await world.runFor(120_000);
     await started;
@@ -142,7 +155,9 @@ export class AwsWorld {
       },
     };
     const queue = this.#queue('ingest', this.#calls('relay'));
+    const kinds = this.#options.importBatchSeconds === undefined ? coreKinds : allKinds;
     for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) } as never) }]);
+    if (this.#options.importBatchSeconds !== undefined) this.#beat(header, queue);
     const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter() }, header);
     for (const kind of kinds) {
       outbox.markRead(kind, String(this.store.resourceVersion));
@@ -163,6 +178,13 @@ export class AwsWorld {
         });
       });
     }
+  }
+
+  /** Without heartbeats a source of imports counts as silent. */
+  #beat(header: EventsHeader, queue: MessageQueue): void {
+    const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', high, at: this.now, waiting: 0 }) }]);
+    this.scheduler.after(heartbeatMs, () => this.#beat(header, queue));
   }
 
   #list(header: EventsHeader, kind: Kind): object {

@@ -1,3 +1,4 @@
+import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { AwsWorld } from './aws-world.ts';
 import { percentile } from './percentile.ts';
@@ -5,24 +6,31 @@ import { percentile } from './percentile.ts';
 /** Waits for pods to be shown as they are: from a pod's change to the API server's accepting the slice (and the Endpoints) that says so. */
 export class MeasuredChanges {
   readonly #world: AwsWorld;
+  readonly #imported: boolean;
   readonly #pending = new Map<string, { readonly sinceMs: number; readonly isReady: boolean }>();
   readonly latenciesMs: number[] = [];
 
-  constructor(world: AwsWorld) {
+  /** `imported`: from the change to the slice of the import. Its endpoints name no pod, so they are known by their addresses. */
+  constructor(world: AwsWorld, imported = false) {
     this.#world = world;
+    this.#imported = imported;
     world.store.watch('EndpointSlice', ({ object }) => {
       if (this.#pending.size === 0) return;
-      for (const { targetRef, conditions } of (object as unknown as EndpointSlice).endpoints ?? []) {
-        const pending = this.#pending.get(targetRef?.uid ?? '');
+      const { metadata, endpoints } = object as unknown as EndpointSlice;
+      if (imported !== (metadata.labels?.[labelSliceManagedBy] === importsManagedBy)) return;
+      for (const { addresses, targetRef, conditions } of endpoints ?? []) {
+        const key = (imported ? addresses[0] : targetRef?.uid) ?? '';
+        const pending = this.#pending.get(key);
         if (!pending || (conditions?.ready ?? true) !== pending.isReady) continue;
-        this.#pending.delete(targetRef?.uid ?? '');
+        this.#pending.delete(key);
         this.latenciesMs.push(world.now - pending.sinceMs);
       }
     });
   }
 
   expect(uid: string, isReady: boolean): void {
-    this.#pending.set(uid, { sinceMs: this.#world.now, isReady });
+    const pod = this.#imported ? this.#world.store.list('Pod').find((p) => p.metadata.uid === uid) : undefined;
+    this.#pending.set(this.#imported ? String(pod?.status?.['podIP']) : uid, { sinceMs: this.#world.now, isReady });
   }
 
   get missing(): number {

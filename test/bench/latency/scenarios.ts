@@ -1,5 +1,5 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { type ClusterSize, clusterObjects, generator, withReadiness } from '../cost/cluster-objects.ts';
+import { type ClusterSize, clusterObjects, exportOf, generator, withReadiness } from '../cost/cluster-objects.ts';
 import { type AwsOptions, AwsWorld } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';
 
@@ -61,18 +61,34 @@ const randomOf = (n: number, i: number): string => `00000000-0000-4000-8${String
 
 const small = { namespaces: 1, services: 20, podsPerService: 10 };
 
+/** All of its pods are of one service. */
+const exported = { namespaces: 1, services: 1, podsPerService: 50 };
+
 export const scenarios: readonly Scenario[] = [
   { name: 'quiet cluster: a change every 5 s', size: small, run: flips(4_000, 5_000) },
   { name: 'quiet cluster, API server 30 ms away', size: small, options: { apiIsFarAway: true }, run: flips(4_000, 5_000) },
   { name: 'busy cluster: 20 changes a second, 5,000 pods', size: { namespaces: 20, services: 25, podsPerService: 10 }, run: flips(6_000, 50) },
   { name: 'rollout of 50 pods within ten seconds', size: { namespaces: 1, services: 1, podsPerService: 50 }, run: rollouts(40) },
   { name: 'large service: 1,000 pods, a change every 5 s', size: { namespaces: 1, services: 1, podsPerService: 1_000 }, run: flips(400, 5_000) },
+  {
+    name: 'exported service, `importBatchSeconds` 2, to the write in an importer',
+    size: exported,
+    options: { importBatchSeconds: 2 },
+    run: flips(1_000, 5_000),
+  },
+  {
+    name: 'exported service, `importBatchSeconds` 0, to the write in an importer',
+    size: exported,
+    options: { importBatchSeconds: 0 },
+    run: flips(1_000, 5_000),
+  },
   { name: 'cold: every function starts a container', size: small, run: flips(1_000, 60_000, (world) => world.coolDown()) },
 ];
 
 export async function measure({ name, size, options, run }: Scenario): Promise<string> {
-  const world = await AwsWorld.start({ given: clusterObjects(size), ...options });
-  const changes = new MeasuredChanges(world);
+  const isExported = options?.importBatchSeconds !== undefined;
+  const world = await AwsWorld.start({ given: [...clusterObjects(size), ...(isExported ? [exportOf('shop-0', 'service-0')] : [])], ...options });
+  const changes = new MeasuredChanges(world, isExported);
   await run(world, changes);
   if (changes.missing > 0) throw new Error(`${name}: ${changes.missing} changes were never shown`);
   return `| ${name} | ${changes.summary()} | ${changes.latenciesMs.length} |`;
