@@ -75,6 +75,8 @@ describe('an export, explained in its own cluster', () => {
 describe('an import, explained in its own cluster', () => {
   it('an import says of each source its state and addresses, and whose export has precedence', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0', { given: [pod('web-3', '10.3.0.3', false)] }) });
+    // By then the precedence is settled.
+    await world.pass(60);
     const explanation = await explainIn(world, 'a');
     expect(explanation.summary).toMatch(/^Imported: 4 of 5 addresses of b and c are ready; everything is written/);
     expect(sourcesOf(explanation).map((s) => [s.cluster, s.state, s.addresses, s.ready, s.ports])).toEqual([
