@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 import { run } from './operator.ts';
@@ -45,6 +46,20 @@ export class Deployment {
       `clusters=${this.clustersFile}`,
     ];
     const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], { env: this.#env });
+    return `${stdout}\n${stderr}`;
+  }
+
+  /** The same for an app of another folder, which is told where the hub is. */
+  async cdkOf(app: string, folder: string, ...args: readonly string[]): Promise<string> {
+    const told = {
+      HUB_NAME: this.name,
+      HUB_OUTPUTS: this.#outputsFile,
+      ACCOUNT: this.cloud.account,
+      REGION: this.cloud.region,
+      FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')),
+    };
+    const options = ['--no-notices', '--no-color', '--app', app, '--output', join(folder, 'cdk.out')];
+    const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], { env: { ...this.#env, ...told } });
     return `${stdout}\n${stderr}`;
   }
 

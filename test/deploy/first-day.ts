@@ -6,6 +6,7 @@ import type { Deployment } from './deployment.ts';
 import { largeFleet } from './large-fleet.ts';
 import { lostTable } from './lost-table.ts';
 import { eventually, run } from './operator.ts';
+import { ownersApp } from './owners-app.ts';
 import { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 
@@ -108,6 +109,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       },
     },
     deployedConsole(hub, 'shop'),
+    ownersApp(hub),
     {
       fact: 'the relay may send to its own events queue, and nothing else',
       async check() {
