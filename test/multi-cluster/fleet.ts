@@ -91,8 +91,8 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
     [run, hub] = [undefined, undefined];
   }
   async function stop(): Promise<void> {
-    for (const { observed } of started) await observed.stop();
-    await stopHub();
+    // What one of them fails with must not leave the others running.
+    await Promise.allSettled([stopHub(), ...started.map(({ observed }) => observed.stop())]);
     for (const { api } of started) api.close();
     await Promise.all(started.map(({ controlPlane }) => controlPlane.stop()));
     await rm(folder, { recursive: true, force: true });
