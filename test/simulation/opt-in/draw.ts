@@ -1,4 +1,5 @@
 /** Whether Services opt in by annotation in a world. Drawn apart, so that a world where they do not is the one that its seed has always made. */
+import type { Limits } from '#shared/contract/limits.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import { Random } from '../random.ts';
 
@@ -22,8 +23,19 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
     optInSwitches: !isLying && random.chance(0.2) ? 1 : 0,
     // In a shadow cluster there is nothing else to switch to.
     awayMode: isBeside ? 'paused' : profile.awayMode,
+    limits: withTimeForBothWriters(profile.limits),
   };
 }
+
+/**
+ * Of a list of outputs a run reads what both writers have, one after the other. The shortest runs (manyServices) end before the first service is done, so
+ * that the list never is.
+ */
+const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
+  ...limits,
+  runs: { ...runs, ingestMs: Math.max(runs.ingestMs, leastIngestMs) },
+});
+const leastIngestMs = 350;
 
 /** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
 export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;
