@@ -32,7 +32,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/console/**', 'test/contract-java/**', 'test/package/**'],
+    exclude: ['test/cluster/**', 'test/multi-cluster/**', 'test/console/**', 'test/contract-java/**', 'test/package/**'],
     maxConcurrency: 12,
     testTimeout: 20_000,
     // However busy the machine is.
