@@ -70,7 +70,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   const { cleanup, handoverSeconds } = settingsOf(run);
-  const isCovering = run.meta.mode === 'active' && run.meta.settings.slices;
+  const isCovering = writer.by !== 'opt-in' && run.meta.mode === 'active' && run.meta.settings.slices;
   const plan = handOver({
     writer: writer.by,
     slices,

@@ -22,7 +22,7 @@ export interface HandOverInput {
   readonly ready: ReadonlySet<string>;
   /** May leftovers of the built-in controllers be deleted? */
   readonly cleanup: boolean;
-  /** Has the Service had a selector for so long that its slices are not waited for any more? */
+  /** Have the slices of the next writer been waited for so long that they are not waited for any more? */
   readonly waitedEnough: boolean;
 }
 
@@ -31,12 +31,12 @@ export interface HandOver {
   readonly withdrawn: readonly EndpointSlice[];
   /** What the controllers of Kubernetes have left behind, which would stay for ever, with addresses that are no more. */
   readonly leftovers: { readonly endpoints: Endpoints | undefined; readonly slices: readonly EndpointSlice[] };
-  /** Ours are needed still: the other writer's do not cover them yet. */
+  /** The slices of the writer before are needed still: those of the next one do not cover them yet. */
   readonly isWaiting: boolean;
 }
 
 /** Kept with the differences of shadow mode while a hand-over waits. */
-export const waitingForOthers = 'hand-over: our slices stay until those of the built-in controllers are there';
+export const waitingForOthers = 'hand-over: the slices of the former writer stay until those of the next one are there';
 export const waitingText = JSON.stringify([waitingForOthers]);
 
 /** To be carried out after what the new writer has to write was written. */
@@ -47,8 +47,10 @@ export function handOver(input: HandOverInput): HandOver {
   const theirs = there.filter(isBuiltInSlice);
   switch (writer) {
     case 'opt-in': {
+      // Ours have just been written, but another client may have taken an address out of them since.
+      const mayGo = theirs.length === 0 || waitedEnough || isCovered(input.ready, theirs, ours);
       const leftovers = { endpoints: isLeftover(endpoints) ? endpoints : undefined, slices: theirs };
-      return { withdrawn: [], leftovers: cleanup ? leftovers : nothing, isWaiting: false };
+      return { withdrawn: [], leftovers: cleanup && mayGo ? leftovers : nothing, isWaiting: cleanup && !mayGo };
     }
     case 'built-in': {
       const mayGo = ours.length === 0 || waitedEnough || isCovered(input.ready, ours, theirs);
@@ -67,10 +69,10 @@ const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined =
 export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
 export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
 
-/** Is each address that ours serve, and that is still wanted, served by the others? */
-function isCovered(ready: ReadonlySet<string>, ours: readonly EndpointSlice[], theirs: readonly EndpointSlice[]): boolean {
-  const served = new Set(addressesServed(theirs));
-  return addressesServed(ours).every((address) => !ready.has(address) || served.has(address));
+/** Is each address that the slices which go serve, and that is still wanted, served by those that stay? */
+function isCovered(ready: ReadonlySet<string>, going: readonly EndpointSlice[], staying: readonly EndpointSlice[]): boolean {
+  const served = new Set(addressesServed(staying));
+  return addressesServed(going).every((address) => !ready.has(address) || served.has(address));
 }
 
 /** Without the condition an endpoint counts as ready, for kube-proxy too. */

@@ -46,6 +46,20 @@ describe('a service that opts in', () => {
     expect(decide({})).toEqual({ ...nothing, leftovers: { endpoints: labelled, slices: [theirs] } });
   });
 
+  it.each([
+    ['lack an address, which another client has taken out', [slice('ours', optInManagedBy, '10.0.0.1'), theirs]],
+    ['are gone', [theirs]],
+    ['have it not ready', [notReady(ours), theirs]],
+  ])('keeps all of it while ours %s', (_, slices) => {
+    expect(decide({ slices })).toEqual({ ...nothing, isWaiting: true });
+    expect(decide({ slices, cleanup: false })).toEqual(nothing);
+    expect(decide({ slices, waitedEnough: true }).leftovers.slices).toEqual([theirs]);
+  });
+
+  it('loses addresses that no ready pod has any more, though ours do not have them', () => {
+    expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), theirs], ready: new Set(['10.0.0.1']) }).leftovers.slices).toEqual([theirs]);
+  });
+
   it('keeps it where cleanup is off', () => {
     expect(decide({ cleanup: false })).toEqual(nothing);
   });
