@@ -25,6 +25,8 @@ export class Lambdas {
   readonly #world: WorldState;
   readonly #processes: Processes;
   readonly #containers = new Map<'ingest' | 'sync', Container[]>();
+  /** Runs that failed a message, by its id. */
+  readonly #failed = new Map<string, readonly Actor[]>();
 
   constructor(processes: Processes) {
     this.#processes = processes;
@@ -73,9 +75,14 @@ export class Lambdas {
         const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
         actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
         for (const r of records) {
-          if (!kept.has(r.id)) queue.delete(r.id);
+          if (!kept.has(r.id)) {
+            queue.delete(r.id);
+            if (actor.paused) for (const former of this.#failed.get(r.id) ?? []) former.isRelieved = true;
+            continue;
+          }
+          this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
           // The call may fail, and then the visibility timeout ends.
-          else if (!actor.dead && this.#world.random.chance(0.8)) {
+          if (!actor.dead && this.#world.random.chance(0.8)) {
             queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), runs));
           }
         }

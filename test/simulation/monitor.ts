@@ -116,6 +116,7 @@ export function monitor(
     },
   });
   const shown = new WeakMap<Actor, (readonly Pod[])[]>();
+  const beforeWrites = new WeakMap<Actor, Map<string, number>>();
   /**
    * Written by a run whose brake has asked the cluster, and perhaps not known to the snapshot yet: a later run that is not braked may take them
    * away until it is (docs/architecture.md, "Not guaranteed").
@@ -134,6 +135,14 @@ export function monitor(
       return kept;
     },
   });
+
+  /** How many endpoints the service had before the worker's first write: one that it makes before it deletes another is none that it could take away. */
+  const firstShown = (actor: Actor, outputs: string, all: number): number => {
+    const counts = beforeWrites.get(actor) ?? new Map<string, number>();
+    beforeWrites.set(actor, counts);
+    if (!counts.has(outputs)) counts.set(outputs, all);
+    return counts.get(outputs) as number;
+  };
 
   const writing: Writing = async (actor, kind, namespace, service) => {
     writes++;
@@ -155,7 +164,8 @@ export function monitor(
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
       const { brakeFrom, brakeShare } = profile.limits.sync;
-      const braked = before.all >= brakeFrom && after.all < before.all * brakeShare;
+      const had = Math.min(before.all, firstShown(actor, `${kind} ${namespace}/${service}`, before.all));
+      const braked = had >= brakeFrom && after.all < had * brakeShare;
       for (const uid of gone) removed(actor, kind, namespace, service, uid, braked);
     };
   };

@@ -145,12 +145,13 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
 }
 
 /**
- * Raised by a worker that died before the message was sent, or stood still until others had handled its messages and then failed, while another
- * told of the same change: nothing is lost by it, and sweep wakes the service. That the outputs are right is checked beside this.
+ * Raised by a worker that died before the message was sent, or stood still until others had handled its messages and then failed, or failed while such
+ * a one handled them, while another told of the same change: nothing is lost by it, and sweep wakes the service. That the outputs are right is checked
+ * beside this.
  */
 function wasLeftBehind({ monitor }: World, pk: string, gen: number): boolean {
   const raised = monitor.raisedBy.get(pk);
-  return raised !== undefined && raised.gen === gen && (raised.actor.dead || raised.actor.paused);
+  return raised !== undefined && raised.gen === gen && (raised.actor.dead || raised.actor.paused || raised.actor.isRelieved);
 }
 
 async function checkClean(world: World, resynced: boolean): Promise<void> {
