@@ -26,6 +26,8 @@ export interface ListRequest {
   readonly at: string | undefined;
   /** A watch goes on beside this list. */
   readonly beside: boolean;
+  /** Called with the list's version before its first page is sent. */
+  readonly onVersion: (version: string) => void;
 }
 
 /** A page without its objects: they are megabytes, and must not be kept while the relay waits for the queue. */
@@ -59,6 +61,7 @@ export async function listAll(
     if (asOf === undefined && floor !== undefined && isNewer(floor, version))
       throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, { wentBack: true });
     if (asOf !== undefined && asOf !== version) throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
+    if (asOf === undefined) request.onVersion(version);
     asOf = version;
     token = page.token;
     checkAscending(kind, from, objects);

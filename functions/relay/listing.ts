@@ -22,6 +22,8 @@ export class Listing {
   #listedAtMs = 0;
   /** Version of the newest list that was read completely and, in the leader, sent. */
   newest: string | undefined;
+  /** Version of the newest list of which a page was read. The hub may have it, though the list failed: a history that is older has gone back. */
+  #begun: string | undefined;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {
     this.#kind = kind;
@@ -96,8 +98,11 @@ export class Listing {
       await published.withdrawn(this.#kind, AbortSignal.any([signal, outbox.termEnds]));
     }
     const at = header || attempt > 0 ? undefined : outbox.leaderAccepted(this.#kind);
-    const floor = at === undefined ? (this.high(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.base : undefined)) : undefined;
-    const request = { kind: this.#kind, header, pageSize: this.#pageSize, floor, at, beside: purpose === 'repair' };
+    const floor = at === undefined ? (this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.base : undefined)) : undefined;
+    const onVersion = (version: string): void => {
+      this.#begun = version;
+    };
+    const request = { kind: this.#kind, header, pageSize: this.#pageSize, floor, at, beside: purpose === 'repair', onVersion };
     const version = await listAll(
       this.#deps,
       request,
@@ -118,9 +123,16 @@ export class Listing {
     if (purpose !== 'repair') outbox.markRead(this.#kind, version);
   }
 
-  /** The newer one of the versions that lists and the watch have read. */
+  /** The newer one of the versions that whole lists and the watch have read. */
   high(read: string | undefined): string | undefined {
-    const { newest } = this;
-    return read !== undefined && newest !== undefined && isNewer(newest, read) ? newest : (read ?? newest);
+    return newerOf(this.newest, read);
+  }
+
+  /** The newest version that the kind was seen at: no later answer of the same history is older. */
+  floor(read: string | undefined): string | undefined {
+    return newerOf(this.#begun, this.high(read));
   }
 }
+
+const newerOf = (a: string | undefined, b: string | undefined): string | undefined =>
+  a !== undefined && b !== undefined ? (isNewer(a, b) ? a : b) : (a ?? b);

@@ -76,7 +76,8 @@ export class Reflector {
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
-        if (brokenAtMs !== undefined) await this.#deps.identityCheck.check(this.kind, this.high ?? from, brokenAtMs, signal);
+        if (brokenAtMs !== undefined)
+          await this.#deps.identityCheck.check(this.kind, this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from, brokenAtMs, signal);
         brokenAtMs = undefined;
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
         brokenAtMs = clock.now();

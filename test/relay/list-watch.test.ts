@@ -486,6 +486,29 @@ it.each(['reset', 'end'] as const)(
   },
 );
 
+it('etcd restored from a backup between two pages of a list, to a version that no watch had come to: the next list notices it', async () => {
+  const pods = Array.from({ length: 6 }, (_, i) => pod(`p${i}`));
+  for (const p of pods) api.put(p);
+  await start({ pageSize: 4, resyncMs: 60_000 });
+  const read = api.version;
+  api.next('list pods', (_response, _request, usual) => {
+    // Other kinds than the relay's were written.
+    api.version += 1_000;
+    usual();
+  });
+  api.next('list pods', (response) => {
+    api.restore(read, pods);
+    breakAll('reset');
+    json(response, 504, { kind: 'Status', status: 'Failure', reason: 'Timeout', message: 'Too large resource version', code: 504 });
+  });
+  const sessions = () => [...new Set(run.lists('Pod').map((p) => p.session))];
+  await until(() => {
+    api.say('Pod', '\n');
+    return sessions().length === 2 && run.relay.isReady;
+  });
+  expect(run.lists('Pod').find((p) => p.session === sessions()[1])?.wentBackAt).toBeGreaterThan(0);
+});
+
 it.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {
   api.put(pod('old'));
   await start();
