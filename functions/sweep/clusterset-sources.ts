@@ -11,7 +11,7 @@ import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 import type { SweepRun } from './sweep-run.ts';
-import { exportsInSet, wakeImporters } from './wake-importers.ts';
+import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
@@ -99,8 +99,11 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
       silentSince: member.relay.heartbeatAtMs,
     });
   if (!owesWaking && !answers) return;
-  await wakeImporters(deps, await exportsInSet(deps, member));
+  const exported = await exportsInSet(deps, member);
+  await wakeImporters(deps, exported);
   if (!owesWaking || !next) return;
+  // A batch of ingest that heard the source again may have ended amid the same.
+  if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);
   const { owesWaking: _, ...settled } = next;
   await saveSource(deps.table, { id: member.id, source: next }, state === 'fresh' ? undefined : settled);
 }

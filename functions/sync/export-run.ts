@@ -17,7 +17,7 @@ import type { Service } from '#shared/kube/types.ts';
 import { noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
-import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { failureOfImports } from './import-failure.ts';
 import { wakeClusters } from './wake-clusters.ts';
@@ -26,10 +26,11 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
   const store = { table: deps.table, cluster: meta.id };
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
-  const [exportRecord, serviceRecord, entries] = await Promise.all([
+  // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
+  const entries = await readSetEntries(deps.table, key);
+  const [exportRecord, serviceRecord] = await Promise.all([
     readObject(store, 'ServiceExport', namespace, name),
     readObject(store, 'Service', namespace, name),
-    readSetEntries(deps.table, key),
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
   const validity = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
@@ -37,7 +38,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const isNew = entries.faces.get(meta.id) !== face;
   const owes = owing('export', meta.id);
   if (isNew) await saveOwed(deps.table, key, owes, true);
-  if (isNew) await saveFace(deps.table, key, meta.id, face);
+  if (isNew && !(await saveFace(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
+    throw new Postponed('another run has saved what the cluster exports', 1);
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
   const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);

@@ -1,6 +1,6 @@
 /** What the clusters of a set export, by namespace and name: what every importer's merge is made of. */
 import { setKey, setOf } from './keys.ts';
-import type { Item, Table } from './table.ts';
+import type { Condition, Item, Table } from './table.ts';
 
 export interface SetKey {
   readonly set: string;
@@ -53,12 +53,23 @@ export async function readSetNamespace(table: Table, set: string, namespace: str
   return new Map([...byName].map(([name, items]) => [name, entriesOf(name, items)] as const));
 }
 
-/** By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. */
-export async function saveFace(table: Table, key: SetKey, cluster: string, text: string | undefined): Promise<void> {
+/**
+ * By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. `before`: what the run has read, before
+ * it read the records that `text` is made of (`{}`: nothing was there). False: it is not there any more, so a newer run has saved what it knows.
+ */
+export async function saveFace(
+  table: Table,
+  key: SetKey,
+  cluster: string,
+  text: string | undefined,
+  before?: { readonly text?: string | undefined },
+): Promise<boolean> {
   const at = setKey(key.set, key.namespace, faceOf(key.name, cluster));
-  if (text === undefined) await table.delete(at);
-  else await table.put({ ...at, [face]: text });
+  const condition = before && asItWas(before.text);
+  return text === undefined ? table.delete(at, condition) : table.put({ ...at, [face]: text }, condition);
 }
+
+const asItWas = (text: string | undefined): Condition => (text === undefined ? { absent: face } : { attribute: face, is: '=', value: text });
 
 /** The run of the export has woken the importers, and is to come again for its own cluster, which cannot be asked: its importers need no second run. */
 export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
@@ -93,7 +104,7 @@ export async function forgetImportFailures(table: Table, set: string, namespace:
 /** False: another run has named a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, winnerOf(key.name));
-  return table.put({ ...at, [face]: text }, before === undefined ? { absent: face } : { attribute: face, is: '=', value: before });
+  return table.put({ ...at, [face]: text }, asItWas(before));
 }
 
 const face = 'f';

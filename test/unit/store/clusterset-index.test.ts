@@ -21,6 +21,20 @@ describe('the index of what a set exports', () => {
     expect([...(await readSetEntries(table, key)).faces.keys()]).toEqual(['c']);
   });
 
+  it('a run that has stood still takes back nothing of what a newer one has saved', async () => {
+    const table = memoryTable();
+    const facesOf = async () => [...(await readSetEntries(table, key)).faces.values()];
+    expect(await saveFace(table, key, 'b', 'first', {})).toBe(true);
+    expect(await saveFace(table, key, 'b', 'late', {})).toBe(false);
+    expect(await saveFace(table, key, 'b', 'second', { text: 'first' })).toBe(true);
+    expect(await saveFace(table, key, 'b', 'late', { text: 'first' })).toBe(false);
+    expect(await saveFace(table, key, 'b', undefined, { text: 'first' })).toBe(false);
+    expect(await facesOf()).toEqual(['second']);
+    expect(await saveFace(table, key, 'b', undefined, { text: 'second' })).toBe(true);
+    expect(await saveFace(table, key, 'b', 'late', { text: 'second' })).toBe(false);
+    expect(await facesOf()).toEqual([]);
+  });
+
   it('a winner is named by one run: another that has read the former one finds out', async () => {
     const table = memoryTable();
     expect(await saveWinner(table, key, 'b', undefined)).toBe(true);
