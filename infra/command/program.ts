@@ -20,14 +20,14 @@ export function program(): Command {
   const all = new Command(packageName)
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
+    // What each takes is in its own help: with it the lines would be longer than 80 columns.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText(
       'after',
       `
 Examples:
   $ fleet-endpoints start                     # with a demonstration cluster
-  $ fleet-endpoints explain demo-1 shop/web   # why each pod is an address, or not
-  $ fleet-endpoints cluster pause --all       # nothing is written any more
-
+  $ fleet-endpoints explain demo-1 shop/web   # why a pod is an address, or not
 Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     );
   for (const command of [
