@@ -1,4 +1,5 @@
 /** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
+import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -57,7 +58,7 @@ async function settle(world: SetWorld, after: string): Promise<void> {
     await scheduler.runUntil(scheduler.now + stepMs);
     if (world.failures.length > 0) return;
     const now = world.present.map((m) => m.store.resourceVersion).join();
-    const idle = world.isIdle() && now === versions && !(await owesLists(world));
+    const idle = world.isIdle() && now === versions && !(await owesWork(world));
     versions = now;
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
@@ -72,9 +73,12 @@ async function settle(world: SetWorld, after: string): Promise<void> {
   }
 }
 
-async function owesLists({ table, present }: SetWorld): Promise<boolean> {
+/** Sweep, or the next heartbeat, still has something to do: a list, wake-ups, or to believe a source again. */
+async function owesWork({ table, present }: SetWorld): Promise<boolean> {
   const records = await Promise.all(present.map((m) => readCluster(table, m.cluster)));
-  return records.some((r) => r !== undefined && (r.lists.ownListsWanted.length > 0 || r.modeSwitch.owesWaking));
+  return records.some(
+    (r) => r !== undefined && (r.lists.ownListsWanted.length > 0 || r.modeSwitch.owesWaking || (hasRuns(r) && r.source !== undefined)),
+  );
 }
 
 async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
@@ -85,7 +89,8 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(item);
     const raised = world.monitor.raisedBy.get(item.pk);
-    const wasLeftBehind = raised !== undefined && raised.gen === work.generation && (raised.actor.dead || raised.actor.paused);
+    const wasLeftBehind =
+      raised !== undefined && raised.gen === work.generation && (raised.actor.dead || raised.actor.paused || raised.actor.isRelieved);
     if (!isClean(work) && (resynced || !wasLeftBehind)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
   }
   for (const { queues, cluster } of world.present) {
