@@ -65,20 +65,6 @@ it('runs until Ctrl-C: gets ready, tells health and metrics, ends with everythin
   expect(run.out()).not.toMatch(/error/i);
 }, 90_000);
 
-it('three embedded clusters export a service each, and every one imports it from all of them', async () => {
-  const run = start(['--clusters', '3']);
-  const sources = ['demo-1', 'demo-2', 'demo-3'];
-  for (const id of sources)
-    await expect
-      .poll(run.out, { timeout: 60_000 })
-      .toMatch(
-        new RegExp(`^import: shop/catalog in ${id} \\(10\\.96\\S+, fd00:\\S+, derived-\\w{10}\\): \\d of demo-1, \\d of demo-2, \\d of demo-3$`, 'm'),
-      );
-  process.kill(-(run.process.pid as number), 'SIGINT');
-  expect(await run.ended).toBe(0);
-  expect(run.out()).not.toMatch(/error/i);
-}, 120_000);
-
 // That a right is missing (403) is told in the same way: supervisor.test.ts, relay/program.test.ts.
 it('an API server that answers 401 Unauthorized is one clear line and exit code 1', { timeout: 60_000 }, async () => {
   const [code, reason] = [401, 'Unauthorized'];
