@@ -245,7 +245,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       async check() {
         const { TableName } = await hub.outputs(hub.hubStack);
         for (const each of [canary, hub]) {
-          await assert.rejects(each.cdk('destroy', '--all', '--force'), /TerminationProtection/);
+          await assert.rejects(each.cdk('destroy', '--all', '--concurrency', '20', '--force'), /TerminationProtection/);
           await cloud.call('cloudformation', 'update_termination_protection', { StackName: each.snapshotStack, EnableTerminationProtection: false });
           await each.cdk('destroy', each.snapshotStack, '--force');
         }
