@@ -6,8 +6,9 @@
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { changedConditions, exportConditions } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import { askedLocality } from '#shared/clusterset/locality.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -49,7 +50,11 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   }
   if (!serviceExport || !validity) return ok;
   try {
-    await sayConditions(run, validity, isNew ? await readSetEntries(deps.table, key) : entries);
+    await sayConditions(
+      run,
+      { validity, problems: askedLocality(serviceExport.metadata.annotations).problems },
+      isNew ? await readSetEntries(deps.table, key) : entries,
+    );
   } catch (error) {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;
@@ -65,6 +70,7 @@ function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceE
 
 /** What the merge reads of an export, and no more: a change of anything else wakes no other export. */
 function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Service): ExportedService {
+  const { locality } = askedLocality(metadata.annotations);
   const { clusterIP, ports, ipFamilies, sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = service.spec ?? {};
   return {
     cluster,
@@ -81,6 +87,7 @@ function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Ser
       ...(internalTrafficPolicy && { internalTrafficPolicy }),
       ...(trafficDistribution && { trafficDistribution }),
     },
+    ...(locality && { locality }),
   };
 }
 
@@ -94,7 +101,10 @@ async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly Ex
   return exports.filter((_, i) => records[i] && !isDeregistered(records[i]));
 }
 
-async function sayConditions(run: ClustersetRun, validity: ExportValidity, entries: SetEntries): Promise<void> {
+/** What the export itself is like, without the others of its name. */
+type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
+
+async function sayConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
   const { faces, winner } = entries;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
@@ -108,7 +118,7 @@ async function sayConditions(run: ClustersetRun, validity: ExportValidity, entri
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;
-  const said = exportConditions({ validity, conflicts: merged?.conflicts ?? [], failure: await failureOfImports(run, entries) });
+  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure: await failureOfImports(run, entries) });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
   if (!conditions) return;

@@ -1,8 +1,6 @@
 /** `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and console. Its cluster is not asked. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
-import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { previewImport } from '#shared/clusterset/preview.ts';
 import { isOurImport } from '#shared/clusterset/service-import.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
@@ -10,14 +8,26 @@ import type { SliceDraft } from '#shared/slices/plan.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { reportOf } from './found-report.ts';
+import type { Sources } from './import-sources.ts';
 import { limited } from './shadow.ts';
 
 /** `merged` undefined: nothing would be there. */
-export async function findPreview(run: ClustersetRun, merged: MergedExports | undefined, sources: readonly ImportSource[]): Promise<void> {
+export async function findPreview(
+  run: ClustersetRun,
+  { merged, sources, importer }: Pick<Sources, 'merged' | 'sources' | 'importer'>,
+): Promise<void> {
   if (!merged) return;
   const { namespace, name, meta, found } = run;
   const { set } = meta.clusterset;
-  const { slices, derived } = previewImport({ namespace, name, set, merged, sources, maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice });
+  const { slices, derived } = previewImport({
+    namespace,
+    name,
+    set,
+    merged,
+    sources,
+    importer,
+    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+  });
   const inTheWay = await standsInTheWay(run);
   const would = inTheWay ? 'would not be written' : 'would be written';
   const endpoints = [...slices.plans].flatMap(([cluster, { addressTypes }]) =>
@@ -37,8 +47,9 @@ export async function findPreview(run: ClustersetRun, merged: MergedExports | un
 
 /** Endpoints of an import name no pod and no node. */
 const endpointTexts = ({ addressType, endpoints, ports }: SliceDraft): readonly string[] =>
-  (endpoints ?? []).map(({ addresses, conditions: { ready, serving, terminating } = {}, hostname, zone }) => {
-    const named = `${hostname ? ` hostname=${hostname}` : ''}${zone ? ` zone=${zone}` : ''}`;
+  (endpoints ?? []).map(({ addresses, conditions: { ready, serving, terminating } = {}, hostname, zone, hints }) => {
+    const zones = (hints?.forZones ?? []).map(({ name }) => name).join(',');
+    const named = `${hostname ? ` hostname=${hostname}` : ''}${zone ? ` zone=${zone}` : ''}${zones ? ` hints=${zones}` : ''}`;
     return `${addressType} ${(addresses ?? []).join(',')} ready=${ready} serving=${serving} terminating=${terminating}${named} on ${portsText(ports)}`;
   });
 

@@ -46,10 +46,10 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  const [takesImports, { merged, sources, metaOf }] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
+  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
   if (!takesImports) return ok;
-  await findPreview(run, merged, sources);
-  return afterSilence(run, { sources, metaOf });
+  await findPreview(run, read);
+  return afterSilence(run, read);
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {

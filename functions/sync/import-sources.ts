@@ -2,7 +2,9 @@
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { sourceStateOf } from '#shared/clusters/source-witness.ts';
+import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -23,6 +25,7 @@ export interface Sources {
   /** Undefined: nothing exports the name. */
   readonly merged: MergedExports | undefined;
   readonly sources: readonly ImportSource[];
+  readonly importer: Importer;
   /** Of each source whose Pods are the snapshot's. */
   readonly podsOf: ReadonlyMap<string, ImportPods>;
   readonly entries: SetEntries;
@@ -45,7 +48,12 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
     throw new Postponed('another cluster has named the export that has precedence', 1);
   const podsOf = new Map<string, ImportPods>();
   const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));
-  return { merged, sources, podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+  return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+}
+
+/** Its nodes are read only where an export asks for a locality. */
+async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports | undefined): Promise<Importer> {
+  return { cluster: meta.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, meta)).nodes.values()) : [] };
 }
 
 interface PodsToRead {

@@ -17,7 +17,7 @@ import type { ClustersetRun } from './clusterset-work.ts';
 import { reportOf } from './found-report.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
-export interface ToWrite extends Pick<Sources, 'sources' | 'podsOf' | 'metaOf'> {
+export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf' | 'metaOf'> {
   readonly merged: MergedExports;
   readonly derived: Service;
 }
@@ -26,12 +26,12 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'podsOf' | 'metaOf'> 
 export type Written = Outcome & { readonly refused?: string };
 
 export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
-  const { merged, derived, metaOf } = to;
+  const { merged, derived, importer, metaOf } = to;
   const { deps, meta, name } = run;
   const labels = { [labelServiceName]: derived.metadata.name, [labelSliceManagedBy]: importsManagedBy };
   const { items: slices } = await api.list('EndpointSlice', run.namespace, { labels });
   const { maxEndpointsPerSlice } = meta.settings;
-  const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, slices, maxEndpointsPerSlice });
+  const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const { plan, sources } = await planByPods(to, slices, planWith);
   const braked = sources.filter((source) => takesMuchAway(run, slices, source, plan));
   const confirmed = await concurrently(8, sources, async (source) =>

@@ -3,6 +3,8 @@ import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { zonesOf } from '#shared/clusterset/import-hints.ts';
+import { localityOfExport } from '#shared/clusterset/locality.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { ImporterInput, SetInput, SourceInput } from '#shared/explain/set-input.ts';
@@ -31,6 +33,7 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     listImporters(table),
   ]);
   const faces = [...entries.faces.values()].map((text) => JSON.parse(text) as ExportedService);
+  const zones = faces.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, meta.id) : [];
   const sources = await concurrently(8, [...entries.faces.keys()], (id) => readSource(table, id, { namespace, name }));
   // The cluster itself may have an import that it took before.
   const importing = [...new Set([...listed, ...(serviceImport ? [meta.id] : [])])].sort();
@@ -42,6 +45,7 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     serviceExport,
     service,
     derived,
+    zones,
     exportWork: work,
     faces,
     winner: settledWinner(entries.winner, now),
@@ -49,6 +53,10 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     importers: importers.filter((i) => i !== undefined),
     now,
   };
+}
+
+async function readZones(table: Table, cluster: string): Promise<readonly string[]> {
+  return zonesOf((await readObjects({ table, cluster }, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []));
 }
 
 type NameInNamespace = Pick<ServiceKey, 'namespace' | 'name'>;

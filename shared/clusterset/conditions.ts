@@ -10,6 +10,8 @@ export interface ExportStanding {
   readonly conflicts: readonly Conflict[];
   /** Why the export has not come to each of its importers; undefined: it has. */
   readonly failure?: ExportFailure | undefined;
+  /** What is wrong with annotations of an export that is valid all the same. */
+  readonly problems?: readonly string[];
 }
 
 export interface ExportFailure {
@@ -18,11 +20,11 @@ export interface ExportFailure {
 }
 
 /** The conditions of a ServiceExport (MC-3, MC-14). */
-export function exportConditions({ validity, conflicts, failure }: ExportStanding): readonly Said[] {
+export function exportConditions({ validity, conflicts, failure, problems = [] }: ExportStanding): readonly Said[] {
   const conflict = validity.valid && conflicts.length > 0;
   return [
     validity.valid
-      ? { type: 'Valid', status: 'True', reason: 'Valid', message: '' }
+      ? { type: 'Valid', status: 'True', reason: 'Valid', message: shortened(problems.join(' ')) }
       : { type: 'Valid', status: 'False', reason: validity.reason, message: validity.message },
     validity.valid && !failure
       ? { type: 'Ready', status: 'True', reason: 'Exported', message: '' }

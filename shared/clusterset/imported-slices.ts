@@ -6,6 +6,8 @@ import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
+import { hintImport, type ImportHints } from './import-hints.ts';
+import type { Importer } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import { exposedPorts } from './merge-ports.ts';
 import { choosePods, isServing, type KeptSlice, type LeftOut, type SourcePods } from './source-pods.ts';
@@ -31,6 +33,7 @@ export interface ToImport {
   readonly merged: MergedExports;
   /** One for each cluster of the merge. */
   readonly sources: readonly ImportSource[];
+  readonly importer: Importer;
   /** Every slice of the derived Service with our managed-by for imports, as the API server holds them. */
   readonly slices: readonly EndpointSlice[];
   readonly maxEndpointsPerSlice: number;
@@ -44,9 +47,11 @@ export interface ImportedSlicesPlan {
   /** Sources that would be evicted, but nothing else is ready. */
   readonly held: readonly string[];
   readonly leftOut: readonly LeftOut[];
+  /** Why endpoints have the hints that they have. */
+  readonly hinted: ImportHints['why'];
 }
 
-export function planImportedSlices({ name, derived, merged, sources, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
+export function planImportedSlices({ name, derived, merged, sources, importer, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
   const bySource = Map.groupBy(slices, (slice) => slice.metadata.labels?.[labelSourceCluster] ?? '');
   const ordered = merged.clusters.flatMap((cluster) => sources.find((s) => s.cluster === cluster) ?? []);
   const fresh = ordered.filter((s) => s.state === 'fresh' && s.exported !== undefined);
@@ -58,29 +63,37 @@ export function planImportedSlices({ name, derived, merged, sources, slices, max
   const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
   const ready = (cluster: string): number => readyPods(withoutEvicted.pods.get(cluster), derived);
   const gone = evictable(ordered.map(({ cluster, state }) => ({ cluster, state, ready: ready(cluster) })));
-  const { pods, leftOut } = choosePods(offered, keptOf(others.filter((s) => !gone.includes(s.cluster))));
+  const kept = keptOf(others.filter((s) => !gone.includes(s.cluster)));
+  const { pods, leftOut } = choosePods(offered, kept);
+  const given = offered.map(({ cluster, service }, i) => ({
+    cluster,
+    service,
+    pods: pods.get(cluster) ?? [],
+    nodes: fresh[i]?.exported?.nodes ?? new Map<string, Node>(),
+  }));
+  const { hintsOf, why } = hintImport({ merged, importer, families: addressTypesOf(derived), given, kept });
 
   const known = new Set(ordered.map((s) => s.cluster));
   const withdrawn = [...bySource].filter(([cluster]) => !known.has(cluster) || gone.includes(cluster)).flatMap(([, own]) => own);
-  const plans = offered.map(({ cluster, service }, i) => {
+  const plans = given.map(({ cluster, service, pods, nodes }) => {
     const plan = decideSlices({
       namespace: derived.metadata.namespace ?? '',
       name: derived.metadata.name,
       service: derived,
-      pods: pods.get(cluster) ?? [],
-      nodes: fresh[i]?.exported?.nodes ?? new Map<string, Node>(),
+      pods,
+      nodes,
       nodesSeen: true,
       slices: bySource.get(cluster) ?? [],
       triggerTimes: undefined,
       hints: undefined,
       maxEndpointsPerSlice,
       managedBy: importsManagedBy,
-      imported: { exported: service, labels: { [labelMcsService]: name, [labelSourceCluster]: cluster } },
+      imported: { exported: service, labels: { [labelMcsService]: name, [labelSourceCluster]: cluster }, hintsOf },
     });
     return [cluster, plan] as const;
   });
   const held = ordered.filter((s) => s.state === 'evicted' && !gone.includes(s.cluster)).map((s) => s.cluster);
-  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), held, leftOut };
+  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), held, leftOut, hinted: why };
 }
 
 /** What the import exposes of the export. An export of whose ports none is left, because they all conflict, has no endpoints here. */

@@ -4,8 +4,10 @@
  */
 import { sameLabels } from '#shared/kube/labels.ts';
 import type { ImportSpec, ImportType } from '#shared/kube/mcs-types.ts';
+import { annotationMinLocal, annotationPrefer } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType } from '#shared/kube/types.ts';
+import { type Locality, localityOfExport } from './locality.ts';
 import { mergePorts } from './merge-ports.ts';
 import { type ExportedService, inPrecedence, type Precedence, type Winner } from './precedence.ts';
 
@@ -16,6 +18,8 @@ export type ConflictReason =
   | 'SessionAffinityConfigConflict'
   | 'InternalTrafficPolicyConflict'
   | 'TrafficDistributionConflict'
+  | 'PreferConflict'
+  | 'MinLocalConflict'
   | 'IPFamilyConflict'
   | 'LabelsConflict'
   | 'AnnotationsConflict';
@@ -31,6 +35,8 @@ export interface MergedExports {
   readonly spec: Omit<ImportSpec, 'ips'> & { readonly ipFamilies: readonly AddressType[] };
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
+  /** Undefined: any endpoint is as good as another. */
+  readonly locality?: Locality;
   /** The exporting clusters, in the order of their precedence. */
   readonly clusters: readonly string[];
   /** Said on every export of the name, the winner's too (MC-14). */
@@ -51,6 +57,7 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
   const families = commonFamilies(ordered);
   const { trafficDistribution } = first.spec;
   const sessionAffinity = affinityOf(first);
+  const locality = localityOfExport(first.locality, trafficDistribution);
   return {
     winner: { cluster: first.cluster, uid: first.uid },
     spec: {
@@ -65,6 +72,7 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
     },
     labels: first.labels,
     annotations: first.annotations,
+    ...(locality && { locality }),
     clusters: ordered.map((e) => e.cluster),
     conflicts: [
       ...(conflict === undefined ? [] : [{ reason: 'PortConflict', message: conflict } as const]),
@@ -103,6 +111,8 @@ const fields: readonly Field[] = [
   ),
   textField('InternalTrafficPolicyConflict', 'internalTrafficPolicy', policyOf),
   textField('TrafficDistributionConflict', 'trafficDistribution', (e) => e.spec.trafficDistribution ?? ''),
+  textField('PreferConflict', annotationPrefer, (e) => e.locality?.prefer ?? 'any'),
+  textField('MinLocalConflict', annotationMinLocal, (e) => (e.locality?.minLocal === undefined ? 'none' : `${e.locality.minLocal}%`)),
   { reason: 'LabelsConflict', name: 'exportedLabels', shown: () => '', isSame: (a, b) => sameLabels(a.labels, b.labels) },
   { reason: 'AnnotationsConflict', name: 'exportedAnnotations', shown: () => '', isSame: (a, b) => sameLabels(a.annotations, b.annotations) },
 ];

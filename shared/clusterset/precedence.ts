@@ -1,5 +1,6 @@
 /** Which of several exports of one name decides where they differ (MC-13, MC-62). */
 import type { Service } from '#shared/kube/types.ts';
+import type { Locality } from './locality.ts';
 
 /** A valid export of one cluster. */
 export interface ExportedService {
@@ -12,6 +13,8 @@ export interface ExportedService {
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
   readonly spec: NonNullable<Service['spec']>;
+  /** By annotations of the ServiceExport; one that asks for none leaves it out, as the version before did. */
+  readonly locality?: Locality;
 }
 
 export interface Winner {

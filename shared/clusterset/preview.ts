@@ -4,6 +4,7 @@ import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { planDerivedService } from './derived-service.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from './imported-slices.ts';
+import type { Importer } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import { planImport } from './service-import.ts';
 
@@ -13,6 +14,7 @@ export interface ToPreview {
   readonly set: string;
   readonly merged: MergedExports;
   readonly sources: readonly ImportSource[];
+  readonly importer: Importer;
   readonly maxEndpointsPerSlice: number;
 }
 
@@ -23,7 +25,7 @@ export interface PreviewedImport {
 }
 
 /** The derived Service has the families of the merge; a real one has those of them that its cluster has. */
-export function previewImport({ namespace, name, set, merged, sources, maxEndpointsPerSlice }: ToPreview): PreviewedImport {
+export function previewImport({ namespace, name, set, merged, sources, importer, maxEndpointsPerSlice }: ToPreview): PreviewedImport {
   const plan = planImport({ namespace, name, set, merged, current: undefined, derived: undefined });
   if (plan.kind !== 'create') throw new Error(`an import from nothing is created, not ${plan.kind}`);
   const serviceImport: ServiceImport = { apiVersion: mcsApiVersion, kind: 'ServiceImport', ...plan.draft };
@@ -37,5 +39,5 @@ export function previewImport({ namespace, name, set, merged, sources, maxEndpoi
     metadata,
     spec: { ...spec, ...(ipFamilies.length > 0 && { ipFamilies: [...ipFamilies] }) },
   };
-  return { derived, slices: planImportedSlices({ name, derived, merged, sources, slices: [], maxEndpointsPerSlice }) };
+  return { derived, slices: planImportedSlices({ name, derived, merged, sources, importer, slices: [], maxEndpointsPerSlice }) };
 }

@@ -85,7 +85,7 @@ export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSl
 
 export interface KeptSlice {
   readonly cluster: string;
-  readonly slice: Pick<EndpointSlice, 'endpoints' | 'ports'>;
+  readonly slice: Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
 }
 
 function takenBy(kept: readonly KeptSlice[]): Map<string, Owner> {

@@ -1,6 +1,8 @@
 /** A name that clusters of a set export, from both sides (MC-95): who exports it, who imports it, and what each source gives. */
 import { isDeregistered } from '#shared/clusters/mode.ts';
+import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
 import { type PreviewedImport, previewImport } from '#shared/clusterset/preview.ts';
@@ -22,7 +24,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;
-  const sources = sourcesOf(input, merged);
+  const { sources, hinted } = sourcesOf(input, merged);
   const importers = input.importers.map((importer) => importerOf(input, importer, merged));
   const exporting = serviceExport && exportFacts(input, merged, importers);
   return {
@@ -35,7 +37,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     },
     groups: [
       ...(exporting ? [{ title: 'Export', facts: exporting.facts }] : []),
-      ...(imports && own ? [{ title: 'Import', facts: importFacts(input, own, imports, merged) }] : []),
+      ...(imports && own ? [{ title: 'Import', facts: importFacts(input, own, imports, { merged, hinted }) }] : []),
     ],
     exportSummary: exporting?.summary,
     importSummary: imports && importSummary(input.name, imports, sources),
@@ -65,10 +67,15 @@ function importerOf({ namespace, name, sources, now }: SetInput, importer: Impor
   };
 }
 
+interface ExplainedSources {
+  readonly sources: readonly SourceExplanation[];
+  readonly hinted: ImportHints['why'];
+}
+
 /** In the order of precedence. What a silent source gives is what it said last. */
-function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly SourceExplanation[] {
-  if (!merged) return [];
-  const { meta, namespace, name, now } = input;
+function sourcesOf(input: SetInput, merged: MergedExports | undefined): ExplainedSources {
+  if (!merged) return { sources: [], hinted: undefined };
+  const { meta, namespace, name, zones, now } = input;
   const { set } = meta.clusterset;
   const known = merged.clusters.flatMap((cluster) => input.sources.find((s) => s.record.id === cluster) ?? []);
   const held = new Set(input.importers.flatMap((i) => i.report?.report.held ?? []));
@@ -80,8 +87,9 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly
     return { cluster: record.id, state: exported ? 'fresh' : 'silent', podCidrs, ...(exported && { exported }) };
   });
   const { maxEndpointsPerSlice } = meta.settings;
-  const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, maxEndpointsPerSlice });
-  return known.map((source): SourceExplanation => {
+  const importer: Importer = { cluster: meta.id, zones };
+  const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, importer, maxEndpointsPerSlice });
+  const sources = known.map((source): SourceExplanation => {
     const standing = sourceStanding(source.record, now);
     const pods = isGone(source) ? gonePods(source) : explainSourcePods({ source, merged, preview });
     const listed = pods.filter((p) => p.place !== 'absent');
@@ -100,6 +108,7 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): readonly
       pods,
     };
   });
+  return { sources, hinted: preview.slices.hinted };
 }
 
 function importSummary(name: string, { state, why }: ImporterExplanation, sources: readonly SourceExplanation[]): string {

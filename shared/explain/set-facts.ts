@@ -1,6 +1,8 @@
 /** The own export and the own import of a cluster, as labelled lines. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import type { ImportHints } from '#shared/clusterset/import-hints.ts';
+import { askedLocality, type Locality, localityText } from '#shared/clusterset/locality.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { isOurImport } from '#shared/clusterset/service-import.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -16,6 +18,7 @@ export function exportFacts(
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
   const { meta, exportWork, now, serviceExport } = input;
   const validity = ownValidity(input);
+  const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
   const isTold = input.faces.some((face) => face.cluster === meta.id);
   const others = importers.filter((i) => i.cluster !== meta.id && i.state === 'imported').map((i) => i.cluster);
@@ -44,6 +47,8 @@ export function exportFacts(
       ),
       ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
       ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
+      ...fact('Preferred', asked.locality && localityText(asked.locality)),
+      ...fact('Annotations', asked.problems.length > 0 ? asked.problems.join(' ') : undefined),
       ...fact('Pod ranges', meta.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
@@ -58,7 +63,7 @@ export function importFacts(
   input: SetInput,
   own: ImporterInput,
   { why, state }: ImporterExplanation,
-  merged: MergedExports | undefined,
+  { merged, hinted }: { readonly merged: MergedExports | undefined; readonly hinted: ImportHints['why'] },
 ): readonly Fact[] {
   const { namespace, name, derived, meta, now } = input;
   const { serviceImport } = own;
@@ -84,6 +89,7 @@ export function importFacts(
     ...fact('Ports', spec && (ports.join(', ') || 'none')),
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
     ...fact('Precedence', merged && precedenceText(input, merged)),
+    ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
     ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: no other source has a ready endpoint`).join('; ')),
     ...fact(
       'Left out',
@@ -92,6 +98,11 @@ export function importFacts(
         : `${own.report.report.leftOutCount} addresses, since ${timeText(own.report.sinceMs, now)}`,
     ),
   ];
+}
+
+function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHints['why']>): string {
+  const families = [...hinted].map(([family, why]) => (hinted.size === 1 ? why : `${family}: ${why}`));
+  return `${localityText(locality)}: ${families.join('; ')}`;
 }
 
 /** Whose export decides where exports differ, and why. */

@@ -15,6 +15,8 @@ export interface SetInput {
   readonly serviceExport: ServiceExport | undefined;
   readonly service: Service | undefined;
   readonly derived: Service | undefined;
+  /** Of its nodes; none are read where no export asks for a locality. */
+  readonly zones: readonly string[];
   /** Its run of the export. */
   readonly exportWork: WorkItem;
   /** What each cluster exports under the name, as its own run has written it down. */

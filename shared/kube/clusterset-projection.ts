@@ -1,6 +1,6 @@
 /** What of a Namespace, ServiceExport and ServiceImport leaves its cluster, as `projection.ts` has it for the kinds of every cluster. */
 import type { ServiceExport, ServiceImport } from './mcs-types.ts';
-import { annotationClusterset } from './names.ts';
+import { annotationClusterset, annotationMinLocal, annotationPrefer } from './names.ts';
 import type { ClustersetKind, Namespace, ObjectMeta, ObjectOfKind } from './types.ts';
 
 type Labels = { readonly [key: string]: string };
@@ -9,7 +9,16 @@ type Time = string;
 
 type NamespaceTuple = readonly [uid: string, deleted: Time, clusterset: string];
 /** Without its status: a condition that the hub has written would come back as a change. */
-type ExportTuple = readonly [uid: string, created: Time, deleted: Time, generation: number, labels: Labels, annotations: Labels];
+type ExportTuple = readonly [
+  uid: string,
+  created: Time,
+  deleted: Time,
+  generation: number,
+  labels: Labels,
+  annotations: Labels,
+  /** Annotations of the export itself; left out where it has none of ours, as the version before did. */
+  own?: Labels,
+];
 /** As much as tells an edit from none. The object itself is read where it is written. */
 type ImportTuple = readonly [uid: string, deleted: Time, generation: number, labels: Labels, annotations: Labels];
 
@@ -20,7 +29,9 @@ export function encodeClustersetObject(kind: ClustersetKind, object: ObjectOfKin
       return JSON.stringify([uid, deletionTimestamp, labels[annotationClusterset] ?? ''] satisfies NamespaceTuple);
     case 'ServiceExport': {
       const { exportedLabels = {}, exportedAnnotations = {} } = (object as ServiceExport).spec ?? {};
-      const tuple: ExportTuple = [uid, creationTimestamp, deletionTimestamp, generation, exportedLabels, exportedAnnotations];
+      const own = ownAnnotations(annotations);
+      const more: readonly [Labels] | readonly [] = Object.keys(own).length > 0 ? [own] : [];
+      const tuple: ExportTuple = [uid, creationTimestamp, deletionTimestamp, generation, exportedLabels, exportedAnnotations, ...more];
       return JSON.stringify(tuple);
     }
     case 'ServiceImport':
@@ -36,9 +47,9 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
       return { apiVersion: 'v1', kind, metadata: { name, uid, labels, ...deletedAt(deleted) } } satisfies Namespace;
     }
     case 'ServiceExport': {
-      const [uid, created, deleted, generation, exportedLabels, exportedAnnotations] = encoded as ExportTuple;
+      const [uid, created, deleted, generation, exportedLabels, exportedAnnotations, own] = encoded as ExportTuple;
       const times = { ...(created !== '' && { creationTimestamp: created }), ...deletedAt(deleted) };
-      const metadata = { namespace, name, uid, generation, ...times };
+      const metadata = { namespace, name, uid, generation, ...times, ...(own && { annotations: own }) };
       return { apiVersion: mcsApiVersion, kind, metadata, spec: { exportedLabels, exportedAnnotations } } satisfies ServiceExport;
     }
     case 'ServiceImport': {
@@ -47,6 +58,17 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
       return { apiVersion: mcsApiVersion, kind, metadata, spec: { type: 'ClusterSetIP', ports: [] } } satisfies ServiceImport;
     }
   }
+}
+
+/** No allowed value is as long as what is left of one: the rest of it would only keep the export from being sent. */
+const longestValue = 64;
+
+function ownAnnotations(annotations: Labels): Labels {
+  const own = [annotationPrefer, annotationMinLocal].flatMap((key) => {
+    const value = annotations[key];
+    return value === undefined ? [] : [[key, value.slice(0, longestValue)] as const];
+  });
+  return Object.fromEntries(own);
 }
 
 export const mcsApiVersion = 'multicluster.x-k8s.io/v1beta1';

@@ -36,5 +36,8 @@ export const annotationLeader = leaderAnnotation;
 export const annotationTopologyAwareHints = 'service.kubernetes.io/topology-aware-hints';
 export const annotationTopologyMode = 'service.kubernetes.io/topology-mode';
 export const annotationClusterset = clustersetKey;
+/** On a ServiceExport: which endpoints the importers' nodes use first, and the share of the ready ones below which others join them. */
+export const annotationPrefer = 'fleet-endpoints/prefer';
+export const annotationMinLocal = 'fleet-endpoints/min-local';
 /** On a Service without a selector: the pods whose endpoints we write. */
 export const annotationSelector = 'fleet-endpoints/selector';

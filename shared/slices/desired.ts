@@ -18,7 +18,7 @@ export interface Desired {
   readonly errors: readonly string[];
 }
 
-type PodsInput = Pick<SlicesInput, 'pods' | 'nodes' | 'imported'>;
+type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & { readonly imported?: object | undefined };
 
 /** The endpoints that the service should have, by ports (ES-17..33). Of an import `service` is the exported one. */
 export function desiredEndpoints(service: Service, { pods, nodes, imported }: PodsInput, addressType: AddressType): Desired {

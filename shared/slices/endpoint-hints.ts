@@ -50,6 +50,17 @@ export function removeHints({ create, update, unchanged }: SliceSet): SliceSet {
   };
 }
 
+/** Gives each endpoint the hints that `hintsOf` says, none too; a slice that is otherwise unchanged is written if one of its endpoints has others. */
+export function setHints({ create, update, unchanged }: SliceSet, hintsOf: (endpoint: Endpoint) => EndpointHints | undefined): SliceSet {
+  const hint = (slice: PlannedSlice) => mapEndpoints(slice, (endpoint) => withHints(endpoint, hintsOf(endpoint)));
+  const wrong = unchanged.filter((slice) => slice.endpoints?.some((endpoint) => withHints(endpoint, hintsOf(endpoint)) !== endpoint));
+  return {
+    create: create.map(hint),
+    update: [...update, ...wrong.map(unchangedSlice)].map(hint),
+    unchanged: unchanged.filter((slice) => !wrong.includes(slice)),
+  };
+}
+
 /** The endpoint with these hints: the same object if it has them already. */
 export function withHints(endpoint: Endpoint, hints: EndpointHints | undefined): Endpoint {
   if (sameHints(endpoint.hints ?? undefined, hints)) return endpoint;

@@ -1,4 +1,4 @@
-import type { AddressType, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { AddressType, Endpoint, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 
 /**
@@ -41,6 +41,8 @@ export interface ImportedFrom {
   readonly exported: Service;
   /** Of each slice, besides those of any slice: they name the source. */
   readonly labels: { readonly [key: string]: string };
+  /** They follow from all sources together, and from the cluster that the slices are for. */
+  readonly hintsOf: (addressType: AddressType, endpoint: Endpoint) => NonNullable<Endpoint['hints']> | undefined;
 }
 
 /** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */

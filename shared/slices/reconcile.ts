@@ -2,7 +2,7 @@ import { slicesComponent } from '#shared/kube/names.ts';
 import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
 import { type DesiredGroup, desiredEndpoints } from './desired.ts';
 import { efficiency, type GroupCount } from './efficiency.ts';
-import { addHints, removeHints } from './endpoint-hints.ts';
+import { addHints, removeHints, setHints } from './endpoint-hints.ts';
 import { finalize } from './finalize.ts';
 import { type Labels, sliceLabels } from './labels.ts';
 import { serviceReference } from './outcome.ts';
@@ -98,9 +98,11 @@ interface HintDecision {
   readonly events: readonly EventSketch[];
 }
 
-/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). */
+/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Those of an import are decided for all its sources together. */
 function decideHints({ input, service }: Run, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
   const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
+  const { imported } = input;
+  if (imported) return { slices: setHints(slices, (e) => imported.hintsOf(addressType, e)), record: undefined, events: [] };
   const event = (text: string, enabled = false): EventSketch => ({
     type: enabled ? 'Normal' : 'Warning',
     reason: enabled ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled',

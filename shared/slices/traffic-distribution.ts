@@ -15,6 +15,8 @@ export function trafficDistributionOf(service: Service): TrafficDistribution | u
 
 const known: readonly TrafficDistribution[] = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 
+export const isTrafficDistribution = (value: string | undefined): boolean => known.some((k) => k === value);
+
 /** Sets the hints of ready endpoints; what is unchanged is written only if one of those hints is wrong (TD-4, TD-5). */
 export function hintByTrafficDistribution({ create, update, unchanged }: SliceSet, value: TrafficDistribution): SliceSet {
   const hint = (endpoint: Endpoint) => (isEndpointReady(endpoint) ? withHints(endpoint, hintsFor(endpoint, value)) : endpoint);

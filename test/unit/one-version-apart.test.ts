@@ -1,7 +1,10 @@
 /** Relay, functions and table one version apart, as docs/upgrading.md promises it: end to end, with the real ingest and sync. */
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '#infra/cli/history-service.ts';
-import { settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
+import { askedLocality } from '#shared/clusterset/locality.ts';
+import { mergeExports } from '#shared/clusterset/merge.ts';
+import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
@@ -130,6 +133,32 @@ describe('projections', () => {
     const pod = decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text.slice(0, 7)));
     expect(pod.status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'True' });
     expect(pod.status?.podIP).toBe('10.1.0.1');
+  });
+});
+
+describe('an export', () => {
+  const metadata = { namespace: 'shop', name: 'web', uid: 'u', generation: 1 };
+  const annotated = (annotations: { readonly [key: string]: string }): ServiceExport => ({
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+    kind: 'ServiceExport',
+    metadata: { ...metadata, annotations },
+    spec: { exportedLabels: { tier: 'front' } },
+  });
+  const [plain, preferring] = [annotated({}), annotated({ 'fleet-endpoints/prefer': 'local' })].map((e) => encodeProjection('ServiceExport', e));
+
+  it('of a relay of the former version, which sends no annotations of it, prefers no endpoint', () => {
+    const decoded = decodeProjection('ServiceExport', 'shop', 'web', plain as string);
+    expect(decoded.metadata).not.toHaveProperty('annotations');
+    expect(askedLocality(decoded.metadata.annotations)).toEqual({ locality: undefined, problems: [] });
+  });
+
+  it('of this version is to the former one what it was without the annotations: they are the last place of its projection', () => {
+    expect(JSON.parse(preferring as string).slice(0, 6)).toEqual(JSON.parse(plain as string));
+  });
+
+  it('that prefers what only the next version knows prefers no endpoint', () => {
+    const next = { cluster: 'b', uid: 'u', createdAt: undefined, labels: {}, annotations: {}, spec: {}, locality: { prefer: 'rack' } };
+    expect(mergeExports([next as unknown as ExportedService])).not.toHaveProperty('locality');
   });
 });
 

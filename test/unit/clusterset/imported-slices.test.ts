@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ImportSource, planImportedSlices, type ToImport } from '#shared/clusterset/imported-slices.ts';
+import type { Locality } from '#shared/clusterset/locality.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { choosePods } from '#shared/clusterset/source-pods.ts';
 import type { SourceState } from '#shared/clusterset/source-state.ts';
@@ -35,6 +36,7 @@ const toImport = (sources: readonly ImportSource[], slices: readonly EndpointSli
   derived: derivedService(),
   merged: mergeExports(sources.map((s) => exported(s.cluster, specOf(s)))) as MergedExports,
   sources,
+  importer: { cluster: 'a', zones: [] },
   slices,
   maxEndpointsPerSlice: 100,
   ...more,
@@ -208,16 +210,28 @@ const sourcesArbitrary = fc
   .array(sourceArbitrary, { minLength: 1, maxLength: 4 })
   .map((all) => all.map(({ pods, state, port }, i) => source(`c${i}`, pods, { state, spec: { ports: [{ ...http, port }] } })));
 
+const localityArbitrary = fc.constantFrom<Locality | undefined>(
+  undefined,
+  { prefer: 'zone' },
+  { prefer: 'local' },
+  { prefer: 'local', minLocal: 50 },
+);
+const importerArbitrary = fc.record({ cluster: fc.constantFrom('c0', 'c1', 'other'), zones: fc.constantFrom([], ['c0-1'], ['c0-1', 'c1-1']) });
+
 describe('any change from one state of the sources to another', () => {
+  const preferring = (input: ToImport, locality: Locality | undefined): ToImport => ({
+    ...input,
+    merged: { ...input.merged, ...(locality && { locality }) },
+  });
   const settle = (input: ToImport): ToImport => ({ ...input, slices: carriedOut(input) });
   const derived = derivedService({ clusterIPs: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] });
 
   it('any change of the sources comes to rest after one run, with no address and port in two endpoints, and leaves silent sources alone', () => {
     fc.assert(
-      fc.property(sourcesArbitrary, sourcesArbitrary, (first, second) => {
+      fc.property(sourcesArbitrary, sourcesArbitrary, localityArbitrary, localityArbitrary, importerArbitrary, (first, second, was, is, importer) => {
         const fresh = first.map((s): ImportSource => ({ ...s, state: 'fresh' }));
-        const before = settle(toImport(fresh, [], { derived }));
-        const now = toImport(second, before.slices, { derived });
+        const before = settle(preferring(toImport(fresh, [], { derived, importer }), was));
+        const now = preferring(toImport(second, before.slices, { derived, importer }), is);
         const then = settle(now);
         const again = planImportedSlices({ ...now, slices: then.slices });
         expect([...again.plans.values()].every((p) => p.outcome === 'unchanged')).toBe(true);
@@ -230,6 +244,15 @@ describe('any change from one state of the sources to another', () => {
 
         const of = (slices: readonly EndpointSlice[], cluster: string) => slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
         for (const { cluster, state } of second) if (state === 'silent') expect(of(then.slices, cluster)).toEqual(of(before.slices, cluster));
+
+        // Hints count where each ready endpoint of the family has them; so where not all have them those that a run writes have none.
+        for (const family of ['IPv4', 'IPv6'] as const) {
+          const own = then.slices.filter((s) => s.addressType === family);
+          const ready = own.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready));
+          if (ready.every((e) => e.hints)) continue;
+          const written = own.filter((s) => now.sources.some((o) => o.state === 'fresh' && o.cluster === s.metadata.labels?.[labelSourceCluster]));
+          expect(written.flatMap((s) => (s.endpoints ?? []).filter((e) => e.hints))).toEqual([]);
+        }
       }),
       { numRuns: 300 },
     );

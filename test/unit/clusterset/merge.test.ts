@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Locality } from '#shared/clusterset/locality.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { mostPorts } from '#shared/clusterset/merge-ports.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
@@ -80,6 +81,40 @@ describe('the merge of exports', () => {
   it('the merge of exports gives the winner’s place up when its export was deleted and made again', () => {
     const winner = { cluster: 'b', uid: 'uid-of-a-former-export' };
     expect(mergeExports([exported('a'), exported('b')], { winner })?.winner.cluster).toBe('a');
+  });
+});
+
+describe('the locality of an import (MC-91)', () => {
+  const local = { locality: { prefer: 'local', minLocal: 30 } } as const;
+
+  it('the locality of an import is that of the export with precedence, and the others are said to disagree', () => {
+    const merged = mergeExports([exported('a', {}, { locality: { prefer: 'zone' } }), exported('b', {}, { ...older, ...local })]);
+    expect(merged?.locality).toEqual({ prefer: 'local', minLocal: 30 });
+    expect(merged?.conflicts).toEqual([
+      {
+        reason: 'PreferConflict',
+        message: 'Conflicting fleet-endpoints/prefer. Using "local" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
+      },
+      {
+        reason: 'MinLocalConflict',
+        message: 'Conflicting fleet-endpoints/min-local. Using "30%" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
+      },
+    ]);
+  });
+
+  it('the locality of an import is none where the export with precedence asks for none', () => {
+    const merged = mergeExports([exported('a', {}, local), exported('b', {}, older)]);
+    expect(merged).not.toHaveProperty('locality');
+    expect(merged?.conflicts[0]?.message).toContain('Using "any" of cluster "b"');
+  });
+
+  it.each(['PreferClose', 'PreferSameZone', 'PreferSameNode'])('the locality of an import follows from trafficDistribution %s: the zone', (value) => {
+    expect(mergeExports([exported('a', { trafficDistribution: value })])?.locality).toEqual({ prefer: 'zone' });
+    expect(mergeExports([exported('a', { trafficDistribution: value }, local)])?.locality).toEqual(local.locality);
+  });
+
+  it('the locality of an import does not follow from a trafficDistribution that is not known', () => {
+    expect(mergeExports([exported('a', { trafficDistribution: 'PreferMoon' })])).not.toHaveProperty('locality');
   });
 });
 
@@ -164,11 +199,12 @@ const exportArbitrary = fc.record({
   affinity: fc.constantFrom('None', 'ClientIP', undefined),
   policy: fc.constantFrom('Cluster', 'Local', undefined),
   labels: fc.constantFrom<Labels>({}, { a: '1' }, { a: '2' }),
+  locality: fc.constantFrom<Locality | undefined>(undefined, { prefer: 'zone' }, { prefer: 'local' }, { prefer: 'local', minLocal: 30 }),
 });
 
 const exportsArbitrary = fc.array(exportArbitrary, { minLength: 1, maxLength: 6 }).map((all) =>
   all.map(
-    ({ created, clusterIP, ports, families, affinity, policy, labels }, i): ExportedService => ({
+    ({ created, clusterIP, ports, families, affinity, policy, labels, locality }, i): ExportedService => ({
       cluster: `c${i}`,
       uid: `u${i}`,
       createdAt: created,
@@ -181,6 +217,7 @@ const exportsArbitrary = fc.array(exportArbitrary, { minLength: 1, maxLength: 6 
         ...(affinity && { sessionAffinity: affinity }),
         ...(policy && { internalTrafficPolicy: policy }),
       },
+      ...(locality && { locality }),
     }),
   ),
 );
@@ -210,13 +247,14 @@ describe('the merge of any exports', () => {
   });
 
   it('the merge of any exports says a conflict if and only if two exports differ in what clients see', () => {
-    const seen = ({ spec, labels }: ExportedService): string =>
+    const seen = ({ spec, labels, locality }: ExportedService): string =>
       JSON.stringify([
         spec.clusterIP === 'None',
         (spec.ports ?? []).map((p) => JSON.stringify([p.name, p.port, p.protocol, p.appProtocol])).sort(),
         spec.sessionAffinity ?? 'None',
         spec.internalTrafficPolicy ?? 'Cluster',
         labels,
+        locality,
       ]);
     fc.assert(
       fc.property(exportsArbitrary, (all) => {

@@ -18,6 +18,20 @@ describe('the projection of what a clusterset reads', () => {
     expect(decodeProjection('ServiceExport', 'shop', 'web', text)).toEqual({ ...anExport, metadata: { ...anExport.metadata, labels: undefined } });
   });
 
+  it('an export has those of its own annotations that say which endpoints are preferred, and without them the text that it had before', () => {
+    const annotated = (annotations: { readonly [key: string]: string }): ServiceExport => ({
+      ...anExport,
+      metadata: { ...anExport.metadata, annotations },
+    });
+    const text = encodeProjection('ServiceExport', anExport);
+    expect(encodeProjection('ServiceExport', annotated({ secret: 's' }))).toBe(text);
+    expect(text).toBe('["u","2026-01-01T00:00:00Z","",3,{"tier":"front"},{"note":"n"}]');
+    const ours = { 'fleet-endpoints/prefer': 'local', 'fleet-endpoints/min-local': '30%' };
+    expect(project('ServiceExport', annotated({ ...ours, secret: 's' })).metadata.annotations).toEqual(ours);
+    const long = project('ServiceExport', annotated({ 'fleet-endpoints/prefer': 'x'.repeat(100_000) }));
+    expect(long.metadata.annotations?.['fleet-endpoints/prefer']).toHaveLength(64);
+  });
+
   it('an import tells an edit of its spec, labels and annotations from one of its status', () => {
     const metadata = { namespace: 'shop', name: 'web', uid: 'u', generation: 1, labels: { a: 'b' }, annotations: {} };
     const anImport = {

@@ -1,0 +1,70 @@
+/** The hints of an import's endpoints, of all its sources together and of each family by itself, as kube-proxy reads them. */
+import { zoneOf } from '#shared/kube/nodes.ts';
+import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
+import { desiredEndpoints } from '#shared/slices/desired.ts';
+import type { EndpointHints } from '#shared/slices/endpoint-hints.ts';
+import { keyOf } from '#shared/slices/endpoint-set.ts';
+import { decideLocalityHints, type EndpointToHint, type Importer, type KeptEndpoint, type LocalityHints } from './locality-hints.ts';
+import type { MergedExports } from './merge.ts';
+import type { KeptSlice } from './source-pods.ts';
+
+export interface ImportToHint {
+  readonly merged: MergedExports;
+  readonly importer: Importer;
+  readonly families: readonly AddressType[];
+  /** What each source gives. */
+  readonly given: readonly GivenPods[];
+  readonly kept: readonly KeptSlice[];
+}
+
+export interface GivenPods {
+  readonly cluster: string;
+  readonly service: Service;
+  readonly pods: readonly Pod[];
+  readonly nodes: ReadonlyMap<string, Node>;
+}
+
+export interface ImportHints {
+  readonly hintsOf: (addressType: AddressType, endpoint: Endpoint) => EndpointHints | undefined;
+  /** For each family; undefined: no export asks for a locality. */
+  readonly why: ReadonlyMap<AddressType, string> | undefined;
+}
+
+export function hintImport({ merged, importer, families, given, kept }: ImportToHint): ImportHints {
+  const { locality } = merged;
+  if (!locality) return { hintsOf: () => undefined, why: undefined };
+  const isSource = merged.clusters.includes(importer.cluster);
+  const decided = new Map(
+    families.map((family): [AddressType, LocalityHints] => {
+      const endpoints = given.flatMap((source) => endpointsOf(source, family));
+      return [family, decideLocalityHints({ locality, importer, isSource, endpoints, kept: keptOf(kept, family) })];
+    }),
+  );
+  return {
+    hintsOf: (family, endpoint) => decided.get(family)?.hints.get(keyOf(endpoint)),
+    why: new Map([...decided].map(([family, { why }]) => [family, why])),
+  };
+}
+
+function endpointsOf({ cluster, service, pods, nodes }: GivenPods, family: AddressType): readonly EndpointToHint[] {
+  const { groups } = desiredEndpoints(service, { pods, nodes, imported: {} }, family);
+  return [...groups.values()].flatMap(({ endpoints }) =>
+    [...endpoints].map(([key, e]) => ({ cluster, key, isReady: e.conditions?.ready === true, zone: e.zone ?? undefined })),
+  );
+}
+
+function keptOf(kept: readonly KeptSlice[], family: AddressType): readonly KeptEndpoint[] {
+  return kept
+    .filter(({ slice }) => slice.addressType === family)
+    .flatMap(({ cluster, slice }) =>
+      // Kube-proxy takes an endpoint that does not say otherwise for ready.
+      (slice.endpoints ?? []).map((e) => ({
+        cluster,
+        isReady: e.conditions?.ready !== false,
+        zones: (e.hints?.forZones ?? []).map(({ name }) => name),
+      })),
+    );
+}
+
+/** In order, each once. */
+export const zonesOf = (nodes: Iterable<Node>): readonly string[] => [...new Set([...nodes].map(zoneOf))].filter((zone) => zone !== '').sort();
