@@ -42,10 +42,14 @@ export class IdentityCheck {
     return this.#asked;
   }
 
-  /** Also checks that the kind's current version is not older than `high`. By a list of that kind: kinds may be stored in different etcds. */
-  async check(kind: Kind, high: string, sinceMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Also checks that the kind's current version is not older than `high`, and resolves to it. By a list of that kind: kinds may be stored in different
+   * etcds.
+   */
+  async check(kind: Kind, high: string, sinceMs: number, signal: AbortSignal): Promise<string> {
     await this.checkUid(sinceMs, signal);
     const version = checkVersion((await this.#source.list(kind, { limit: 1 }, signal)).resourceVersion);
     if (isNewer(high, version)) throw new ClusterReplaced(`${kind} is at ${version} after ${high}`, { wentBack: true });
+    return version;
   }
 }

@@ -22,8 +22,8 @@ export class Listing {
   #listedAtMs = 0;
   /** Version of the newest list that was read completely and, in the leader, sent. */
   newest: string | undefined;
-  /** Version of the newest list of which a page was read. The hub may have it, though the list failed: a history that is older has gone back. */
-  #begun: string | undefined;
+  /** The newest version that a page of a list or a look before a watch was answered at. The watch need not come to it: a history that is older has gone back. */
+  #answered: string | undefined;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {
     this.#kind = kind;
@@ -99,9 +99,7 @@ export class Listing {
     }
     const at = header || attempt > 0 ? undefined : outbox.leaderAccepted(this.#kind);
     const floor = at === undefined ? (this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.base : undefined)) : undefined;
-    const onVersion = (version: string): void => {
-      this.#begun = version;
-    };
+    const onVersion = (version: string): void => this.onAnswer(version);
     const request = { kind: this.#kind, header, pageSize: this.#pageSize, floor, at, beside: purpose === 'repair', onVersion };
     const version = await listAll(
       this.#deps,
@@ -123,6 +121,10 @@ export class Listing {
     if (purpose !== 'repair') outbox.markRead(this.#kind, version);
   }
 
+  onAnswer(version: string): void {
+    this.#answered = newerOf(this.#answered, version);
+  }
+
   /** The newer one of the versions that whole lists and the watch have read. */
   high(read: string | undefined): string | undefined {
     return newerOf(this.newest, read);
@@ -130,7 +132,7 @@ export class Listing {
 
   /** The newest version that the kind was seen at: no later answer of the same history is older. */
   floor(read: string | undefined): string | undefined {
-    return newerOf(this.#begun, this.high(read));
+    return newerOf(this.#answered, this.high(read));
   }
 }
 

@@ -76,8 +76,10 @@ export class Reflector {
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
-        if (brokenAtMs !== undefined)
-          await this.#deps.identityCheck.check(this.kind, this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from, brokenAtMs, signal);
+        if (brokenAtMs !== undefined) {
+          const floor = this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from;
+          this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, brokenAtMs, signal));
+        }
         brokenAtMs = undefined;
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
         brokenAtMs = clock.now();

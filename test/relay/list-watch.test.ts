@@ -486,6 +486,20 @@ it.each(['reset', 'end'] as const)(
   },
 );
 
+it('etcd restored from a backup, to a version that no watch had come to and that the look before a watch had found passed: the next look notices it', async () => {
+  api.put(pod('p0'));
+  await start({ resyncMs: 60_000 });
+  const read = api.version;
+  // Other kinds than the relay's were written.
+  api.version += 1_000;
+  breakAll('reset');
+  await until(() => api.count('look pods') === 1 && api.watches.get('pods')?.size === 1);
+  api.restore(read, [pod('p0')]);
+  breakAll('reset');
+  await until(() => new Set(run.lists('Pod').map((p) => p.session)).size === 2 && run.relay.isReady);
+  expect(run.lists('Pod').at(-1)?.wentBackAt).toBeGreaterThan(0);
+});
+
 it('etcd restored from a backup between two pages of a list, to a version that no watch had come to: the next list notices it', async () => {
   const pods = Array.from({ length: 6 }, (_, i) => pod(`p${i}`));
   for (const p of pods) api.put(p);

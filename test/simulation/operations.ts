@@ -1,5 +1,4 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
-import { sweep } from '#functions/sweep/sweep.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
@@ -11,6 +10,7 @@ import type { Processes } from './processes.ts';
 import { modeOf } from './profile.ts';
 import type { Message } from './queue.ts';
 import type { Random } from './random.ts';
+import type { Sweeps } from './sweeps.ts';
 import type { WorldState } from './world-state.ts';
 
 export class Operations {
@@ -70,21 +70,9 @@ export class Operations {
     void run();
   }
 
-  sweep(): void {
+  sweep(sweeps: Sweeps): void {
     void checkCircuit(this.#world);
-    const actor = this.#processes.actor('sweep', { fate: this.#processes.fate(30) });
-    const deps = {
-      table: this.#processes.table(actor),
-      queues: () => this.#processes.clusterQueues(actor),
-      cluster: async () => this.#processes.clusterApi(actor),
-      metrics: watchedMetrics(this.#world, this.#processes.metricsPort),
-      log: this.#processes.log(actor),
-      now: () => this.#world.scheduler.now,
-      newId: () => this.#processes.newId(actor),
-      limits: this.#world.profile.limits,
-      flush() {},
-    };
-    sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));
+    void sweeps.run(watchedMetrics(this.#world, this.#processes.metricsPort));
   }
 
   /** What a person does who looks after the dead-letter and parked queues. */

@@ -23,6 +23,7 @@ import { Random } from './random.ts';
 import { Relays } from './relays.ts';
 import { drainMicrotasks, Scheduler } from './scheduler.ts';
 import { inMemory, type SimulatedTable } from './simulated-table.ts';
+import { Sweeps } from './sweeps.ts';
 import type { QueueName, WorldState } from './world-state.ts';
 
 const startAt = Date.parse('2026-01-01T00:00:00Z');
@@ -59,6 +60,7 @@ export class World implements WorldState {
   readonly #trace: ((who: string, what: string) => void) | undefined;
   readonly #mutant: Mutant | undefined;
   readonly #processes: Processes;
+  readonly #sweeps: Sweeps;
   readonly #relays: Relays;
   /** Of all that is there only where services opt in. */
   readonly #optInRandom: Random;
@@ -127,6 +129,7 @@ export class World implements WorldState {
     );
     this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
     this.#relays = new Relays(this.#processes);
+    this.#sweeps = new Sweeps(this.#processes);
   }
 
   fail(what: string): void {
@@ -162,7 +165,7 @@ export class World implements WorldState {
     if (profile.standby) scheduler.after(random.between(0, 5_000), () => this.#relays.start());
     for (let i = 0; i < profile.relayFaults; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.disturbOne());
     for (let i = 0; i < profile.relayKills; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
-    this.#everySoOften(profile.sweepMs, () => operations.sweep());
+    this.#everySoOften(profile.sweepMs, () => operations.sweep(this.#sweeps));
     this.#everySoOften(20_000, () => operations.redrive());
     if (profile.limits.podLog.entryTtlSeconds < ordinaryLimits.podLog.entryTtlSeconds) this.#everySoOften(10_000, () => void this.#expire());
     for (let i = 0; i < profile.modeSwitches; i++) operations.planPause();
@@ -249,7 +252,7 @@ export class World implements WorldState {
   }
 
   isIdle(): boolean {
-    if (this.queues.parked.messages.size > 0) return false;
+    if (this.queues.parked.messages.size > 0 || this.#sweeps.areUnderWay) return false;
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     return (
       [...this.queues.events.messages.values()].every(isHeartbeat) &&

@@ -1,5 +1,4 @@
 /** One seed's world of several clusters, one hub, and people who export and import between them. */
-import { sweep } from '#functions/sweep/sweep.ts';
 import { type ClustersetMembership, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -9,6 +8,7 @@ import type { Message } from '../queue.ts';
 import { Random } from '../random.ts';
 import { drainMicrotasks, Scheduler } from '../scheduler.ts';
 import { inMemory, type SimulatedTable } from '../simulated-table.ts';
+import { Sweeps } from '../sweeps.ts';
 import type { WorldOptions } from '../world.ts';
 import type { DrawnSet, SetProfile } from './draw.ts';
 import { Member } from './member.ts';
@@ -32,6 +32,7 @@ export class SetWorld implements SetState {
   readonly faultsEnd: number;
   readonly memberships = new Map<string, ClustersetMembership>();
   isOver = false;
+  readonly #sweeps: Sweeps;
   readonly #mutant: Mutant | undefined;
   readonly #said: ((who: string, what: string) => void) | undefined;
 
@@ -48,6 +49,7 @@ export class SetWorld implements SetState {
     this.#said =
       trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
     this.members = set.members.map((m, i) => new Member(this, m, `10.${i + 1}`, { mutant, said: this.#said, others: (id) => this.of(id).processes }));
+    this.#sweeps = new Sweeps((this.members as [Member])[0].processes);
     this.monitor = new SetMonitor(this);
     for (const member of this.members) {
       member.monitor = this.monitor.of(member);
@@ -83,7 +85,7 @@ export class SetWorld implements SetState {
     const people = new SetPeople(this);
     people.begin();
     for (const member of this.members) member.startProcesses();
-    this.#everySoOften(profile.sweepMs, () => void this.sweep());
+    this.#everySoOften(profile.sweepMs, () => void this.#sweeps.run());
     this.#everySoOften(20_000, () => {
       for (const { operations, hasLeft } of this.members) if (!hasLeft) operations.redrive();
     });
@@ -148,24 +150,6 @@ export class SetWorld implements SetState {
     }
   }
 
-  /** The one of the whole fleet. */
-  async sweep(): Promise<void> {
-    const [{ processes }] = this.members as [Member];
-    const actor = processes.actor('sweep', { fate: processes.fate(30) });
-    const deps = {
-      table: processes.table(actor),
-      queues: (id: string) => processes.of(id).clusterQueues(actor),
-      cluster: async ({ id }: { readonly id: string }) => processes.of(id).clusterApi(actor),
-      metrics: processes.metricsPort,
-      log: processes.log(actor),
-      now: () => this.scheduler.now,
-      newId: () => processes.newId(actor),
-      limits: this.profile.limits,
-      flush() {},
-    };
-    await sweep(deps).catch((e: unknown) => actor.trace(`sweep failed: ${String(e)}`));
-  }
-
   close(): void {
     for (const { relays } of this.members) relays.close();
   }
@@ -176,6 +160,7 @@ export class SetWorld implements SetState {
 
   isIdle(): boolean {
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
+    if (this.#sweeps.areUnderWay) return false;
     return this.present.every(
       ({ queues, relays }) =>
         queues.parked.messages.size === 0 &&
