@@ -222,7 +222,9 @@ export class SetMonitor {
     const after = showsIn(member, namespace, name, source);
     const { scheduler } = this.#world;
     const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');
-    for (const ip of after) if (!before.has(ip)) this.#shownSince.set(keyOf(ip), scheduler.now);
+    // What a source has answered itself, its snapshot may show only when a message comes again, and a run between the two goes by the snapshot.
+    const { isAsked } = this.#word(actor, source);
+    for (const ip of after) if (!before.has(ip)) this.#shownSince.set(keyOf(ip), isAsked ? 0 : scheduler.now);
     for (const ip of before) {
       if (after.has(ip)) continue;
       const since = this.#shownSince.get(keyOf(ip)) ?? 0;
