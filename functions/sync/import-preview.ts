@@ -1,8 +1,8 @@
 /** `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and console. Its cluster is not asked. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { previewImport } from '#shared/clusterset/preview.ts';
-import { isOurImport } from '#shared/clusterset/service-import.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';

@@ -17,6 +17,7 @@ import type { Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { isRefusal, refusedByCluster } from './carry-out-slices.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
 import { saveReport } from './found-report.ts';
 import { tellExports } from './import-failure.ts';
@@ -55,7 +56,7 @@ async function preview(run: ClustersetRun): Promise<Outcome> {
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const { meta, namespace, name } = run;
   const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  const { merged, sources, entries, metaOf } = read;
+  const { merged, entries } = read;
   if (takesImports === undefined) {
     await tellExports(run, entries, undefined);
     return ok;
@@ -80,14 +81,16 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     await tellExports(run, entries, undefined);
     return ok;
   }
+  // Slices follow their sources all the same: an import that stood still would lead to pods that are gone.
+  const refusals: string[] = [];
   const serviceImport =
     plan.kind === 'create'
       ? await api.create('ServiceImport', body(plan.draft))
       : plan.kind === 'update'
-        ? await api.replace('ServiceImport', plan.object)
+        ? await unlessRefused(refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
-  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before });
+  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, refusals });
   if (!derived) return ok;
   if ('reason' in derived) {
     await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
@@ -96,13 +99,38 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     await tellExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
     return ok;
   }
-  const withAddresses = await writeAddresses(run, api, { merged: wanted, serviceImport, derived });
-  const written = await writeImportedSlices(run, api, { ...read, merged: wanted, derived });
-  const message = written.refused;
+  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, refusals, read });
+}
+
+interface ToFollow extends Addressed {
+  readonly read: Sources;
+}
+
+/** All of an import that follows its derived Service, and what becomes of the run. */
+async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
+  const { merged, derived, refusals, read } = to;
+  const withAddresses = await writeAddresses(run, api, to);
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived });
+  const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
   const notReady: NotReady | undefined = message === undefined ? undefined : { reason: 'Pending', message, isInTheWay: false };
-  await writeStatus(run, api, withAddresses, { ...importStatus(wanted), ...(notReady && { notReady }) });
-  await tellExports(run, entries, message === undefined ? undefined : { reason: 'Failed', message });
-  return written.kind === 'ok' ? afterSilence(run, { sources, metaOf }) : written;
+  const status = { ...importStatus(merged), ...(notReady && { notReady }) };
+  await unlessRefused(refusals, undefined, () => writeStatus(run, api, withAddresses, status));
+  await tellExports(run, read.entries, message === undefined ? undefined : { reason: 'Failed', message });
+  if (written.kind !== 'ok') return written;
+  if (refusals.length === 0) return afterSilence(run, read);
+  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
+  return refusedByCluster(run, refusals.join('; '));
+}
+
+/** `before`: what stays. `refusals`: what the API server says, for instance of an import whose marks a user has taken off. */
+async function unlessRefused<T>(refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
+    refusals.push(error.message);
+    return before;
+  }
 }
 
 /**
@@ -133,6 +161,7 @@ interface Derived {
   readonly merged: MergedExports;
   readonly serviceImport: ServiceImport;
   readonly current: Service | undefined;
+  readonly refusals: string[];
 }
 
 /** Why the import is not ready, for its status. */
@@ -152,6 +181,8 @@ async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): P
   }
   run.assertTimeToWrite();
   try {
+    // Its families are settled once it is made.
+    if (plan.kind === 'update') return await unlessRefused(to.refusals, to.current, () => api.replace('Service', plan.object));
     return await writeService(run, api, plan);
   } catch (error) {
     if (!isInvalid(error, 'spec.ipFamilies')) throw error;
@@ -162,9 +193,8 @@ async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): P
 async function writeService(
   run: ClustersetRun,
   api: ClusterApi,
-  plan: DerivedServicePlan & { readonly kind: 'create' | 'update' | 'recreate' },
+  plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' },
 ): Promise<Service> {
-  if (plan.kind === 'update') return api.replace('Service', plan.object);
   if (plan.kind === 'recreate') {
     const { uid = '', resourceVersion = '', name } = plan.object.metadata;
     await api.delete('Service', run.namespace, name, { uid, resourceVersion });
@@ -176,15 +206,16 @@ interface Addressed {
   readonly merged: MergedExports;
   readonly serviceImport: ServiceImport;
   readonly derived: Service;
+  readonly refusals: string[];
 }
 
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
-async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived }: Addressed): Promise<ServiceImport> {
+async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, refusals }: Addressed): Promise<ServiceImport> {
   const { namespace, name, meta } = run;
   const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived });
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
-  return api.replace('ServiceImport', plan.object);
+  return unlessRefused(refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
 }
 
 interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {

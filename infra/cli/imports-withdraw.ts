@@ -2,7 +2,7 @@
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { isOurImport } from '#shared/clusterset/service-import.ts';
+import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -89,7 +89,6 @@ const isImported: Named = {
 };
 
 const isDerivedName = (name: string): string => `${name}.matches('^${derivedPrefix}[0-9a-v]{10}$')`;
-const unchanged = (of: (it: string) => string): string => onUpdate(`${of('object')} == ${of('oldObject')}`);
 const mcsService = (it: string): string => labelOf(it, mcsServiceLabel);
 
 const importedSliceRules: readonly Rule[] = [
@@ -114,16 +113,29 @@ const importedSliceRules: readonly Rule[] = [
   },
 ];
 
-const isTheImport = (it: string): string => `(x.kind == 'ServiceImport' && x.apiVersion.startsWith('${mcsGroup}/') && x.name == ${mcsService(it)})`;
+const isAnImport = `x.kind == 'ServiceImport' && x.apiVersion.startsWith('${mcsGroup}/')`;
+const isTheImport = (it: string): string => `(${isAnImport} && x.name == ${mcsService(it)})`;
+const isManaged = (it: string): string => `${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}'`;
+const hasOwner = (it: string, owner: string): string => `(has(${it}.metadata.ownerReferences) && ${it}.metadata.ownerReferences.exists(x, ${owner}))`;
 /** No other implementation has the second label, and no user's Service the owner. */
 const isOurDerived = (it: string): string =>
-  `${isDerivedName(`${it}.metadata.name`)} && ${mcsService(it)} != '' && ${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}' && has(${it}.metadata.ownerReferences) && ${it}.metadata.ownerReferences.exists(x, ${isTheImport(it)})`;
+  `${isDerivedName(`${it}.metadata.name`)} && ${mcsService(it)} != '' && ${isManaged(it)} && ${hasOwner(it, isTheImport(it))}`;
+/** A user may have taken off the name of the import, or the owner: the writer puts it back. Without our label it is another implementation's. */
+const wasOurDerived = `${isDerivedName('oldObject.metadata.name')} && ${isManaged('oldObject')} && (${mcsService('oldObject')} != '' ? (${hasOwner('oldObject', isTheImport('oldObject'))} || !${hasOwner('oldObject', isAnImport)}) : ${hasOwner('oldObject', isAnImport)})`;
 const wasIn = (map: 'labels' | 'annotations'): string =>
   `(request.operation == 'UPDATE' && has(oldObject.metadata.${map}) && k in oldObject.metadata.${map} && oldObject.metadata.${map}[k] == object.metadata.${map}[k])`;
 
 const derivedServiceRules: readonly Rule[] = [
-  { expression: isInBoth(isOurDerived), message: 'the writer writes Services only that it has derived from a ServiceImport' },
-  { expression: unchanged(mcsService), message: 'a derived Service stays with its import' },
+  {
+    expression: `(${onWrite(isOurDerived('object'))}) && (${onOld(wasOurDerived)})`,
+    message: 'the writer writes Services only that it has derived from a ServiceImport',
+  },
+  {
+    expression: onUpdate(
+      `${mcsService('object')} == ${mcsService('oldObject')} || (${mcsService('oldObject')} == '' && ${hasOwner('oldObject', isTheImport('object'))})`,
+    ),
+    message: 'a derived Service stays with its import',
+  },
   { expression: addsNo('ownerReferences', isTheImport('object')), message: 'the writer adds no owner but the ServiceImport' },
   noFinalizers,
   {
@@ -142,14 +154,19 @@ const derivedServiceRules: readonly Rule[] = [
 ];
 
 function serviceImportRules({ set }: ImportTasks): readonly Rule[] {
-  const isOurs = (it: string): string =>
-    `${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}' && ${annotationOf(it, clustersetKey)} == '${set}'`;
+  const setIn = (it: string): string => annotationOf(it, clustersetKey);
+  const isOurs = `${isManaged('object')} && ${setIn('object')} == '${set}'`;
+  // A user may have taken off one of the two marks: the writer puts it back.
+  const wasOurs = `${setIn('oldObject')} == '${set}' || (${isManaged('oldObject')} && ${setIn('oldObject')} == '')`;
   const derived = (it: string): string => annotationOf(it, annotationDerivedService);
   return [
-    { expression: isInBoth(isOurs), message: `the writer writes ServiceImports only that are its own and of the set ${set}` },
+    {
+      expression: `(${onWrite(isOurs)}) && (${onOld(wasOurs)})`,
+      message: `the writer writes ServiceImports only that are its own and of the set ${set}`,
+    },
     {
       // Others resolve an import by this annotation.
-      expression: `(${onWrite(isDerivedName(derived('object')))}) && (${unchanged(derived)})`,
+      expression: `(${onWrite(isDerivedName(derived('object')))}) && (${onUpdate(`${derived('object')} == ${derived('oldObject')} || ${derived('oldObject')} == ''`)})`,
       message: 'a ServiceImport names a derived Service, and stays with it',
     },
     {

@@ -5,6 +5,7 @@ import { labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
+import { isDerivedFrom, isOwnedBy } from './import-ownership.ts';
 import { importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
@@ -38,7 +39,8 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   if (current.metadata.deletionTimestamp) return { kind: 'unchanged' };
   if (hasClusterIPNone(current) !== (draft.spec.clusterIP === 'None') || isOfOtherFamily(current, draft))
     return { kind: 'recreate', object: current, draft };
-  if (isAsDrafted(current, draft)) return { kind: 'unchanged' };
+  const isOwned = isOwnedBy(current, serviceImport);
+  if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
   const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
   // What the merge says nothing of goes, or it would stay from a former merge; and a selector would give it the built-in controllers' slices.
   const { sessionAffinityConfig, trafficDistribution, ipFamilies, selector: _, externalIPs: __, ...kept } = spec;
@@ -46,7 +48,11 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
     kind: 'update',
     object: {
       ...current,
-      metadata: { ...current.metadata, labels: draft.metadata.labels ?? {} },
+      metadata: {
+        ...current.metadata,
+        labels: draft.metadata.labels ?? {},
+        ...(!isOwned && { ownerReferences: [...(current.metadata.ownerReferences ?? []), ...(draft.metadata.ownerReferences ?? [])] }),
+      },
       spec: {
         ...kept,
         ...(draft.spec.sessionAffinityConfig && { sessionAffinityConfig }),
@@ -60,12 +66,6 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
 /** Of both families the first one is the cluster's choice. */
 const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
   draft.spec.ipFamilies !== undefined && spec?.ipFamilies !== undefined && spec.ipFamilies[0] !== draft.spec.ipFamilies[0];
-
-/** By uid: one that a former import of the name has left behind is not its own. By both labels, without which the admission policies let no change pass. */
-export const isDerivedFrom = (service: Service, serviceImport: Pick<ServiceImport, 'metadata'>): boolean =>
-  service.metadata.labels?.[labelMcsService] === serviceImport.metadata.name &&
-  service.metadata.labels[importManagedBy.key] === importManagedBy.value &&
-  (service.metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
 
 /** Owned by a former import of the name: the garbage collector is on its way. */
 const isLeftover = (service: Service, { metadata }: ServiceImport): boolean =>

@@ -4,6 +4,7 @@ import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-t
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
+import { isDerivedFrom, isOurImport, isOurImportByDerived } from './import-ownership.ts';
 import { annotationDerivedService, importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
@@ -31,12 +32,12 @@ export interface ImportToPlan {
   readonly merged: MergedExports | undefined;
   /** As it is on the server. */
   readonly current: ServiceImport | undefined;
-  /** Of this import; undefined while there is none. */
+  /** Under the name of the derived Service, whosever it is. */
   readonly derived: Service | undefined;
 }
 
 export function planImport({ namespace, name, set, merged, current, derived }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set)) return { kind: merged ? 'not-ours' : 'unchanged' };
+  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, derived)) return { kind: merged ? 'not-ours' : 'unchanged' };
   if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
   const draft: ImportDraft = {
     metadata: {
@@ -45,17 +46,13 @@ export function planImport({ namespace, name, set, merged, current, derived }: I
       labels: { ...merged.labels, [importManagedBy.key]: importManagedBy.value },
       annotations: { ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [annotationClusterset]: set },
     },
-    spec: specOf(merged, derived),
+    // The address of a Service that the hub did not make would be in DNS.
+    spec: specOf(merged, derived && (!current || isDerivedFrom(derived, current)) ? derived : undefined),
   };
   if (!current) return { kind: 'create', draft };
   // It is on its way out, for instance by hand: what comes after it is made when it is gone.
   if (current.metadata.deletionTimestamp || isAsDrafted(current, draft)) return { kind: 'unchanged' };
   return { kind: 'update', object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec } };
-}
-
-/** By the label and the name of our set: an import of another set in the same cluster is not ours either. */
-export function isOurImport({ metadata }: Pick<ServiceImport, 'metadata'>, set: string): boolean {
-  return metadata.labels?.[importManagedBy.key] === importManagedBy.value && metadata.annotations?.[annotationClusterset] === set;
 }
 
 /** Addresses and families are those of the derived Service in this cluster: families of which it has no address reach nobody here. */

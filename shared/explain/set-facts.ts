@@ -2,9 +2,9 @@
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
+import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { askedLocality, type Locality, localityText } from '#shared/clusterset/locality.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import { isOurImport } from '#shared/clusterset/service-import.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { Fact, ImporterExplanation } from './explanation.ts';

@@ -546,6 +546,11 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  const withoutMarks = (store: Store, kind: 'Service' | 'ServiceImport', name: string): void => {
+    const held = store.get(kind, 'shop', name);
+    store.replace(kind, 'shop', name, { ...held, metadata: { ...held.metadata, labels: {}, annotations: {} } });
+  };
+
   it.each<[string, (store: Store) => void]>([
     [
       'edits the import',
@@ -563,6 +568,8 @@ describe('an importing cluster', () => {
         });
       },
     ],
+    ['takes the marks off the import', (store) => withoutMarks(store, 'ServiceImport', 'web')],
+    ['takes the labels off the derived Service', (store) => withoutMarks(store, 'Service', derived)],
     ['deletes a slice', (store) => void store.remove('EndpointSlice', 'shop', store.list('EndpointSlice', 'shop')[0]?.metadata.name ?? '')],
     ['deletes the derived Service', (store) => void store.remove('Service', 'shop', derived)],
     ['deletes the import', (store) => void store.remove('ServiceImport', 'shop', 'web')],
@@ -574,6 +581,51 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
     expect(importIn(world, 'a')?.spec.ports).toHaveLength(1);
     expect(importIn(world, 'a')?.spec.ips).toEqual(derivedIn(world, 'a')?.spec?.clusterIPs);
+    for (const { metadata } of [importIn(world, 'a') as ServiceImport, derivedIn(world, 'a') as Service])
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'fleet-endpoints' });
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
+  });
+
+  it.each([
+    ['Service', derived],
+    ['ServiceImport', 'web'],
+  ] as const)(
+    'an importer whose policies let no mark be put back to its %s has its slices follow the source, says why, and ends well when it may',
+    async (kind, name) => {
+      const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+      await world.pass(10);
+      const a = world.of('a');
+      a.refuses = (verb, refused) =>
+        ['replace', 'patchStatus'].includes(verb) && refused === kind ? new ClusterApiError('policy denies it', { status: 403 }) : undefined;
+      withoutMarks(a.store, kind, name);
+      await world.pass(10);
+      world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+      await world.pass(10);
+      expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);
+      expect(conditions(world, 'b')).toMatchObject({ Ready: 'False Failed' });
+      expect(world.metrics.get('ImportsBlocked')).toBeGreaterThan(0);
+      a.refuses = () => undefined;
+      await world.pass(300);
+      expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
+      expect(a.store.get(kind, 'shop', name).metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'fleet-endpoints' });
+    },
+  );
+
+  it('an importer whose derived Service proves nothing any more says so, and goes on when the proof is back', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    const { store } = world.of('a');
+    const held = store.get('Service', 'shop', derived);
+    store.replace('Service', 'shop', derived, { ...held, metadata: { ...held.metadata, labels: {}, ownerReferences: [] } });
+    await world.pass(10);
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
+    const now = store.get('Service', 'shop', derived);
+    store.replace('Service', 'shop', derived, { ...now, metadata: { ...now.metadata, labels: held.metadata.labels ?? {} } });
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(10);
+    expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
+    expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);
+    expect(derivedIn(world, 'a')?.metadata.ownerReferences).toHaveLength(1);
   });
 
   it('an importer leaves the import of another implementation, and a Service under the derived name, as they are (MC-80)', async () => {

@@ -637,6 +637,34 @@ it('the writer undoes what a user has changed of a derived Service, and keeps wh
   await call(root, 'PATCH', ownDerived, { metadata: { finalizers: null, labels: { team: null }, annotations: null } }, merge);
 });
 
+const managedLabel = importManagedBy.key;
+it.each<[string, () => string, Body, number]>([
+  ['the label of a derived Service that names its import', () => ownDerived, { labels: { [labelMcsService]: null } }, 200],
+  ['the owner of a derived Service', () => ownDerived, { ownerReferences: null }, 200],
+  ['our label of a derived Service, which could be another implementation’s then', () => ownDerived, { labels: { [managedLabel]: null } }, 422],
+  ['label and owner of a derived Service', () => ownDerived, { labels: { [labelMcsService]: null }, ownerReferences: null }, 422],
+  ['the label of an import', () => ownImport, { labels: { [managedLabel]: 'Helm' } }, 200],
+  ['the annotations of an import', () => ownImport, { annotations: null }, 200],
+  ['label and annotations of an import', () => ownImport, { labels: null, annotations: null }, 422],
+  ['the set of an import, for another one', () => ownImport, { annotations: { [annotationClusterset]: 'staging' } }, 422],
+])('the writer puts back %s, if what is left shows that it is its own', async (_, path, metadata, status) => {
+  const before = (await call(root, 'GET', path())).body;
+  const { resourceVersion } = (await call(root, 'PATCH', path(), { metadata }, merge)).body.metadata;
+  const putBack = { ...before, metadata: { ...before.metadata, resourceVersion } };
+  expect(await call(writer, 'PUT', `${path()}?dryRun=All`, putBack)).toMatchObject({ status });
+  const { labels, annotations = null, ownerReferences = null } = before.metadata;
+  await call(root, 'PATCH', path(), { metadata: { labels, annotations, ownerReferences } }, merge);
+});
+
+it('a derived Service whose import is not named any more is given to no other import', async () => {
+  const before = (await call(root, 'GET', ownDerived)).body;
+  const bare = (await call(root, 'PATCH', ownDerived, { metadata: { labels: { [labelMcsService]: null } } }, merge)).body;
+  const other = { labels: { [labelMcsService]: 'theirs' }, ownerReferences: [ownedBy('ServiceImport', 'web'), ownedBy('ServiceImport', 'theirs')] };
+  other.ownerReferences[1] = { ...ownedBy('ServiceImport', 'theirs'), controller: false };
+  expect(await call(writer, 'PUT', `${ownDerived}?dryRun=All`, taken(bare, { metadata: other }))).toMatchObject({ status: 422 });
+  await call(root, 'PATCH', ownDerived, { metadata: { labels: before.metadata.labels } }, merge);
+});
+
 it('where all namespaces take imports, those of Kubernetes and of the relay take none', async () => {
   await applyAccess(controlPlane, tasks, { imports: { set: 'prod', sameness: 'all', sources } });
   const dry = (namespace: string): Promise<Answer> => call(writer, 'POST', `${imports(namespace)}?dryRun=All`, anImport(namespace, 'new'));

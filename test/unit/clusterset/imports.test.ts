@@ -88,6 +88,35 @@ describe('a ServiceImport', () => {
     expect(planImport(toPlan({ current, merged: undefined }))).toEqual({ kind: 'unchanged' });
   });
 
+  it.each<[string, Partial<ServiceImport['metadata']>]>([
+    ['its label', { labels: {} }],
+    ['its label for that of another tool', { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }],
+    ['its annotations', { annotations: {} }],
+    ['both', { labels: {}, annotations: {} }],
+  ])('a ServiceImport whose derived Service names it as its owner gets back its marks where a user takes off %s (MC-80)', (_, metadata) => {
+    const right = made({ derived: derivedService() });
+    const current = { ...right, metadata: { ...right.metadata, ...metadata } };
+    expect(planImport(toPlan({ current, derived: derivedService() }))).toMatchObject({ kind: 'update', object: right });
+    expect(planImport(toPlan({ current, derived: undefined }))).toEqual({ kind: 'not-ours' });
+    expect(planImport(toPlan({ current, derived: derivedService({}, { ownerReferences: [] }) }))).toEqual({ kind: 'not-ours' });
+  });
+
+  it('a ServiceImport without its marks is another’s where the Service that it owns has not our label', () => {
+    const current = serviceImport({ labels: {}, annotations: {} });
+    const labels = { 'multicluster.kubernetes.io/service-name': 'web' };
+    expect(planImport(toPlan({ current, derived: derivedService({}, { labels }) }))).toEqual({ kind: 'not-ours' });
+  });
+
+  it('a ServiceImport of another set stays that of the other set, whatever it owns', () => {
+    const current = serviceImport({ annotations: { 'fleet-endpoints/clusterset': 'staging' } });
+    expect(planImport(toPlan({ current, derived: derivedService() }))).toEqual({ kind: 'not-ours' });
+  });
+
+  it('a ServiceImport has no address of a Service under the derived name that the hub did not make', () => {
+    const derived = derivedService({ clusterIP: '10.96.0.99', clusterIPs: ['10.96.0.99'] }, { labels: {}, ownerReferences: [] });
+    expect(planImport(toPlan({ current: made(), derived }))).toEqual({ kind: 'unchanged' });
+  });
+
   it('a ServiceImport names each exporting cluster in its status, in an order that does not change with the winner (MC-18)', () => {
     const other = mergeExports([exported('b'), exported('c')], { winner: { cluster: 'c', uid: 'uid-c' } }) as MergedExports;
     expect(importStatus(other)).toEqual({ clusters: [{ cluster: 'b' }, { cluster: 'c' }], endpointSliceObjects: 'Present' });
@@ -161,8 +190,20 @@ describe('the derived Service', () => {
   });
 
   it('the derived Service that a user has made under that name is left alone', () => {
-    expect(plan(marked({}, { ownerReferences: [] }))).toEqual({ kind: 'not-ours' });
+    expect(plan(marked({}, { labels: {}, ownerReferences: [] }))).toEqual({ kind: 'not-ours' });
     expect(plan(marked({}, { labels: {} }))).toEqual({ kind: 'not-ours' });
+  });
+
+  const managed = { 'app.kubernetes.io/managed-by': 'fleet-endpoints' };
+  it.each<[string, Partial<Service['metadata']>]>([
+    ['the name of its import', { labels: managed }],
+    ['its owner, as a deletion of the import that orphans does', { ownerReferences: [] }],
+    ['our label, while the import has its address', { labels: { 'multicluster.kubernetes.io/service-name': 'web' } }],
+    ['all labels, while the import has its address', { labels: {} }],
+  ])('the derived Service gets back %s where a user takes it off', (_, metadata) => {
+    const serviceImport = { ...made(), spec: { ...made().spec, ips: ['10.96.7.7'] } };
+    const update = planDerivedService({ merged, serviceImport, current: marked({}, metadata) });
+    expect(update).toMatchObject({ kind: 'update', object: { metadata: marked().metadata } });
   });
 
   it('the derived Service of a former import is waited for: the garbage collector takes it', () => {

@@ -1,0 +1,46 @@
+/**
+ * Which ServiceImport and which derived Service the hub has made (MC-80). A user may take the marks off one of them: it is the hub's all the same, as long
+ * as what is left proves it.
+ */
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import { annotationClusterset, labelMcsService } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { importManagedBy } from './mcs-names.ts';
+
+type AnImport = Pick<ServiceImport, 'metadata'> & { readonly spec?: Partial<ServiceImport['spec']> };
+
+const isManaged = ({ metadata: { labels } }: Pick<Service, 'metadata'>): boolean => labels?.[importManagedBy.key] === importManagedBy.value;
+
+/** By the label and the name of our set: an import of another set in the same cluster is not ours either. */
+export const isOurImport = (serviceImport: Pick<ServiceImport, 'metadata'>, set: string): boolean =>
+  isManaged(serviceImport) && serviceImport.metadata.annotations?.[annotationClusterset] === set;
+
+/**
+ * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service says by its label that the hub
+ * has made it. `derived`: under that name, whosever it is.
+ */
+export function isOurImportByDerived(serviceImport: ServiceImport, set: string, derived: Service | undefined): boolean {
+  const said = serviceImport.metadata.annotations?.[annotationClusterset];
+  if (!derived || !isOwnedBy(derived, serviceImport) || (said !== undefined && said !== set)) return false;
+  return isManaged(serviceImport) || said === set || isManaged(derived);
+}
+
+/** By uid: one that a former import of the name has left behind is not its own. */
+export const isOwnedBy = ({ metadata }: Service, serviceImport: AnImport): boolean =>
+  (metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
+
+/**
+ * Another implementation that knows our ServiceImport gives its Service the same name, label and owner. So one of the three stands for the hub:
+ * - our label, with the owner, or with the name of the import where a deletion of the former import has orphaned the Service;
+ * - without our label the address, which the hub has copied into the import.
+ */
+export function isDerivedFrom(service: Service, serviceImport: AnImport): boolean {
+  const isOwned = isOwnedBy(service, serviceImport);
+  if (isManaged(service)) return isOwned || (isNamedAfter(service, serviceImport) && !isOwnedByAny(service));
+  const { clusterIP = 'None' } = service.spec ?? {};
+  return isOwned && clusterIP !== 'None' && serviceImport.spec?.ips?.includes(clusterIP) === true;
+}
+
+const isNamedAfter = ({ metadata }: Service, serviceImport: AnImport): boolean => metadata.labels?.[labelMcsService] === serviceImport.metadata.name;
+
+const isOwnedByAny = ({ metadata }: Service): boolean => (metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport');
