@@ -20,7 +20,7 @@ export interface ClusterWorld extends World {
   createNamespace(labels?: { readonly [key: string]: string }): Promise<void>;
   /** Service `web` (or another) with a ready pod for each address, exported. */
   exported(addresses: readonly string[], options?: ExportedOptions): Promise<void>;
-  export(name?: string, spec?: ServiceExport['spec']): Promise<ServiceExport>;
+  export(name?: string, spec?: ServiceExport['spec'], annotations?: Annotations): Promise<ServiceExport>;
   unexport(name?: string): Promise<void>;
   /** `Valid`, `Ready` and `Conflict` as `True Valid`; empty while there are none. */
   conditions(name?: string): Promise<{ readonly [type: string]: string }>;
@@ -32,6 +32,8 @@ export interface ClusterWorld extends World {
   seen(name?: string): readonly string[];
 }
 
+type Annotations = { readonly [key: string]: string };
+
 /** Several clusters on one machine, which may do other things besides. */
 const patience = 60_000;
 
@@ -39,6 +41,8 @@ export interface ExportedOptions {
   readonly name?: string;
   readonly spec?: Draft<'Service'>['spec'];
   readonly exportSpec?: ServiceExport['spec'];
+  /** Of the export. */
+  readonly annotations?: Annotations;
 }
 
 export function clusterWorld({ id, api, observed }: Member, namespace: string): ClusterWorld {
@@ -50,13 +54,13 @@ export function clusterWorld({ id, api, observed }: Member, namespace: string): 
     id,
     eventually: (assertion, timeoutMs = patience) => observed.eventually(assertion, timeoutMs),
     createNamespace: async (labels = {}) => void (await api.create('Namespace', '', { metadata: { name: namespace, labels } })),
-    async exported(addresses, { name = 'web', spec = {}, exportSpec } = {}) {
+    async exported(addresses, { name = 'web', spec = {}, exportSpec, annotations } = {}) {
       await world.service(name, { selector: { app: name }, ports: [httpPort], ...spec } as Draft<'Service'>['spec']);
       for (const [i, address] of addresses.entries())
         await world.pod(`${name}-${i}`, { labels: { app: name }, ips: address.split(' '), node: world.nodes[i % 2] as string });
-      await self.export(name, exportSpec);
+      await self.export(name, exportSpec, annotations);
     },
-    export: (name = 'web', spec = {}) => api.create('ServiceExport', namespace, { metadata: { name }, spec }),
+    export: (name = 'web', spec = {}, annotations = {}) => api.create('ServiceExport', namespace, { metadata: { name, annotations }, spec }),
     unexport: (name = 'web') => api.delete('ServiceExport', namespace, name),
     async conditions(name = 'web') {
       const found = await api.get('ServiceExport', namespace, name);

@@ -5,6 +5,7 @@ import { conflicts } from './scenarios/conflicts.ts';
 import { conformance } from './scenarios/conformance.ts';
 import { exports } from './scenarios/exports.ts';
 import { families } from './scenarios/families.ts';
+import { locality } from './scenarios/locality.ts';
 import { ownership } from './scenarios/ownership.ts';
 
 describe('services across three clusters', { concurrent: true, timeout: 240_000 }, () => {
@@ -26,5 +27,5 @@ describe('services across three clusters', { concurrent: true, timeout: 240_000 
       await body(await (fleet as Fleet).world());
     });
 
-  for (const declare of [exports, conflicts, families, ownership, conformance]) declare(scenario);
+  for (const declare of [exports, conflicts, families, locality, ownership, conformance]) declare(scenario);
 });
