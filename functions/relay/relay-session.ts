@@ -20,6 +20,10 @@ import { SentIndex } from './sent-index.ts';
 
 /** A heartbeat that failed is repeated soon where a standby could take over: the next one shows whether the queue is reachable. */
 const beatAgainMs = 1_000;
+/** A source of imports counts again with the second heartbeat after a silence (docs/clusterset.md), so that one comes sooner than those that follow. */
+const returnMs = 15_000;
+/** Without a standby: less of a burden to a queue that is in trouble. */
+const beatAgainAloneMs = 5_000;
 
 export interface SessionDeps extends RelayDeps {
   readonly published: Published;
@@ -127,7 +131,7 @@ export class Session {
   /** One heartbeat at a time, without retries: the next one has newer versions. */
   async #beat(header: EventsHeader, signal: AbortSignal): Promise<void> {
     const { queue, clock, meter, election } = this.#deps;
-    for (;;) {
+    for (let isFirst = true; ; ) {
       if (election?.isLeading === false) this.outbox.standBy();
       signal.throwIfAborted();
       const high = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
@@ -136,10 +140,13 @@ export class Session {
       try {
         await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
         meter.count('relay_heartbeats_total');
+        if (isFirst) again = Math.min(again, returnMs);
+        isFirst = false;
       } catch {
         signal.throwIfAborted();
         meter.count('relay_queue_errors_total');
-        if (election) again = Math.min(again, beatAgainMs);
+        again = Math.min(again, election ? beatAgainMs : beatAgainAloneMs);
+        isFirst = true;
       }
       await sleep(clock, again, signal);
     }

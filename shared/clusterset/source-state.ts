@@ -33,7 +33,7 @@ export interface Witness {
   readonly apiAnswers: boolean | undefined;
 }
 
-/** Six heartbeats. */
+/** Three heartbeats. */
 export const silentAfterMs = 90_000;
 
 /** MC-70: may an import run use the source's records now? */
