@@ -38,7 +38,7 @@ export async function applyObject(
     effects.recordWrite(kind, namespace, name);
     if (await putObject(store, kind, record, before)) {
       if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
-      if (plan.isPending) effects.pending.push({ kind, record, podChange: plan.podChange, observedAtMs });
+      if (plan.isPending) effects.pending.push({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
       return;
     }
     before = await readObject(store, kind, namespace, name);

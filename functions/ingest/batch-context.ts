@@ -30,6 +30,8 @@ export interface PendingNotification {
   readonly record: ObjectRecord;
   /** The Pod's change, if this batch saw the Pod before and after it; otherwise `record.unnotifiedLabels` say what the Pod may have been. */
   readonly podChange: PodChange | undefined;
+  /** A Node that has the zone that it had, as far as this batch has seen it before and after. */
+  readonly isZoneKept?: boolean;
   readonly observedAtMs: number | undefined;
 }
 

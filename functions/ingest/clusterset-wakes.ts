@@ -1,15 +1,18 @@
 /** The exports and imports that what a batch has written concerns (docs/clusterset.md). A cluster that takes no part costs nothing here. */
 
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
-import type { BatchContext } from './batch-context.ts';
+import type { BatchContext, PendingNotification } from './batch-context.ts';
+import { servicesOf } from './selectors.ts';
 
 /** `woken`: the services that the batch wakes. */
 export async function concernedByBatch(batch: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
@@ -19,7 +22,8 @@ export async function concernedByBatch(batch: BatchContext, woken: readonly Wake
   return wakeUps.all;
 }
 
-async function wakeExports({ cluster, store, effects }: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
+async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
+  const { cluster, store, effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending)
     if (kind === 'ServiceExport') wakeUps.add({ ...soon, namespace: record.namespace, service: exportWork(record.name), observedAtMs });
   const { namespaces } = cluster.clusterset.exports;
@@ -28,6 +32,29 @@ async function wakeExports({ cluster, store, effects }: BatchContext, woken: rea
     // Read after the pods were written: an export that is written later reads them itself.
     const exported = new Set((await readObjects(store, 'ServiceExport', namespace)).map((r) => r.name));
     for (const w of services) if (exported.has(w.service)) wakeUps.add({ ...w, readLive: false, service: exportWork(w.service) });
+  });
+  await wakeExportsOnNodes(batch, wakeUps);
+}
+
+/**
+ * Imported endpoints have the zone of their Pod's Node, which may become known after the Pod. The cluster's own services do not run for that, as
+ * upstream's do not; an importer may prefer endpoints by their zone.
+ */
+async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
+  const { cluster, store, effects } = batch;
+  const isMoved = ({ kind, record, isZoneKept }: PendingNotification): boolean => kind === 'Node' && isAlive(record) && isZoneKept !== true;
+  const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
+  // Of first lists every export is woken once they are complete.
+  if (moved.size === 0 || !hasSynced(cluster)) return;
+  const { namespaces } = cluster.clusterset.exports;
+  const exports = (await readObjects(store, 'ServiceExport', '')).filter((r) => namespaces === 'all' || namespaces.includes(r.namespace));
+  await concurrently(4, [...Map.groupBy(exports, (r) => r.namespace)], async ([namespace, exported]) => {
+    const [services, pods] = await Promise.all([servicesOf(batch, namespace), readObjects(store, 'Pod', namespace)]);
+    const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
+    const names = new Set(exported.map((r) => r.name));
+    for (const { metadata, spec } of services)
+      if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
+        wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
   });
 }
 

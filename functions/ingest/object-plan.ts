@@ -1,4 +1,5 @@
 /** What an entry of an input kind changes in the record of its object. Pure. */
+import { zoneOf } from '#shared/kube/nodes.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
@@ -31,6 +32,8 @@ export type ObjectPlan =
       readonly isPending: boolean;
       /** The Pod's change, unless an earlier one is still to be notified too. */
       readonly podChange: PodChange | undefined;
+      /** A Node has the zone that it had. */
+      readonly isZoneKept: boolean;
     };
 
 export function planObject(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): ObjectPlan {
@@ -47,7 +50,13 @@ export function planObject(kind: InputKind, before: ObjectRecord | undefined, en
     unnotifiedLabels: unnotified?.length === 0 && !entry.listed ? undefined : unnotified,
     isPending,
     podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
+    isZoneKept: kind === 'Node' && before?.unnotifiedLabels === undefined && zoneIn(before) === zoneIn({ ...before, ...entry }),
   };
+}
+
+function zoneIn(record: Pick<ObjectRecord, 'namespace' | 'name' | 'projection'> | undefined): string {
+  const node = record?.projection === undefined ? undefined : decodeObjectOf('Node', record as ObjectRecord);
+  return node ? zoneOf(node) : '';
 }
 
 /**

@@ -322,7 +322,7 @@ describe('a source cluster', () => {
     await world.pass(600);
     expect(seen(world, 'a')).toEqual(both.slice(2));
     await heardAgain(world, 'b');
-    await world.pass(35);
+    await world.pass(20);
     expect(seen(world, 'a')).toEqual(both);
     expect(ofC()).toEqual(before);
     expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).toHaveProperty('source');
@@ -442,6 +442,35 @@ describe('a source cluster', () => {
       await world.pass(5);
       expect(seen(world, 'a')).toEqual(expected);
     }
+  });
+
+  const node = (zone?: string): RawObject =>
+    object('Node', { namespace: undefined, name: 'node-1', uid: 'node', ...(zone && { labels: { 'topology.kubernetes.io/zone': zone } }) });
+  const zonesIn = (world: SetWorld, id: string) => slicesIn(world, id).flatMap((s) => (s.endpoints ?? []).map((e) => e.zone));
+
+  it('a source whose node gets its zone after its pods has the zone in its importers at once', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0', { given: [node('z3')] }) });
+    await world.pass(70);
+    expect(zonesIn(world, 'a')).toEqual([undefined, undefined, 'z3', 'z3']);
+    world.of('b').store.apply(node());
+    world.of('b').store.apply(node('z1'));
+    await world.pass(10);
+    expect(zonesIn(world, 'a')).toEqual(['z1', 'z1', 'z3', 'z3']);
+    world.of('b').store.apply(node('z2'));
+    await world.pass(10);
+    expect(zonesIn(world, 'a')).toEqual(['z2', 'z2', 'z3', 'z3']);
+  });
+
+  it('a node costs no run of an export that has no pod on it, and none where its zone stays', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: [node('z1')] }) });
+    await world.pass(70);
+    const { calls } = world.of('a');
+    const other = object('Node', { namespace: undefined, name: 'node-2', uid: 'other', labels: { 'topology.kubernetes.io/zone': 'z2' } });
+    world.of('b').store.apply(other);
+    world.of('b').store.apply({ ...node('z1'), status: { conditions: [{ type: 'Ready', status: 'False' }] } } as RawObject);
+    world.of('b').store.apply({ ...node('z1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } } as RawObject);
+    await world.pass(60);
+    expect(world.of('a').calls).toBe(calls);
   });
 
   it('a source says nothing beyond its own ranges of addresses and its own namespaces', async () => {
