@@ -122,14 +122,17 @@ export async function readOddServices({ table, cluster }: ClusterStore, namespac
   return (await table.query(oddServicesOf(cluster, namespace))).map((item) => item.sk);
 }
 
-/** Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. */
+/**
+ * Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. One that was observed counts as new
+ * whenever its message comes again: the run that has saved it may have failed before it woke the service.
+ */
 export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, source: OutputSource = 'written'): Promise<boolean> {
-  return putOutput(table, service, record, itemOf(source, service, record));
+  return putOutput(table, service, record, itemOf(source, service, record), source === 'observed' || !record.object ? '<=' : '<');
 }
 
-async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item): Promise<boolean> {
+async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item, is: '<' | '<='): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
-  return table.put(item, { any: [{ absent: 'v' }, { attribute: 'v', is: record.object ? '<' : '<=', value: record.version }] });
+  return table.put(item, { any: [{ absent: 'v' }, { attribute: 'v', is, value: record.version }] });
 }
 
 const itemOf = (source: OutputSource, service: ServiceKey, record: OutputRecord): Item => ({
@@ -166,7 +169,7 @@ export async function saveOutputs(
       const item = itemOf('written', service, record);
       const { version, uid, object } = record;
       bodies.set(item.sk, { version, uid, text: object && JSON.stringify(object), bytes: itemSize(item) });
-      return putOutput(table, service, record, item);
+      return putOutput(table, service, record, item, object ? '<' : '<=');
     });
     return saved.every((isSaved) => isSaved);
   };

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { annotationSelector } from '#shared/kube/names.ts';
+import { annotationSelector, slicesManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -52,4 +52,24 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   await hub.ingest(hub.live('Pod', 9, { ns: namespace, name: 'p', rv: '9', o: encodeProjection('Pod', selected) }));
   expect(atSwitch).toBeGreaterThan(0);
   expect((await readWork(hub.table, key)).generation).toBeGreaterThan(atSwitch);
+});
+
+it('in shadow mode a slice whose message failed after it was saved wakes its service when the message comes again', async () => {
+  const hub = await ingestHub();
+  await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
+  const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
+  const seen = hub.live('EndpointSlice', 9, { ns: 'ns', name: 'svc-1', rv: '9', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy, body: slice });
+  hub.woken();
+  const { update } = hub.table;
+  Object.assign(hub.table, {
+    update: (...[key, ...more]: Parameters<typeof update>) => {
+      if (!key.pk.includes('#WORK#')) return update(key, ...more);
+      Object.assign(hub.table, { update });
+      throw new Error('the table did not answer');
+    },
+  });
+  expect(await hub.ingest(seen)).not.toEqual([]);
+  expect(hub.woken()).toEqual([]);
+  expect(await hub.ingest(seen)).toEqual([]);
+  expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
 });
