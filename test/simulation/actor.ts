@@ -39,7 +39,10 @@ export class Actor {
   dead = false;
   /** Has it ever stood still for longer than a lease lasts? */
   paused = false;
-  /** It failed a message, which a run that had stood still before has handled and deleted: it does not come back. */
+  /**
+   * It failed a message, which a run that had stood still before has handled and deleted: it does not come back. Or a round of sweep, which another run has
+   * finished.
+   */
   isRelieved = false;
   /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
   stumbled = false;
