@@ -20,6 +20,7 @@ import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { ClustersetRun } from './clusterset-work.ts';
+import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports } from './import-failure.ts';
 import { wakeClusters } from './wake-clusters.ts';
 
@@ -34,7 +35,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     readObject(store, 'Service', namespace, name),
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
-  const validity = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const validity = claimed && !entries.faces.has(meta.id) ? await withinLimit(run, claimed) : claimed;
   const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
   const isNew = entries.faces.get(meta.id) !== face;
   const owes = owing('export', meta.id);
@@ -46,6 +48,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
   if (isNew || entries.owed.has(owes)) {
     await wakeClusters(run, { clusters: others, service: exportWork(name) });
+    if (face === undefined) await wakeBeyondLimit(run);
     await saveOwed(deps.table, key, owes, false);
   }
   if (!serviceExport || !validity) return ok;

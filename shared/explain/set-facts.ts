@@ -34,7 +34,9 @@ export function exportFacts(
           ? undefined
           : isTold
             ? 'yet to be withdrawn: the run of the export is owed'
-            : 'not yet: the run of the export is owed',
+            : isClean(exportWork)
+              ? 'no: its own Valid condition says why, for instance TooMany'
+              : 'not yet: the run of the export is owed',
       ),
       ...fact('Created', serviceExport?.metadata.creationTimestamp as string | undefined),
       ...fact(

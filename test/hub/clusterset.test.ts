@@ -148,6 +148,36 @@ describe('a service that two clusters export', () => {
     }
   });
 
+  it('a cluster exports so many Services of a namespace and no more: the others say so, and take the place of one that goes (MC-59)', async () => {
+    const named = (name: string, held: RawObject): RawObject =>
+      ({ ...held, metadata: { ...held.metadata, name, uid: `${held.kind}-${name}` } }) as RawObject;
+    const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, mostExports: 2 } };
+    const world = await SetWorld.start({ a: importer, b: { ...open, exports: { namespaces: 'all' }, given: [namespace] } }, limits);
+    const exported = () => (world.of('a').store.list('ServiceImport', 'shop') as readonly RawObject[]).map((i) => i.metadata.name).sort();
+    for (const name of ['one', 'two', 'three']) {
+      world.of('b').store.apply(named(name, service()));
+      world.of('b').store.apply(named(name, anExport()));
+      await world.pass(10);
+    }
+    expect(exported()).toEqual(['one', 'two']);
+    const valid = (name: string) =>
+      (world.of('b').store.get('ServiceExport', 'shop', name) as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Valid');
+    expect(valid('three')).toMatchObject({
+      status: 'False',
+      reason: 'TooMany',
+      message: expect.stringContaining('exports 2 Services of namespace shop'),
+    });
+    expect(world.metrics.get('ExportsRefused')).toBeGreaterThan(0);
+    // One that is among them stays among them.
+    world.of('b').store.apply(named('two', service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] })));
+    await world.pass(10);
+    expect(exported()).toEqual(['one', 'two']);
+    world.of('b').store.remove('ServiceExport', 'shop', 'one');
+    await world.pass(10);
+    expect(exported()).toEqual(['three', 'two']);
+    expect(valid('three')).toMatchObject({ status: 'True' });
+  });
+
   it('exports that differ say so on each of them, and no more once they agree', async () => {
     const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
     const world = await SetWorld.start({
