@@ -13,6 +13,7 @@ import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { BatchContext, PendingNotification } from './batch-context.ts';
 import { servicesOf } from './selectors.ts';
+import { importsOfNewZones } from './zone-wakes.ts';
 
 /** `woken`: the services that the batch wakes. */
 export async function concernedByBatch(batch: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
@@ -58,9 +59,11 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   });
 }
 
-async function wakeImports({ deps, cluster, effects }: BatchContext, wakeUps: WakeUps): Promise<void> {
+async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
+  const { deps, cluster, effects } = batch;
   const wake = (namespace: string, name: string, delaySeconds = 0): void =>
     wakeUps.add({ ...soon, delaySeconds, namespace, service: importWork(name), observedAtMs: undefined });
+  for (const { namespace, name } of await importsOfNewZones(batch)) wake(namespace, name);
   const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
   for (const { kind, record } of effects.pending) {
     const { namespace, name } = record;

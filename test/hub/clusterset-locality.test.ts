@@ -78,6 +78,20 @@ describe('an export that prefers local endpoints', () => {
     expect(hintsIn(world, 'a')).toEqual(localInA);
   });
 
+  it('hints are for a zone that the cluster gets too, as soon as it has a node there', async () => {
+    const world = await started({ a: member('10.1.0', local), b: member('10.2.0', local), c: member('10.3.0', {}) });
+    const ofB = ofSource(world, 'a', 'b');
+    world.of('a').store.apply(node('node-3', 'z3'));
+    await world.pass(30);
+    expect(hintsIn(world, 'a')).toMatchObject({ '10.1.0.1': 'z1,z2,z3', '10.2.0.1': zoneElsewhere });
+    expect(ofSource(world, 'a', 'b')).toEqual(ofB);
+    await world.pass(45);
+    const { calls } = world.of('a');
+    world.of('a').store.apply(node('node-4', 'z3'));
+    await world.pass(10);
+    expect(world.of('a').calls).toBe(calls);
+  });
+
   it('no endpoint has hints in a cluster whose nodes have no zone', async () => {
     const bare = { ...member('10.1.0', local), given: (member('10.1.0', local).given ?? []).filter((o) => o.kind !== 'Node') };
     const world = await started({ a: { ...bare, given: [...bare.given, node('node-1')] }, b: member('10.2.0', local) });
@@ -143,7 +157,7 @@ describe('an export that prefers no endpoint', () => {
       return query.call(world.table, pk, ...more);
     };
     // What a worker keeps of the nodes is of no use after that.
-    world.of('d').store.apply(node('n', 'z2'));
+    world.of('d').store.apply({ ...node('n', 'z1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } } as RawObject);
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(30);
     expect(
