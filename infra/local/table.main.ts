@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
-import { readLevelInPlace } from './dynalite-sync-reads.ts';
+import { callLevelLess } from './dynalite-level.ts';
+import { keepParsedExpressions } from './dynalite-parsed-expressions.ts';
 import { meterTable } from './table-meter.ts';
 
-readLevelInPlace();
+callLevelLess();
+keepParsedExpressions();
 const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
 const meter = meterTable(server, writeLine);
 await once(server.listen(portOf(0), '127.0.0.1'), 'listening');
