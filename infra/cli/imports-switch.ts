@@ -12,6 +12,7 @@ import { rightsFindings } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
 import { importLines } from './import-lines.ts';
+import { otherSetsLines } from './imports-of-other-sets.ts';
 import { withdrawImports } from './imports-withdraw.ts';
 import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
@@ -32,10 +33,11 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
   if (withdraw && imports !== 'off') throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
   const meta = await memberOf(hub, options.id);
   const { id, clusterset, mode } = meta;
-  if (imports === undefined) return say(...standing(meta), ...(await importLines(hub.table, meta)));
+  if (imports === undefined) return say(...standing(meta), ...(await importLines(hub.table, meta)), ...(await otherSetsLines(hub.table, meta)));
   console.error(`imports on ${hub.name}`);
   if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
   if (imports === 'active' && !override) await checkAllowed(hub, meta);
+  if (imports !== 'off') for (const line of await otherSetsLines(hub.table, meta)) say(line);
   if (withdraw) {
     const note = (what: string) => noteSwitch(hub, options, what);
     await withdrawImports(meta, { table: hub.table, now: hub.now, wait, mostMs: waitFor, note, wake: () => wake(id) });

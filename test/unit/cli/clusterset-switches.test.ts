@@ -11,6 +11,7 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
 import { saveFace } from '#shared/store/clusterset-index.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
@@ -93,6 +94,31 @@ describe('the switch of imports', () => {
     );
     await imports('active', { override: true });
     expect(await audit()).toEqual(expect.arrayContaining(['imports active → off', 'imports off → active with --override']));
+  });
+
+  it('imports of another set that are there are told, by the switch and without a value, and stay', async () => {
+    const { table, imports } = await start();
+    const left = (name: string, set: string, labels: object = { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }) => {
+      const metadata = { namespace: 'shop', name, uid: name, labels, annotations: { 'fleet-endpoints/clusterset': set } };
+      const projection = encodeProjection('ServiceImport', { metadata, spec: { type: 'ClusterSetIP', ports: [] } } as never);
+      return putObject(
+        { table, cluster: 'a' },
+        'ServiceImport',
+        { namespace: 'shop', name, version: versionOf(1, '1'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 },
+        undefined,
+      );
+    };
+    for (const name of ['web', 'api']) await left(name, 'former');
+    await left('ours', 'prod');
+    await left('theirs', 'elsewhere', {});
+    const told =
+      /^a {2}2 ServiceImports are there of set former, not prod: shop\/api, shop\/web\. This hub leaves them as they are; if its own set was/;
+    await imports(undefined);
+    expect(printed.at(-1)).toMatch(told);
+    printed.length = 0;
+    await imports('shadow');
+    expect(printed.filter((line) => told.test(line))).toHaveLength(1);
+    expect(printed.join('\n')).not.toContain('elsewhere');
   });
 
   it('a cluster without an API, in no set, or that has left is refused, and told what to do', async () => {

@@ -1,0 +1,27 @@
+/**
+ * ServiceImports with our label and the name of another set. They may be another hub's, which nothing in the cluster tells from what this hub has left
+ * behind under a former name of its set: so they are told, and left alone.
+ */
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { importManagedBy } from '#shared/clusterset/mcs-names.ts';
+import { annotationClusterset } from '#shared/kube/names.ts';
+import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+
+const shown = 5;
+
+export async function otherSetsLines(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly string[]> {
+  const imports = (await readObjects({ table, cluster: id }, 'ServiceImport', '')).flatMap((r) => decodeObjectOf('ServiceImport', r) ?? []);
+  const ours = imports.filter(({ metadata }) => metadata.labels?.[importManagedBy.key] === importManagedBy.value);
+  const bySet = Map.groupBy(ours, ({ metadata }) => metadata.annotations?.[annotationClusterset] ?? '');
+  return [...bySet].flatMap(([set, of]) => {
+    if (set === '' || set === clusterset.set) return [];
+    const names = of.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    const more = names.length > shown ? ` and ${names.length - shown} more` : '';
+    const there = names.length === 1 ? '1 ServiceImport is' : `${names.length} ServiceImports are`;
+    return [
+      `${id}  ${there} there of set ${set}, not ${clusterset.set}: ${names.slice(0, shown).join(', ')}${more}. This hub leaves them as they are; ` +
+        `if its own set was called ${set}, delete them (runbook, "Give a set another name")`,
+    ];
+  });
+}
