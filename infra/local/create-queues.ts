@@ -7,7 +7,7 @@ export interface ClusterQueueNames {
   readonly syncsArn: string;
 }
 
-/** Shorter than in AWS (180 s each), so that the work of a worker that was killed goes on soon. Seconds. */
+/** Shorter than in AWS (180 s each), so that the work of a process that was killed goes on soon. One that lives keeps its messages invisible. Seconds. */
 export const visibility = { events: 20, syncs: 40 } as const;
 const maxReceiveCount = 50;
 

@@ -1,7 +1,13 @@
 /** The local stand-in for Lambda's SQS event source mapping: polls a queue, calls the handler, deletes what succeeded. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Log } from '#shared/telemetry/port.ts';
 import { failedMessages } from './batch-response.ts';
@@ -20,8 +26,9 @@ export interface MappingOptions {
   readonly queueArn: string;
   readonly functionName: string;
   readonly handler: SqsFunction;
-  /** At most the queue's visibility timeout, as in AWS: or a message is handled twice at once. */
   readonly timeoutMs: number;
+  /** The queue's visibility timeout. It is begun again and again while the handler runs, so that it need not be as long as the function's time. */
+  readonly visibilitySeconds: number;
   readonly maximumConcurrency: number;
   readonly batchSize?: number;
   readonly log: Log;
@@ -30,8 +37,11 @@ export interface MappingOptions {
 
 /**
  * As in AWS: what is not deleted comes back when its visibility ends; a handler that throws or runs out of time fails its
- * whole batch; reported item failures fail those items. Unlike AWS a handler that ran out of time is not killed, only
- * no longer believed: its neighbours live in the same process.
+ * whole batch; reported item failures fail those items. Unlike in AWS
+ *
+ * - a handler that ran out of time is not killed, only no longer believed: its neighbours live in the same process.
+ * - the visibility timeout may be short, so that the work of a process that was killed goes on soon, and the function's time long: a machine that
+ *   is busy with other things must not handle a message twice at once.
  */
 export function startEventSourceMapping(options: MappingOptions): EventSourceMapping {
   const { sqs, queueUrl, batchSize = 10, maximumConcurrency, log } = options;
@@ -72,7 +82,8 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
 
   async function invokeAndDelete(messages: readonly Message[]): Promise<void> {
     const start = performance.now();
-    const failed = await invoke(messages, options);
+    const handled = keepInvisible(messages, options);
+    const failed = await invoke(messages, options).finally(handled);
     options.onInvocation?.({ ms: performance.now() - start, failed: failed === 'all' });
     const done = messages.filter((m) => failed !== 'all' && !failed.has(m.MessageId as string));
     if (done.length === 0) return;
@@ -92,6 +103,18 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
       await Promise.all(running);
     },
   };
+}
+
+/** Until the function that it returns is called. */
+function keepInvisible(messages: readonly Message[], { sqs, queueUrl, visibilitySeconds, log }: MappingOptions): () => void {
+  const Entries = messages.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: visibilitySeconds }));
+  const timer = setInterval(() => {
+    sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch((error: unknown) => {
+      log.warn('messages may be handled twice at once', { queueUrl, messages: messages.length, error });
+    });
+  }, visibilitySeconds * 500);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** Ids of the messages that failed. */

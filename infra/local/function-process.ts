@@ -5,6 +5,7 @@ import { hubEnv } from '#shared/contract/env.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child-process.ts';
+import { visibility } from './create-queues.ts';
 import { type SqsFunction, startEventSourceMapping } from './event-source-mapping.ts';
 
 export interface FunctionOptions {
@@ -39,6 +40,7 @@ export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurr
       functionName: name,
       handler: counted,
       timeoutMs,
+      visibilitySeconds: visibility[queue],
       maximumConcurrency,
       log,
       onInvocation({ ms, failed }) {

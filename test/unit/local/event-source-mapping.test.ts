@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityBatchCommand,
   ChangeMessageVisibilityCommand,
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -8,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { buildApp } from 'fauxqs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { failedMessages } from '#infra/local/batch-response.ts';
 import { type EventSourceMapping, type SqsFunction, startEventSourceMapping } from '#infra/local/event-source-mapping.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
   await app.close();
 });
 
-function start(handler: SqsFunction, options: { timeoutMs?: number; maximumConcurrency?: number } = {}): void {
+function start(handler: SqsFunction, options: { timeoutMs?: number; visibilitySeconds?: number; maximumConcurrency?: number } = {}): void {
   mapping = startEventSourceMapping({
     sqs,
     queueUrl,
@@ -50,6 +51,7 @@ function start(handler: SqsFunction, options: { timeoutMs?: number; maximumConcu
     functionName: 'sync',
     handler,
     timeoutMs: 900,
+    visibilitySeconds: 60,
     maximumConcurrency: 2,
     log: jsonLog((line) => logged.push(line), Date.now),
     ...options,
@@ -139,6 +141,25 @@ it('a handler that runs out of time fails its whole batch', async () => {
   await expect.poll(left).toBe(0);
   expect(logged.join()).toContain('function timed out');
 });
+
+it('a message stays invisible while its handler runs, for longer than the queue keeps it so', async () => {
+  await comeBackAfter(3);
+  const sent = vi.spyOn(sqs, 'send');
+  const extensions = (): number => sent.mock.calls.filter(([command]) => command instanceof ChangeMessageVisibilityBatchCommand).length;
+  let calls = 0;
+  start(
+    async () => {
+      calls++;
+      // Each is half the queue's time after the one before.
+      await expect.poll(extensions, { timeout: 12_000 }).toBe(3);
+    },
+    { timeoutMs: 15_000, visibilitySeconds: 3 },
+  );
+  await send(1);
+  await expect.poll(left, { timeout: 15_000 }).toBe(0);
+  sent.mockRestore();
+  expect(calls).toBe(1);
+}, 20_000);
 
 it('never has more invocations under way than its maximum concurrency, and uses it', async () => {
   const busy = { now: 0, most: 0 };
