@@ -76,10 +76,11 @@ function installOf(clusterId: string, values: ManifestValues): RelayInstall {
 /** A cluster that previews imports has the rights to write them from the start, as one in shadow mode has those of active mode. */
 function clustersetOf(cluster: ClusterConfig, { clusterset }: HubConfig, clusters: readonly ClusterConfig[]): Pick<RelayInstall, 'clusterset'> {
   if (!clusterset || !takesPart(cluster)) return {};
-  if (cluster.imports === 'off') return { clusterset: {} };
+  const editors = cluster.exports?.editorsMayExport ? { editorsMayExport: true } : {};
+  if (cluster.imports === 'off') return { clusterset: editors };
   const { name: set, sameness } = clusterset;
   const sources = Object.fromEntries(clusters.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])));
-  return { clusterset: { imports: { set, sameness, sources } } };
+  return { clusterset: { imports: { set, sameness, sources }, ...editors } };
 }
 
 function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues): { readonly eventsQueueUrl: string; readonly roleArn: string } {

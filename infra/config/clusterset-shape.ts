@@ -62,4 +62,9 @@ export const exportsShape: Shape<ExportsConfig> = fields({
   namespaces: required(listOr(namespaces, 'all'), 'Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing.'),
   podCidrs: required(podCidrs, 'Ranges that the addresses of its pods are in: no importer takes another one.'),
   allowOverlap: withDefault(flag, false, 'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.'),
+  editorsMayExport: withDefault(
+    flag,
+    false,
+    "The relay's manifest lets the cluster's roles edit and admin make ServiceExports: the API's CRDs let nobody.",
+  ),
 });

@@ -90,6 +90,8 @@ export interface ExportsConfig {
   /** Ranges that all addresses of its pods are in. */
   readonly podCidrs: readonly string[];
   readonly allowOverlap: boolean;
+  /** Who may edit a namespace of the cluster may make ServiceExports in it. */
+  readonly editorsMayExport?: boolean;
 }
 
 export interface ApiConfig {

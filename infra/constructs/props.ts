@@ -115,6 +115,8 @@ export interface ClusterInput {
         readonly podCidrs: readonly string[];
         /** Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets. @default false */
         readonly allowOverlap?: boolean | undefined;
+        /** The relay's manifest lets the cluster's roles edit and admin make ServiceExports: the API's CRDs let nobody. @default false */
+        readonly editorsMayExport?: boolean | undefined;
       }
     | undefined;
   /** What the two controllers do. @default {"batchPeriodSeconds":0,"maxEndpointsPerSlice":100,"endpoints":true,"slices":true,"historyDays":7} */

@@ -64,13 +64,20 @@ function byChoice(variants: readonly { readonly condition: string; readonly text
 
 const anySource: ImportTasks = { set: value('clustersetName'), sameness: value('clustersetSameness') as 'all', sources: {} };
 const importing = '(eq .Values.clusterset "imports")';
+const exportingEditors = '(and .Values.clusterset .Values.editorsMayExport)';
 const objectsOf = (tasks: ClustersetTasks): readonly string[] =>
   [...clustersetRbac('', tasks), ...clustersetPolicies('', tasks)].map((m) => `${m.kind}/${m.metadata.name}`);
 
 /** What only a cluster has that takes part in a set, or one that imports, is there by the value `clusterset`. */
 function ofMembers({ kind, metadata: { name } }: Manifest, text: string): string {
   const isIn = (tasks: ClustersetTasks): boolean => objectsOf(tasks).includes(`${kind}/${name}`);
-  const condition = isIn({}) ? '.Values.clusterset' : isIn({ imports: anySource }) ? importing : undefined;
+  const condition = isIn({})
+    ? '.Values.clusterset'
+    : isIn({ imports: anySource })
+      ? importing
+      : isIn({ editorsMayExport: true })
+        ? exportingEditors
+        : undefined;
   return condition ? `{{- if ${condition} }}\n${text}{{- end }}\n` : text;
 }
 
@@ -97,7 +104,7 @@ function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
     },
     program: { image: value('image') },
     tasks,
-    clusterset: { imports: anySource },
+    clusterset: { imports: anySource, editorsMayExport: true },
   });
 }
 

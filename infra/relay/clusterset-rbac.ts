@@ -9,8 +9,9 @@ const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay-clusterset';
 const writerRole = 'fleet-endpoints-writer-clusterset';
 const importerRole = 'fleet-endpoints-writer-imports';
+const editorsRole = 'fleet-endpoints-edit-serviceexports';
 
-export const clustersetRbac = (namespace: string, { imports }: ClustersetTasks): readonly Manifest[] => [
+export const clustersetRbac = (namespace: string, { imports, editorsMayExport = false }: ClustersetTasks): readonly Manifest[] => [
   role(relayRole, [
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: [mcsGroup], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
@@ -29,6 +30,7 @@ export const clustersetRbac = (namespace: string, { imports }: ClustersetTasks):
   ]),
   binding(writerRole, writers(namespace)),
   ...(imports ? [importer, binding(importerRole, writers(namespace))] : []),
+  ...(editorsMayExport ? [editors] : []),
 ];
 
 const role = (name: string, rules: readonly object[]): Manifest => ({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules });
@@ -41,6 +43,20 @@ const importer = role(importerRole, [
   // Where OwnerReferencesPermissionEnforcement is on, to own a derived Service by its import.
   { apiGroups: [mcsGroup], resources: ['serviceimports/finalizers'], verbs: ['update'] },
 ]);
+
+/** Never ServiceImports: who may write these sends a namespace's traffic where he likes (MC-65). */
+const editors: Manifest = {
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name: editorsRole, labels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } },
+  rules: [
+    {
+      apiGroups: [mcsGroup],
+      resources: ['serviceexports'],
+      verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
+    },
+  ],
+} as Manifest;
 
 const writers = (namespace: string): readonly object[] => [
   { kind: 'Group', name: writerGroup, apiGroup: rbac },

@@ -2,6 +2,8 @@
 export interface ClustersetTasks {
   /** Left out: the cluster exports alone. */
   readonly imports?: ImportTasks;
+  /** Kubernetes' own roles edit and admin may write ServiceExports. */
+  readonly editorsMayExport?: boolean;
 }
 
 export interface ImportTasks {

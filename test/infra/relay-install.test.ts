@@ -49,4 +49,9 @@ describe('the manifest of a relay by the clusters file', () => {
     expect(manifestOf('b', ...clusters)).toEqual(withTasks('b', {}));
     expect(manifestOf('d', ...clusters)).toEqual(withTasks('d'));
   });
+
+  it('the editors of a cluster may export where its exports say so', () => {
+    const editable = 'id: b, exports: { namespaces: [web], podCidrs: [10.2.0.0/16], editorsMayExport: true }';
+    expect(manifestOf('b', editable)).toEqual(withTasks('b', { editorsMayExport: true }));
+  });
 });

@@ -319,9 +319,12 @@ describe('the Helm chart', () => {
     ['exports', {}],
     ['imports', { imports: { set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16', 'fd00:2::/48'], 'shop-c': ['10.3.0.0/16'] } } }],
     ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} } }],
+    ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true }],
+    ['exports', { editorsMayExport: true }],
   ] as const)('the Helm chart lets a cluster of a set %s as its values say', (clusterset, tasks: ClustersetTasks) => {
     const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
-    const given_ = { clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };
+    const { editorsMayExport = false } = tasks;
+    const given_ = { editorsMayExport, clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };
     expect(inOrder(rendered(values({ ...parameters, image, ...given_ })))).toEqual(inOrder(relayManifest({ ...install, clusterset: tasks })));
   });
 
@@ -370,6 +373,19 @@ describe('a cluster that takes part in a set', () => {
         resources: ['customresourcedefinitions'],
         resourceNames: ['serviceexports.multicluster.x-k8s.io'],
         verbs: ['get'],
+      },
+    ]);
+  });
+
+  it('who may edit a namespace may export its Services only where the cluster is set so, and never make imports', () => {
+    const isAggregated = ({ metadata }: Manifest) => Object.keys(metadata.labels ?? {}).some((key) => key.includes('aggregate-to'));
+    for (const members of [exporter, importer]) expect(members.filter(isAggregated)).toEqual([]);
+    const aggregated = relayManifest({ ...install, clusterset: { imports, editorsMayExport: true } }).filter(isAggregated);
+    expect(aggregated).toMatchObject([
+      {
+        kind: 'ClusterRole',
+        metadata: { labels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } },
+        rules: [{ apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'] }],
       },
     ]);
   });
