@@ -5,6 +5,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { type ClustersetWork, clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -30,6 +31,19 @@ export async function reconcileClusterset(deps: SyncDeps, claimed: Claimed): Pro
   const batchMs = claim.message.delayedByBatch && meta ? meta.clusterset.importBatchSeconds * 1000 : 0;
   const imported = { slices: written.slices, batchMs };
   return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(work.kind === 'import' && { imported }) };
+}
+
+/**
+ * After a run that lost its lease: what it has saved in the set may be older than what the run after it has found, whose work is done. The next run puts it
+ * right. True: it will come, and the message can go.
+ */
+export async function repeatClusterset(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<boolean> {
+  if (!clustersetWorkOf(service.name)) return false;
+  const { cluster, namespace, name } = service;
+  await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [
+    { namespace, service: name, delaySeconds: 0, readLive: false, observedAtMs: undefined },
+  ]);
+  return true;
 }
 
 export interface Claimed {

@@ -3,7 +3,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
-import { reconcileClusterset } from './clusterset-run.ts';
+import { reconcileClusterset, repeatClusterset } from './clusterset-run.ts';
 import type { SyncDeps } from './deps.ts';
 import { type EndedRun, keepHistory } from './keep-history.ts';
 import type { CarriedOver } from './load.ts';
@@ -43,7 +43,8 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
     const history = await keepHistory(deps, { claim, result: run, ...timesOf(message, run, runs === 1), beganMs, endedMs });
     const { next, gaveUp } = await finishWork(deps, claim, { ...run, history }, mayContinue);
     await reportGivenUp(deps, service, run, gaveUp);
-    if (next.kind !== 'continue') return next.kind === 'done';
+    if (next.kind === 'lease-lost') return repeatClusterset(deps, claim, run);
+    if (next.kind !== 'continue') return true;
     claim = next.claim;
     carriedOver = run.carriedOver;
   }

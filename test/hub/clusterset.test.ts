@@ -255,6 +255,28 @@ describe('a run of an export that ends amid its work', () => {
   });
 });
 
+it('a run of an export that stood still while the export was taken back leaves nothing of it in the set', async () => {
+  const world = await SetWorld.start({
+    a: importer,
+    b: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(), pod('web-1', '10.2.0.1')] },
+  });
+  await world.pass(70);
+  const { put } = world.table;
+  const standing: typeof put = async (item, ...more) => {
+    if (!item.sk.endsWith('#E#b')) return put(item, ...more);
+    Object.assign(world.table, { put });
+    world.of('b').store.remove('ServiceExport', 'shop', 'web');
+    // Longer than the lease.
+    await world.pass(90);
+    return put(item, ...more);
+  };
+  Object.assign(world.table, { put: standing });
+  world.of('b').store.apply(anExport('2026-01-01T00:00:00Z'));
+  await world.pass(300);
+  expect(world.table.put).toBe(put);
+  expect(importIn(world, 'a')).toBeUndefined();
+});
+
 describe('a source cluster', () => {
   const silent = (world: SetWorld, id: string): void => {
     world.of(id).isHeard = false;
