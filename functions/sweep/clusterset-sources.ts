@@ -90,7 +90,8 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
   const next: SourceRecord | undefined = isDefault
     ? undefined
     : { state, sinceMs, ...(answers && { answers: true }), ...(owesWaking && { owesWaking: true }) };
-  if (!isSame(before, next) && !(await saveSource(deps.table, member, next))) return;
+  const isSaved = isSame(before, next);
+  if (!isSaved && !(await saveSource(deps.table, member, next))) return;
   // One that was never heard is new: its first lists are waited for as those of any cluster.
   if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
     deps.log.warn(`a source of imports is ${state}`, {
@@ -105,7 +106,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
   // A batch of ingest that heard the source again may have ended amid the same.
   if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);
   const { owesWaking: _, ...settled } = next;
-  await saveSource(deps.table, { id: member.id, source: next }, state === 'fresh' ? undefined : settled);
+  await saveSource(deps.table, { id: member.id, source: isSaved ? before : next }, state === 'fresh' ? undefined : settled);
 }
 
 /** Nothing is published for a paused cluster, which is under maintenance. */

@@ -14,18 +14,21 @@ export interface SourceRecord {
   readonly answers?: true;
   /** Not every importer has been woken for the change of state. */
   readonly owesWaking?: true;
+  /** As it was read: another version may have written more than is known here. */
+  readonly text?: string;
 }
 
 const attribute = 'source';
 
 /** In this order: the text is compared, so that of sweep and ingest the one changes it that has read it. */
 const encode = ({ state, sinceMs, answers, owesWaking }: SourceRecord): string => JSON.stringify({ state, since: sinceMs, answers, owesWaking });
+const textOf = (source: SourceRecord): string => source.text ?? encode(source);
 
 export function decodeSource(item: Item): SourceRecord | undefined {
   const text = item[attribute];
   if (typeof text !== 'string') return undefined;
-  const { since, ...rest } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & { readonly since: number };
-  return { ...rest, sinceMs: since };
+  const { since, state, answers, owesWaking } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & { readonly since: number };
+  return { state, sinceMs: since, ...(answers && { answers }), ...(owesWaking && { owesWaking }), text };
 }
 
 interface Member {
@@ -36,6 +39,6 @@ interface Member {
 /** False: it is not as it was read. */
 export async function saveSource(table: Table, { id, source: before }: Member, next: SourceRecord | undefined): Promise<boolean> {
   const change = next ? { set: { [attribute]: encode(next) } } : { remove: [attribute] };
-  const isAsRead = before ? ({ attribute, is: '=', value: encode(before) } as const) : { absent: attribute };
+  const isAsRead = before ? ({ attribute, is: '=', value: textOf(before) } as const) : { absent: attribute };
   return (await table.update(metaKey(id), change, { all: [{ present: 'inc' }, isAsRead] })) !== undefined;
 }

@@ -1,0 +1,91 @@
+/** What the clusters of a set write down for each other, one version apart (docs/upgrading.md): end to end, with the real ingest, sync and sweep. */
+import { describe, expect, it } from 'vitest';
+import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/clusterset-projection.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import { labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import type { Item } from '#shared/store/table.ts';
+import { exporter, importer, pod } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+
+const seen = (world: SetWorld): readonly string[] =>
+  (world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[])
+    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`))
+    .sort();
+const both = ['b 10.2.0.1', 'b 10.2.0.2', 'c 10.3.0.1', 'c 10.3.0.2'];
+
+async function start(more = {}): Promise<SetWorld> {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', more), c: exporter('10.3.0') });
+  await world.pass(70);
+  expect(seen(world)).toEqual(both);
+  return world;
+}
+
+/** With a field of the future in the JSON of the attribute. */
+const grown = (item: Item, attribute: string): Item =>
+  typeof item[attribute] === 'string' && item[attribute].startsWith('{')
+    ? { ...item, [attribute]: JSON.stringify({ fieldOfTheFuture: { nested: [1] }, ...(JSON.parse(item[attribute]) as object) }) }
+    : item;
+
+describe('a set, one version apart', () => {
+  it.each(['silent', 'evicted'])(
+    'a source that a newer version has written down as %s is back when it is heard, whatever else is said of it',
+    async (state) => {
+      const world = await start(state === 'evicted' ? { silence: 'evictAfter', evictAfterSeconds: 60 } : {});
+      const b = world.of('b');
+      Object.assign(b, { isHeard: false, apiAnswers: false });
+      await world.pass(240);
+      const meta = (await world.table.get(metaKey('b'))) as Item;
+      expect(JSON.parse(meta['source'] as string)).toMatchObject({ state });
+      await world.table.put(grown(meta, 'source'));
+      await world.pass(61);
+      b.store.remove('Pod', 'shop', 'web-1');
+      Object.assign(b, { isHeard: true, apiAnswers: true });
+      await b.sendHeartbeat(world.nowMs);
+      await b.sendList('Pod', 'again');
+      await world.pass(130);
+      expect(seen(world)).toEqual(both.slice(1));
+      expect(await world.table.get(metaKey('b'))).not.toHaveProperty('source');
+    },
+  );
+
+  it('a source of which a former version has written nothing down is fresh while it is heard, and silent when it is not', async () => {
+    const world = await start();
+    await world.table.update(metaKey('b'), { remove: ['source'] });
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(10);
+    expect(seen(world)).toEqual(both.slice(1));
+    Object.assign(world.of('b'), { isHeard: false, apiAnswers: false });
+    await world.pass(240);
+    expect(seen(world)).toEqual(both.slice(1));
+  });
+
+  it('entries of a set that a newer version has written are read for what is known of them', async () => {
+    const world = await start();
+    for (const member of world.members.values()) member.writes.length = 0;
+    const future = world.table.dump().flatMap((item): readonly Item[] => {
+      if (!item.pk.startsWith('SET#')) return [item];
+      return [
+        { ...grown(item, 'f'), attributeOfTheFuture: 1 },
+        { pk: item.pk, sk: item.sk.replace(/#.*/, '#X#b'), f: 'of the future' },
+      ];
+    });
+    expect(future.filter((item) => item['attributeOfTheFuture'] === 1).length).toBeGreaterThanOrEqual(3);
+    world.table.restore(future);
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(60);
+    expect(seen(world)).toEqual([...both.slice(0, 2), 'b 10.2.0.3', ...both.slice(2)]);
+    for (const id of ['b', 'c']) expect(world.of(id).writes).toEqual([]);
+    expect(new Set(world.of('a').writes)).toEqual(new Set(['replace EndpointSlice']));
+  });
+
+  it('a ServiceExport of a former relay has no annotations of its own, and what a newer one tells besides is left alone', () => {
+    const metadata = { namespace: 'shop', name: 'web', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
+    const bare = JSON.parse(encodeClustersetObject('ServiceExport', { metadata, spec: {} } as unknown as ServiceExport)) as readonly unknown[];
+    expect(bare).toHaveLength(6);
+    const read = decodeClustersetObject('ServiceExport', 'shop', 'web', bare);
+    expect(read.metadata.annotations).toBeUndefined();
+    expect(decodeClustersetObject('ServiceExport', 'shop', 'web', [...bare, {}, { fieldOfTheFuture: 1 }])).toMatchObject(read);
+  });
+});
