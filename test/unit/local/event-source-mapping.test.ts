@@ -151,7 +151,7 @@ it('a message stays invisible while its handler runs, for longer than the queue 
     async () => {
       calls++;
       // Each is half the queue's time after the one before.
-      await expect.poll(extensions, { timeout: 12_000 }).toBe(3);
+      await expect.poll(extensions, { timeout: 12_000 }).toBeGreaterThanOrEqual(3);
     },
     { timeoutMs: 15_000, visibilitySeconds: 3 },
   );
