@@ -11,7 +11,6 @@ const long = [
   'unit/local/start',
   'relay/large-objects',
   'unit/cli/cluster',
-  'simulation/mutants',
   'conformance/conformance',
   'conformance/opt-in',
   'infra/permissions',
@@ -32,7 +31,14 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/multi-cluster/**', 'test/console/**', 'test/contract-java/**', 'test/package/**'],
+    exclude: [
+      'test/cluster/**',
+      'test/multi-cluster/**',
+      'test/console/**',
+      'test/contract-java/**',
+      'test/package/**',
+      'test/simulation/mutants.test.ts',
+    ],
     maxConcurrency: 12,
     testTimeout: 20_000,
     // However busy the machine is.
