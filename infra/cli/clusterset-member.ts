@@ -1,9 +1,10 @@
 /** What `cluster imports` and `cluster exports` have in common: the cluster, how it stands in its set, and the audit record. */
 import { userInfo } from 'node:os';
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { ClustersetKind } from '#shared/kube/types.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -40,5 +41,16 @@ export function standing(meta: ClusterRecord): readonly string[] {
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which others may have too' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are gathered for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
+    ...unheardKinds(meta).map(
+      (kind) => `    its relay has told no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just begun`,
+    ),
   ];
+}
+
+function unheardKinds(meta: ClusterRecord): readonly ClustersetKind[] {
+  const needed: readonly (readonly [ClustersetKind, boolean])[] = [
+    ['ServiceExport', exportsAnything(meta)],
+    ['ServiceImport', importsAnything(meta)],
+  ];
+  return needed.flatMap(([kind, isNeeded]) => (isNeeded && meta.lists.firstListOf[kind] !== meta.incarnation ? [kind] : []));
 }

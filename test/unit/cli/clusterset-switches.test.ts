@@ -198,6 +198,20 @@ describe('the switch of exports', () => {
   });
 });
 
+it('a kind of the API that a cluster needs and has told no list of is named, for exports and for imports', async () => {
+  const { table, imports } = await start({ ...prod, imports: 'active' });
+  const told = async (): Promise<readonly string[]> => {
+    printed.length = 0;
+    await imports(undefined);
+    return printed.filter((line) => line.includes('has told no list of')).map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
+  };
+  expect(await told()).toEqual(['ServiceExports', 'ServiceImports']);
+  await table.update(metaKey('a'), { set: { synced_ServiceExport: 1 } });
+  expect(await told()).toEqual(['ServiceImports']);
+  await table.update(metaKey('a'), { set: { synced_ServiceImport: 1 } });
+  expect(await told()).toEqual([]);
+});
+
 it('how a cluster stands in its set is told without a switch, and in the list of clusters where there is a set', async () => {
   const { table, hub, add, imports, audit } = await start();
   await imports(undefined);
