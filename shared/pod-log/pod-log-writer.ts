@@ -10,7 +10,7 @@ export class PodLogWriter {
   readonly #now: () => number;
   readonly #limits: PodLogLimits;
   readonly #numbers = new Map<string, Promise<TakenNumber>>();
-  /** Numbers that were taken before the cluster's record was read; undefined: the namespace has no log. */
+  /** Numbers that were taken before the cluster's record was read; undefined: the namespace has no log, or the time was too old. */
   readonly #ahead = new Map<string, Promise<TakenNumber | undefined>>();
   /** Names of the Pods to log, by namespace. Undefined: the entry names none, and its readers read the whole namespace. */
   readonly #names = new Map<string, Set<string> | undefined>();
@@ -35,12 +35,12 @@ export class PodLogWriter {
     if (this.#ahead.has(namespace)) return;
     this.#ahead.set(
       namespace,
-      takeNextLogNumber(this.#store, namespace, this.#now()).catch(() => undefined),
+      takeNextLogNumber(this.#store, namespace, this.#now(), this.#limits).catch(() => undefined),
     );
   }
 
   #take(namespace: string): Promise<TakenNumber> {
-    const takeNow = (): Promise<TakenNumber> => takeLogNumber(this.#store, namespace, this.#now());
+    const takeNow = (): Promise<TakenNumber> => takeLogNumber(this.#store, namespace, this.#now(), this.#limits);
     const ahead = this.#ahead.get(namespace);
     const number = this.#numbers.get(namespace) ?? (ahead ? ahead.then((taken) => taken ?? takeNow()) : takeNow());
     this.#numbers.set(namespace, number);

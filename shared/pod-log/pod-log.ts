@@ -36,18 +36,41 @@ import { isFirstAfterPause, type LogEntry, type LogHead, mayBeSettled, type Take
 const attributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
 
 /** Takes the number under which Pods are about to be written. */
-export async function takeLogNumber(store: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber> {
-  return (await take(store, namespace, nowMs)) as TakenNumber;
+export async function takeLogNumber(
+  store: ClusterStore,
+  namespace: string,
+  nowMs: number,
+  limits: PodLogLimits = podLogDefaults,
+): Promise<TakenNumber> {
+  const taken = await take(store, namespace, nowMs, isInTime(nowMs, limits));
+  // The writer stood still between its look at the clock and this update: others have taken numbers since, and their time stays.
+  return taken ?? ((await take(store, namespace, nowMs)) as TakenNumber);
 }
 
-/** The same, of a namespace that has a log. Undefined, and nothing is written, where there is none. */
-export function takeNextLogNumber(store: ClusterStore, namespace: string, nowMs: number): Promise<TakenNumber | undefined> {
-  return take(store, namespace, nowMs, { present: attributes.number });
+/** The same, of a namespace that has a log. Undefined, and nothing is written, where there is none, or `nowMs` is long before the newest number. */
+export function takeNextLogNumber(
+  store: ClusterStore,
+  namespace: string,
+  nowMs: number,
+  limits: PodLogLimits = podLogDefaults,
+): Promise<TakenNumber | undefined> {
+  return take(store, namespace, nowMs, { all: [{ present: attributes.number }, isInTime(nowMs, limits)] });
 }
 
+/**
+ * The newest number was not taken long after `nowMs`. The time of the newest number must not go far back: readers, and the writer of the next number,
+ * would take the difference for a pause in which each earlier writer has come to its end. Some of it is allowed, for clocks that differ, and because
+ * the update of a writer may overtake another one's.
+ */
+const isInTime = (nowMs: number, { maxAgeMs }: PodLogLimits): Condition => ({
+  any: [{ absent: attributes.takenAtMs }, { attribute: attributes.takenAtMs, is: '<=', value: nowMs + maxAgeMs / 20 }],
+});
+
+/** With a condition the number is taken as of `nowMs`; without one the time of the newest number stays as it is. */
 async function take({ table, cluster }: ClusterStore, namespace: string, nowMs: number, condition?: Condition): Promise<TakenNumber | undefined> {
   const { number, takenAtMs, formerTakenAtMs } = attributes;
-  const change = { add: { [number]: 1 }, set: { [takenAtMs]: nowMs }, setFormer: { [formerTakenAtMs]: takenAtMs } };
+  const time = condition && { set: { [takenAtMs]: nowMs } };
+  const change = { add: { [number]: 1 }, ...time, setFormer: { [formerTakenAtMs]: takenAtMs } };
   const item = await table.update(namespaceKey(cluster, namespace), change, condition);
   return item && { number: item[number] as number, takenAtMs: nowMs, formerTakenAtMs: item[formerTakenAtMs] as number };
 }
@@ -124,7 +147,7 @@ export async function confirmEntry(
 ): Promise<LoggedPods> {
   const { selectors, head } = await readAfterEntry(store, namespace, taken, limits);
   if (names?.size === 0 || !mayBeSettled(taken, head, now(), limits)) return { selectors, isLoggedAgain: false };
-  const second = await takeLogNumber(store, namespace, now());
+  const second = await takeLogNumber(store, namespace, now(), limits);
   return { selectors: (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors, isLoggedAgain: true };
 }
 

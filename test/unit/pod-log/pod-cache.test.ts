@@ -61,6 +61,24 @@ it('a writer that is overtaken in the log is waited for', async () => {
   expect(await isReady(cache)).toBe(true);
 });
 
+it('a writer that stood still before it took its number does not make readers give up a writer that is under way', async () => {
+  const { store, write, isReady, log } = namespace();
+  await log(await write('5', false));
+  const later = now + 2 * podLogDefaults.maxAgeMs;
+  const slow = await takeLogNumber(store, 'ns', later);
+  const stoodStill = await takeLogNumber(store, 'ns', now);
+  // The first read is of the whole namespace, and goes by the time of the newest number.
+  const [cache, another] = [new PodCache(), new PodCache()];
+  expect(await isReady(cache, later)).toBe(false);
+  for (const taken of [stoodStill, await takeLogNumber(store, 'ns', later)]) await writeLogEntry(store, 'ns', { taken, names: new Set() });
+  expect(await isReady(another, later)).toBe(false);
+
+  await write('6', true);
+  await log(slow);
+  expect(await isReady(cache, later)).toBe(true);
+  expect(await isReady(another, later)).toBe(true);
+});
+
 it('Pods that were read since a moment are named, deleted ones too, and after a read of the whole namespace all are', async () => {
   const { store, write, log } = namespace();
   await log(await write('5', true));
