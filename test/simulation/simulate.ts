@@ -7,7 +7,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors } from './history.ts';
-import { cluster, isLiedTo, modeOf } from './profile.ts';
+import { cluster, isLiedTo, modeOf, type Profile } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
 
@@ -119,7 +119,12 @@ const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.
  * Somebody deletes an output that a run has made and not yet saved, and no watch sees it: a list that passes before the save does not know that the
  * output should be there, so only the next one misses it. And a lie about a pod that is there may come later than a list that says how it is.
  */
-const mayHaveMissedAList = ({ profile }: World): boolean => (profile.foreignEdits > 0 && profile.relayKills > 0) || profile.lies === 'ending';
+const mayHaveMissedAList = ({ profile }: World): boolean =>
+  (profile.foreignEdits > 0 && profile.relayKills > 0) || profile.lies === 'ending' || mayHaveForgottenAService(profile);
+
+/** It was deleted in shadow mode, where neither we nor others write, and the record of that went before the switch to active. */
+const mayHaveForgottenAService = ({ awayMode, awayMs, modeSwitches, isBeside, limits }: Profile): boolean =>
+  modeSwitches > 0 && awayMode === 'shadow' && !isBeside && limits.ingest.tombstoneMs < awayMs;
 
 /** Where the snapshot is not what the cluster holds. */
 async function snapshotErrors(world: World): Promise<readonly string[]> {
