@@ -79,6 +79,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
   const gaps = [
     ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
     ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
+    ...(run && lostOf(run).length > 0 ? ['what was saved of an output could not be read: what changed it just before may be missing'] : []),
     ...(adopted > 0 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
   return {
@@ -105,6 +106,12 @@ interface Reached {
 const isRestored = ({ server, inputs, result }: Reached): boolean =>
   inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
 
+/** What is saved of these nobody knows (store/amendments.ts), and the run has found how they are: what their bodies say had been changed before. */
+function lostOf({ server, inputs }: Reached): readonly OutputRecord[] {
+  const found = new Set(server.found.map(({ record }) => nameOf(record)));
+  return inputs.outputs.filter((o) => o.isUnreadable && found.has(nameOf(o)));
+}
+
 /** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. */
 function adoptedBy({ server, inputs }: Reached): number {
   const known = new Set(inputs.outputs.map(nameOf));
@@ -118,8 +125,9 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   // Of a service that is gone the run forgets what its controllers are done with.
   const ended = inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
   const found = byName(server.found.map(({ record }) => record));
-  // What nothing was saved of is taken as it was found.
-  const saved = new Map([...found, ...byName(inputs.outputs)]);
+  // What nothing was saved of, or nothing that can be read, is taken as it was found.
+  const lost = lostOf(run);
+  const saved = new Map([...found, ...byName(inputs.outputs.filter((o) => !lost.includes(o)))]);
   const kept = inputs.outputs.filter((o) => !ended.includes(o.kind));
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = { saved: view(saved.values()), found: view(new Map([...saved, ...found]).values()) };

@@ -9,7 +9,9 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, metaKey, workKey } from '#shared/store/keys.ts';
+import { type OutputRecord, readOutputs, saveOutput } from '#shared/store/outputs.ts';
 import type { Item } from '#shared/store/table.ts';
+import { historyErrors } from '#test/simulation/history.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -83,6 +85,24 @@ describe('a run that wrote', () => {
       [1, 2].map((i) => `pod pod-${i - 1}: 10.1.0.${i} was put back: came to Endpoints, ready: kubectl-edit had changed it`),
     );
   });
+});
+
+it('a run over outputs that a late worker has saved leaves what it changed, and names no other client', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(8);
+  world.store.apply(aPod(0, { ready: false }));
+  await pass(8);
+  const [late] = (await readOutputs(world.table, key)).filter((o) => o.kind === 'Endpoints');
+  world.store.apply(aPod(2, { app: 'b' }));
+  await pass(8);
+  expect(await saveOutput(world.table, key, late as OutputRecord)).toBe(true);
+  world.store.apply(aPod(2));
+  await pass(8);
+  expect(await lastLines(world)).toEqual([
+    'pod pod-2: 10.1.0.3 came to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
+    'what was saved of an output could not be read: what changed it just before may be missing',
+  ]);
+  expect(await historyErrors(world.table, world.table.dump())).toEqual([]);
 });
 
 it('a run that found nothing to write leaves nothing', async () => {
