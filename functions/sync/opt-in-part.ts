@@ -3,6 +3,7 @@
  * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
  */
 import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
@@ -27,10 +28,10 @@ import { runSlices } from './slices-part.ts';
 export function concernsOptIn(
   { service, writer }: Inputs,
   written: readonly OutputRecord[],
-  { item, wasTakenOver }: Pick<Claim, 'item' | 'wasTakenOver'>,
+  { item, wasTakenOver, meta }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly meta: ClusterRecord },
 ): boolean {
   if (!service) return written.length > 0;
-  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written } }, 'slices');
+  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
   return writer?.by === 'opt-in' || writer?.by === 'held' || readsLive || written.some(isOursByOptIn);
 }
 

@@ -84,7 +84,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
 async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: ToReconcile, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), claim);
+  return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
 }
 
 /** Undefined: the Service is not known yet, and there is nothing to do before it is. */

@@ -8,6 +8,7 @@ import type { GaugeRecord } from '#shared/store/gauge-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
+import { incarnationOf } from '#shared/store/version.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './load.ts';
@@ -52,12 +53,13 @@ export interface Run {
   readonly assertTimeToWrite: () => void;
 }
 
+type Saved = Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly meta: Pick<ClusterRecord, 'incarnation'> };
+
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mayBeOutdated(
-  { live, work, inputs }: Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'> },
-  controller: Controller,
-): boolean {
+export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: Controller): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
-  const isLost = inputs.outputs.some((o) => o.isUnreadable && o.kind === outputKindOf[controller]);
+  const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
+  // After a restore every service is run once with a live read. One that had opted in then had none of its Endpoints.
+  const isLost = saved.some((o) => o.isUnreadable || (o.object && incarnationOf(o.version) < meta.incarnation));
   return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
 }

@@ -17,4 +17,6 @@ export function versionOf(incarnation: number, resourceVersion: string): Version
   return String(incarnation).padStart(6, '0') + String(resourceVersion.length).padStart(2, '0') + resourceVersion;
 }
 
+export const incarnationOf = (version: Version): number => Number(version.slice(0, 6));
+
 export const resourceVersionOf = (version: Version): string => version.slice(8);
