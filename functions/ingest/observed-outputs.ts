@@ -28,7 +28,7 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   await concurrently(16, entries, async (seen) => {
     await noteIfOther(context, kind, seen);
     if (kind === 'EndpointSlice' && seen.managedBy === importsManagedBy) noteImportedSlice(context, seen);
-    else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen);
+    else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
@@ -117,8 +117,16 @@ async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind,
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
-/** Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. */
-async function saveObserved({ deps, cluster, effects, incarnation }: MessageContext, kind: OutputKind, seen: OutputState): Promise<void> {
+/**
+ * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event wakes the service whenever its message comes
+ * again: the run that has saved it may have failed before it did. A list does not: it would wake every service of which nothing has changed.
+ */
+async function saveObserved(
+  { deps, cluster, effects, incarnation }: MessageContext,
+  kind: OutputKind,
+  seen: OutputState,
+  listedAt: Version | undefined,
+): Promise<void> {
   // A relay with OUTPUTS=metadata sends nothing to compare with.
   if (!seen.deleted && !seen.object) return;
   if (seen.service === '' || (kind === 'EndpointSlice' && seen.managedBy !== slicesManagedBy && !seen.deleted)) return;
@@ -131,5 +139,6 @@ async function saveObserved({ deps, cluster, effects, incarnation }: MessageCont
     generation: seen.generation ?? 0,
     object: seen.deleted ? undefined : (seen.object as OutputObject | undefined),
   };
-  if (await saveOutput(deps.table, service, record, 'observed')) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
+  const isNew = await saveOutput(deps.table, service, record, { source: 'observed', again: listedAt === undefined });
+  if (isNew) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
 }

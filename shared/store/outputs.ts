@@ -123,11 +123,16 @@ export async function readOddServices({ table, cluster }: ClusterStore, namespac
 }
 
 /**
- * Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. One that was observed counts as new
- * whenever its message comes again: the run that has saved it may have failed before it woke the service.
+ * Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. `again`: the same version counts as
+ * newer too.
  */
-export async function saveOutput(table: Table, service: ServiceKey, record: OutputRecord, source: OutputSource = 'written'): Promise<boolean> {
-  return putOutput(table, service, record, itemOf(source, service, record), source === 'observed' || !record.object ? '<=' : '<');
+export async function saveOutput(
+  table: Table,
+  service: ServiceKey,
+  record: OutputRecord,
+  { source = 'written', again = false }: { readonly source?: OutputSource; readonly again?: boolean } = {},
+): Promise<boolean> {
+  return putOutput(table, service, record, itemOf(source, service, record), again || !record.object ? '<=' : '<');
 }
 
 async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item, is: '<' | '<='): Promise<boolean> {

@@ -73,3 +73,14 @@ it('in shadow mode a slice whose message failed after it was saved wakes its ser
   expect(await hub.ingest(seen)).toEqual([]);
   expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
 });
+
+it('in shadow mode a list that shows every slice as it was wakes no service', async () => {
+  const hub = await ingestHub();
+  await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
+  const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
+  const entry = { ns: 'ns', name: 'svc-1', rv: '9', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy, body: slice };
+  await hub.ingest(hub.list('EndpointSlice', 10, entry));
+  expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
+  await hub.ingest(hub.list('EndpointSlice', 20, entry));
+  expect(hub.woken()).toEqual([]);
+});

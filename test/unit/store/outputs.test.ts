@@ -41,7 +41,7 @@ it('forgetting takes away the kinds it is told to, and what is kept on the other
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
   await saveOutput(table, service, endpoints('10'));
   await saveOutput(table, service, slice);
-  await saveOutput(table, service, endpoints('10'), 'observed');
+  await saveOutput(table, service, endpoints('10'), { source: 'observed' });
   await forgetOutputs(table, service, ['EndpointSlice']);
   expect((await readOutputs(table, service)).map((o) => o.kind)).toEqual(['Endpoints']);
   await forgetOutputs(table, service, ['Endpoints', 'EndpointSlice']);
