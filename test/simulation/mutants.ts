@@ -379,7 +379,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'records that leave the work item are written nowhere',
-    seeds: [202, 52, 106],
+    seeds: [304, 552, 630],
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#HISTORY#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
