@@ -7,7 +7,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
-import { labelServiceName } from '#shared/kube/names.ts';
+import { labelServiceName, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
 import { addressesServed, handOver, isBuiltInSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
@@ -22,7 +22,7 @@ import { classifyFailure } from './cluster-failures.ts';
 import { type Inputs, isOursByOptIn } from './load.ts';
 import { verifiedPods } from './mass-removal-guard.ts';
 import { mayBeOutdated, type Run } from './run.ts';
-import { runSlices } from './slices-part.ts';
+import { readCurrent, runSlices } from './slices-part.ts';
 
 /** In a shadow cluster: is there anything to write for the Service? `written`: what sync has saved of it. */
 export function concernsOptIn(
@@ -42,6 +42,8 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     return runSlices(run);
   }
   if (writer.by === 'held') {
+    // The run counts as one that has read them: the next writer goes by what is saved.
+    if (mayBeOutdated(run, 'slices')) await readCurrent({ ...run, managedBy: optInManagedBy });
     run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;

@@ -196,7 +196,8 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   observeChange(run, 'delete');
 }
 
-async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
+/** The slices of the run's manager as the API server holds them, which are saved then. */
+export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
     labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: run.managedBy },
   });

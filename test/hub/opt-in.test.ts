@@ -420,6 +420,18 @@ describe('a service that opts in no more', () => {
     },
   );
 
+  it('a slice of ours that is found while the annotation is wrong goes with the annotation', async () => {
+    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], beside);
+    await pass(8);
+    // As after etcd was restored from a backup of a time when the service had opted in.
+    world.store.apply(aSlice('svc-ours', optInManagedBy, four));
+    await pass(60);
+    expect(ours(world)).toHaveLength(1);
+    world.store.apply(annotated(undefined));
+    await pass(60);
+    expect(ours(world)).toEqual([]);
+  });
+
   it('a service is forgotten with its slices when it is deleted', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
