@@ -44,8 +44,10 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (isNew && !(await saveFace(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
     throw new Postponed('another run has saved what the cluster exports', 1);
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
+  // Read after the face is saved: an export that came meanwhile has seen the former one.
+  const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
-  const others = [...entries.faces.keys()].filter((cluster) => cluster !== meta.id);
+  const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
   if (isNew || entries.owed.has(owes)) {
     await wakeClusters(run, { clusters: others, service: exportWork(name) });
     if (face === undefined) await wakeBeyondLimit(run);
@@ -53,11 +55,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   }
   if (!serviceExport || !validity) return ok;
   try {
-    await sayConditions(
-      run,
-      { validity, problems: askedLocality(serviceExport.metadata.annotations).problems },
-      isNew ? await readSetEntries(deps.table, key) : entries,
-    );
+    await sayConditions(run, { validity, problems: askedLocality(serviceExport.metadata.annotations).problems }, now);
   } catch (error) {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;

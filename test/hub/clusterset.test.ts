@@ -255,6 +255,29 @@ describe('a run of an export that ends amid its work', () => {
   });
 });
 
+it('an export that is made while a run changes another one of the name hears of the conflict between them', async () => {
+  const world = await SetWorld.start({
+    a: importer,
+    b: exporter('10.2.0'),
+    c: { ...open, exports: { namespaces: 'all' }, given: [namespace, service()] },
+  });
+  await world.pass(70);
+  const { put } = world.table;
+  const standing: typeof put = async (item, ...more) => {
+    if (!item.sk.endsWith('#E#b')) return put(item, ...more);
+    Object.assign(world.table, { put });
+    world.of('c').store.apply(anExport('2026-02-02T00:00:00Z'));
+    await world.pass(20);
+    expect(conditions(world, 'c')).toMatchObject({ Conflict: 'False NoConflicts' });
+    return put(item, ...more);
+  };
+  Object.assign(world.table, { put: standing });
+  world.of('b').store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }));
+  await world.pass(120);
+  expect(world.table.put).toBe(put);
+  expect(conditions(world, 'c')).toMatchObject({ Conflict: 'True PortConflict' });
+});
+
 it('a run of an export that stood still while the export was taken back leaves nothing of it in the set', async () => {
   const world = await SetWorld.start({
     a: importer,
