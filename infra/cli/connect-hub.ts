@@ -13,6 +13,7 @@ import { listClusters } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
+import { isAlive, type RunningProcess, thisProcess } from './running-process.ts';
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -27,6 +28,9 @@ export interface LocalAddresses {
   readonly consoleUrl: string;
 }
 
+/** With the process that has left it: what a run that was killed has left counts for nothing, whichever process has its number now. */
+type Published = LocalAddresses & Pick<RunningProcess, 'began'>;
+
 const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo().uid}`);
 
 /** Where the run of this process leaves its addresses; several may run side by side. */
@@ -36,7 +40,8 @@ export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.
 export async function publishLocalAddresses(addresses: LocalAddresses): Promise<void> {
   await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
   checkOurs(runsFolder());
-  await writeFile(localHubFile(process.pid), JSON.stringify(addresses), { mode: 0o600 });
+  const published: Published = { ...addresses, began: thisProcess().began };
+  await writeFile(localHubFile(process.pid), JSON.stringify(published), { mode: 0o600 });
 }
 
 /** The temporary directory is everybody's: another user who makes the folder first could send our commands to a table of his own. */
@@ -100,31 +105,32 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
 
 /** The one local run there is, or the one that HUB names by its process id. */
 export function localAddresses(chosen: string | undefined): LocalAddresses {
-  const runs = localRuns();
-  const wanted = chosen === undefined ? runs : runs.filter((pid) => String(pid) === chosen);
-  const [pid] = wanted;
-  if (pid === undefined) {
+  const wanted = localRuns().filter(({ pid }) => chosen === undefined || String(pid) === chosen);
+  const [run] = wanted;
+  if (run === undefined) {
     const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has process id ${chosen}`;
     throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
   }
-  if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.join(' or HUB=')}`);
-  return JSON.parse(readFileSync(localHubFile(pid), 'utf8')) as LocalAddresses;
+  if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.map(({ pid }) => pid).join(' or HUB=')}`);
+  return run.published;
 }
 
-function localRuns(): number[] {
+function localRuns(): readonly { readonly pid: number; readonly published: Published }[] {
   if (!existsSync(runsFolder())) return [];
   checkOurs(runsFolder());
-  return readdirSync(runsFolder())
-    .map((file) => Number.parseInt(file, 10))
-    .filter(isRunning);
+  return readdirSync(runsFolder()).flatMap((file) => {
+    const pid = Number.parseInt(file, 10);
+    const published = publishedBy(pid);
+    return published && isAlive({ pid, began: published.began }) ? [{ pid, published }] : [];
+  });
 }
 
-function isRunning(pid: number): boolean {
+/** Undefined: the run has ended since, or is about to write it. */
+function publishedBy(pid: number): Published | undefined {
   try {
-    process.kill(pid, 0);
-    return true;
+    return JSON.parse(readFileSync(localHubFile(pid), 'utf8')) as Published;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -34,6 +34,12 @@ it('what a run leaves there is found again', async () => {
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
 });
 
+it.runIf(process.platform === 'linux')('what a killed run has left counts for nothing when another process has its number', async () => {
+  await publishLocalAddresses(addresses);
+  await writeFile(localHubFile(process.pid), JSON.stringify({ ...addresses, began: '1' }));
+  expect(connect).toThrow(/no local run has process id/);
+});
+
 it('a folder that others may write to is believed by no command and used by no run', async () => {
   await mkdir(folder, { mode: 0o700 });
   await writeFile(localHubFile(process.pid), JSON.stringify(addresses));
