@@ -7,7 +7,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors } from './history.ts';
-import { cluster, isLiedTo, modeOf, type Profile } from './profile.ts';
+import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
 
@@ -45,7 +45,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
       const still = await snapshotErrors(world);
       if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
     }
-    if (mayHaveMissedAList(world) && differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn).length > 0) {
+    if ((await mayHaveMissedAList(world)) && differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn).length > 0) {
       healedByList = true;
       world.relist();
       await settle(world, 'the next list');
@@ -119,12 +119,17 @@ const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.
  * Somebody deletes an output that a run has made and not yet saved, and no watch sees it: a list that passes before the save does not know that the
  * output should be there, so only the next one misses it. And a lie about a pod that is there may come later than a list that says how it is.
  */
-const mayHaveMissedAList = ({ profile }: World): boolean =>
-  (profile.foreignEdits > 0 && profile.relayKills > 0) || profile.lies === 'ending' || mayHaveForgottenAService(profile);
+const mayHaveMissedAList = async (world: World): Promise<boolean> =>
+  (world.profile.foreignEdits > 0 && world.profile.relayKills > 0) || world.profile.lies === 'ending' || (await hasForgottenAService(world));
 
-/** It was deleted in shadow mode, where neither we nor others write, and the record of that went before the switch to active. */
-const mayHaveForgottenAService = ({ awayMode, awayMs, modeSwitches, isBeside, limits }: Profile): boolean =>
-  modeSwitches > 0 && awayMode === 'shadow' && !isBeside && limits.ingest.tombstoneMs < awayMs;
+/** It was deleted in shadow mode, where neither we nor others write, and the switch to active wakes the Services that the hub has a record of. */
+async function hasForgottenAService({ profile, store, table }: World): Promise<boolean> {
+  if (profile.modeSwitches === 0 || profile.awayMode !== 'shadow' || profile.isBeside) return false;
+  const known = new Set((await table.items()).filter(({ pk }) => pk.includes('#SVC#')).map(({ pk, sk }) => `${pk.split('#')[2]}/${sk}`));
+  const isForgotten = ({ namespace = '', name }: { readonly namespace?: string; readonly name: string }): boolean =>
+    !known.has(`${namespace}/${name}`) && !store.find('Service', namespace, name);
+  return store.list('Endpoints').some(({ metadata }) => isForgotten(metadata));
+}
 
 /** Where the snapshot is not what the cluster holds. */
 async function snapshotErrors(world: World): Promise<readonly string[]> {
