@@ -7,7 +7,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
-import { labelServiceName, optInManagedBy } from '#shared/kube/names.ts';
+import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
 import { addressesServed, handOver, isBuiltInSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
@@ -43,7 +43,7 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   }
   if (writer.by === 'held') {
     // The run counts as one that has read them: the next writer goes by what is saved.
-    if (mayBeOutdated(run, 'slices')) await readCurrent({ ...run, managedBy: optInManagedBy });
+    if (mayBeOutdated(run, 'slices')) for (const managedBy of managersOf(run)) await readCurrent({ ...run, managedBy });
     run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;
@@ -53,6 +53,10 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   if (written.kind !== 'ok' || !mayHaveFormerWriter(run, writer)) return written;
   return handOverSlices(run, writer);
 }
+
+/** Whose slices the next run goes by as they are saved. In shadow mode ingest saves those of the built-in writer. */
+const managersOf = ({ meta }: Run): readonly string[] =>
+  meta.mode === 'active' && meta.settings.slices ? [optInManagedBy, slicesManagedBy] : [optInManagedBy];
 
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, writer: Writer): boolean {

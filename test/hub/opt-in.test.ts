@@ -432,6 +432,20 @@ describe('a service that opts in no more', () => {
     expect(ours(world)).toEqual([]);
   });
 
+  it('where the hub is both writers, what it finds of both while the annotation is wrong is handed over when the annotation is put right', async () => {
+    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], { mode: 'active', optIn: 'active' });
+    await pass(8);
+    // As after etcd was restored from a backup of a time amid the hand-over; two of the pods have gone since.
+    world.store.apply(aSlice('svc-former', slicesManagedBy, four));
+    world.store.apply(aSlice('svc-ours', optInManagedBy, four));
+    await pass(60);
+    expect(slices(world)).toHaveLength(2);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    expect(by(world, slicesManagedBy)).toEqual([]);
+    expect(served(slices(world))).toEqual(four.slice(0, 2));
+  });
+
   it('a service is forgotten with its slices when it is deleted', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
