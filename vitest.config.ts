@@ -9,7 +9,6 @@ process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 const long = [
   'simulation/simulation',
   'unit/local/start',
-  'relay/large-objects',
   'unit/cli/cluster',
   'conformance/conformance',
   'conformance/opt-in',
@@ -38,6 +37,7 @@ export default defineConfig({
       'test/contract-java/**',
       'test/package/**',
       'test/simulation/mutants.test.ts',
+      'test/relay/large-objects.test.ts',
     ],
     maxConcurrency: 12,
     testTimeout: 20_000,
