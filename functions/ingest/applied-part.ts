@@ -18,5 +18,5 @@ export async function markApplied(context: MessageContext, part: InputListPart |
   if ((await readFence(store.table, store.cluster, part.kind)) !== version) return;
   const expiresAtSeconds = Math.floor(deps.now() / 1000) + limitsOf(deps).ingest.listTtlSeconds;
   const isComplete = await markPartApplied(store, part, expiresAtSeconds);
-  if (isComplete) await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind);
+  if (isComplete) await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind, version);
 }

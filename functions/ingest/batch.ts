@@ -5,7 +5,7 @@
  * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
  * 3. raise the generations of the services that are concerned by what this worker knows, and send their wake-ups
  * 4. the same for those that are concerned besides, by selectors read after the writes (a call beside 3); and for all where pods were logged again
- * 5. clear what was pending, then mark list parts as applied
+ * 5. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service that 3 and 4 passed over
  *
  * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
  * it twice is harmless.
@@ -26,6 +26,7 @@ import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch-context.ts';
 import { concernedByBatch } from './clusterset-wakes.ts';
 import { wakeConcerned, wakeKnown } from './concerned-services.ts';
+import { areWakeUpsHeld, wakeAfterFirstLists } from './held-wake-ups.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import { type ObjectsAhead, readAhead } from './objects-ahead.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './put-off.ts';
@@ -65,6 +66,7 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
   try {
     await notifyServices(batch);
     for (const mark of marks) await mark();
+    await wakeAfterFirstLists(deps, batch, deadline - limitsOf(deps).sync.reserveMs);
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster: id, error: String(error) });
     return records.map((r) => r.messageId);
@@ -129,11 +131,12 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   await raiseSetVersions(batch);
   await effects.podLog.writeEntries();
   const { syncs } = deps.queues(cluster.id, cluster.queues);
+  const areHeld = await areWakeUpsHeld(batch);
   // Beside the reads that follow an entry: warm workers know the services that these mostly show.
-  wakeKnown(batch);
+  if (!areHeld) wakeKnown(batch);
   const early = effects.takeWakeUps();
   const [sentEarly, logged] = await Promise.all([addWork(deps, syncs, cluster.id, early), effects.podLog.confirmEntries()]);
-  await wakeConcerned(batch, logged);
+  if (!areHeld) await wakeConcerned(batch, logged);
   const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
   const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
   deps.metrics.put('WakeUps', sent, { cluster: cluster.id });

@@ -2,7 +2,7 @@
  * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
  * and periodic inventory are one thing, and the entries are the repair.
  */
-import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isStrict } from '#shared/clusters/mode.ts';
 import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -21,17 +21,19 @@ import type { VersionedEntry } from './object-plan.ts';
 
 /** Undefined: the part is not applied whole, and is not to be marked as applied. */
 export async function applyInputPart(context: MessageContext, part: InputListPart): Promise<MarkApplied | undefined> {
-  const { store, effects, incarnation } = context;
+  const { store, cluster, effects, incarnation } = context;
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(store.table, store.cluster, part.kind, version);
+  const isFirst = incarnation === cluster.incarnation && (await beginFirstList(store.table, cluster, part.kind, version));
   const stored = await readRange(context, part);
-  const page = planPage(stored, entriesOf(part, incarnation, version), version);
+  const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
   if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.podLog.recordAll(namespace);
 
   await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
   if (await awaitsOwnList(context, part, page)) return undefined;
   await concurrently(16, page.tombstone, (record) => {
-    const deletion = { namespace: record.namespace, name: record.name, version, projection: undefined, asOf: version, listed: true };
+    const { namespace, name } = record;
+    const deletion = { namespace, name, version, projection: undefined, asOf: version, listed: true, ofFirstList: isFirst };
     return applyObject(context, part.kind, deletion, { record });
   });
   for (const record of page.pending) {
@@ -42,7 +44,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   return () => markApplied(context, part, version);
 }
 
-const entriesOf = (part: InputListPart, incarnation: number, asOf: Version): readonly VersionedEntry[] =>
+const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: { asOf: Version; isFirst: boolean }): readonly VersionedEntry[] =>
   part.entries.map(({ namespace, name, resourceVersion, projection }) => ({
     namespace,
     name,
@@ -50,6 +52,7 @@ const entriesOf = (part: InputListPart, incarnation: number, asOf: Version): rea
     projection,
     asOf,
     listed: true,
+    ofFirstList: isFirst,
   }));
 
 /** The records of the part's key range, by "namespace/name". */
@@ -89,8 +92,8 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
 }
 
 async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
-  // The switch back to active wakes every Service record: Services that were deleted while nothing is written still need theirs.
-  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || !hasRuns(cluster))) return;
+  // What wakes every Service record is still to come: Services that were deleted meanwhile need theirs.
+  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.holdsWakeUps || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, (r) => purgeTombstone(store, kind, r));

@@ -19,6 +19,8 @@ export interface VersionedEntry {
   readonly observedAtMs?: number | undefined;
   /** The entry comes from a list: as of `asOf` the object is in this state, whatever else was stored of it. */
   readonly listed?: boolean;
+  /** Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList). */
+  readonly ofFirstList?: boolean;
 }
 
 export type ObjectPlan =
@@ -46,8 +48,8 @@ export function planObject(kind: InputKind, before: ObjectRecord | undefined, en
     kind: 'write',
     version,
     // A live message comes again until its services are notified. A part of a list does not, once it is marked applied: so its record has to say that
-    // services are pending, even where they are no others than the present labels select ([]).
-    unnotifiedLabels: unnotified?.length === 0 && !entry.listed ? undefined : unnotified,
+    // services are pending, even where they are no others than the present labels select ([]), unless all are woken once the list is applied.
+    unnotifiedLabels: unnotified?.length === 0 && (!entry.listed || entry.ofFirstList) ? undefined : unnotified,
     isPending,
     podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
     isZoneKept: kind === 'Node' && before?.unnotifiedLabels === undefined && zoneIn(before) === zoneIn({ ...before, ...entry }),

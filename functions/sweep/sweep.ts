@@ -6,8 +6,9 @@
  * clusters do not answer; the next run does the steps that a run had no time for.
  */
 
+import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
-import { wakingPlace } from '#shared/clusters/mode-switch.ts';
+import { oweHeldWakeUps, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Place } from '#shared/store/service-walk.ts';
@@ -79,7 +80,10 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
     });
     await wakeOverdue(deps, record, overdue);
   });
-  const clusters = reports.map((report) => report.record);
+  const clusters = await oweHeld(
+    run,
+    reports.map((report) => report.record),
+  );
   await finishSwitches(
     run,
     clusters.filter(({ modeSwitch, mode }) => modeSwitch.owesWaking && mode !== 'paused'),
@@ -87,6 +91,19 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
   if (deps.clusterMetrics === 'few') return;
   const active = clusters.filter(writesAnything);
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
+}
+
+/** The worker that applied the last of the first lists wakes every service, unless it died or had no time. */
+async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
+  const { deps } = run;
+  const owing = new Map<string, ClusterRecord>();
+  const held = clusters.filter((c) => c.lists.holdsWakeUps && hasSynced(c) && hasRuns(c));
+  await run.each('oweHeldWakeUps', held, async (cluster) => {
+    if (!(await oweHeldWakeUps(deps.table, cluster))) return;
+    const now = await readCluster(deps.table, cluster.id);
+    if (now) owing.set(cluster.id, now);
+  });
+  return clusters.map((c) => owing.get(c.id) ?? c);
 }
 
 /** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */

@@ -59,7 +59,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
     return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
-  if (meta.modeSwitch.owesWaking)
+  if (meta.modeSwitch.owesWaking || meta.lists.holdsWakeUps)
     return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
   if (owed.services > 0) {
     const more = owed.services === maxOverdueRuns ? ' or more' : '';

@@ -4,7 +4,8 @@
  */
 import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Condition, Item, Table } from '#shared/store/table.ts';
+import type { Version } from '#shared/store/version.ts';
 import { isStrict, type Switches } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
 
@@ -13,14 +14,25 @@ export interface ListsState {
   readonly firstListOf: { readonly [K in CoreKind]: number } & { readonly [K in ClustersetKind]?: number };
   /** Kinds of which sweep has to make a list. */
   readonly ownListsWanted: readonly InputKind[];
+  /** Ingest has sent no wake-ups for what it wrote, because no run could begin: every service is woken once the first lists are complete. */
+  readonly holdsWakeUps: boolean;
+  /** By kind: the newest list of which records were written that say nothing of services to be notified. */
+  readonly begun: { readonly [K in CoreKind]?: Version };
 }
 
 const firstListAttribute = (kind: Kind): string => `synced_${kind}`;
 const ownListAttribute = (kind: InputKind): string => `confirm_${kind}`;
+const begunAttribute = (kind: Kind): string => `begun_${kind}`;
+/** 1 while wake-ups are held. */
+export const heldAttribute = 'heldWakeUps';
 
 export const decodeLists = (item: Item): ListsState => ({
   firstListOf: Object.fromEntries(allKinds.map((kind) => [kind, item[firstListAttribute(kind)] ?? 0])) as ListsState['firstListOf'],
   ownListsWanted: [...inputKinds, ...clustersetKinds].filter((kind) => item[ownListAttribute(kind)] === 1),
+  holdsWakeUps: item[heldAttribute] === 1,
+  begun: Object.fromEntries(
+    kinds.flatMap((kind) => (item[begunAttribute(kind)] === undefined ? [] : [[kind, item[begunAttribute(kind)] as Version]])),
+  ),
 });
 
 interface Lists {
@@ -43,9 +55,48 @@ export const firstListsSeconds = (rounds: number): number => Math.min(2 ** round
 
 export const longestFirstListsSeconds = 30;
 
-/** The kind's first list of this incarnation is applied whole, unless the next incarnation has begun. */
-export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind): Promise<void> {
-  await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, isIncarnation(incarnation));
+/**
+ * The kind's first list of this incarnation is applied whole, unless the next incarnation has begun; or a newer list of the kind (beginFirstList),
+ * which then is the first one.
+ */
+export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind, version: Version): Promise<void> {
+  const isNewest: Condition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
+  await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, { all: [isIncarnation(incarnation), isNewest] });
+}
+
+const isMissing = (kind: Kind, incarnation: number): Condition => ({
+  any: [{ absent: firstListAttribute(kind) }, { attribute: firstListAttribute(kind), is: '<', value: incarnation }],
+});
+
+type Incarnation = ClusterIncarnation & Lists;
+
+/**
+ * Before a part of a first list is written. True: its records need not say that services are to be notified. For the kind is missing until this list
+ * is applied whole, or a newer one that says the same of each object; and then every service is woken.
+ */
+export async function beginFirstList(table: Table, { id, incarnation, lists }: Incarnation, kind: Kind, version: Version): Promise<boolean> {
+  if (!isCoreKind(kind) || lists.firstListOf[kind] === incarnation) return false;
+  if (lists.holdsWakeUps && lists.begun[kind] === version) return true;
+  const attribute = begunAttribute(kind);
+  const isNewest: Condition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
+  const change = { set: { [heldAttribute]: 1, [attribute]: version } };
+  return (await table.update(metaKey(id), change, { all: [isIncarnation(incarnation), isMissing(kind, incarnation), isNewest] })) !== undefined;
+}
+
+const isCoreKind = (kind: Kind): kind is CoreKind => (kinds as readonly Kind[]).includes(kind);
+
+/**
+ * May the wake-ups for what was written before the record was read be left out? True while a first list is missing: no run can begin before it is
+ * applied, and then every service is woken.
+ */
+export async function holdWakeUps(table: Table, { id, incarnation, lists }: Incarnation): Promise<boolean> {
+  const [kind] = missingFirstLists({ incarnation, lists });
+  if (kind === undefined) return false;
+  if (lists.holdsWakeUps) return true;
+  return (
+    (await table.update(metaKey(id), { set: { [heldAttribute]: 1 } }, { all: [isIncarnation(incarnation), isMissing(kind, incarnation)] })) !==
+    undefined
+  );
 }
 
 /** A list that takes much away waits for a list of our own. False: it is requested already. */

@@ -8,7 +8,7 @@ import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
 import { clustersetWakeUps } from './clusterset-wake-ups.ts';
-import { wakeNow } from './rules/message.ts';
+import { wakeNow, wakeSaved } from './rules/message.ts';
 
 export interface AddAllDeps {
   readonly table: Table;
@@ -29,22 +29,23 @@ export interface Added {
 /** One step. Deleted services too: one that was deleted while nothing was written left its Endpoints behind. */
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
-  const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
+  const wake = meta.modeSwitch.wakesLive ? wakeNow : wakeSaved;
+  const wakeUps = services.map(({ namespace, name }) => wake(namespace, name));
   const ofSet = place ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);
   return { services: wakeUps.length, place: isRecorded ? place : undefined };
 }
 
-/** All steps that are left. */
-export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep): Promise<number> {
+/** All steps that are left, or those that begin before `untilMs`: sweep takes the others. */
+export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
   let total = 0;
   let place = wakingPlace<Place>(meta.modeSwitch);
   do {
     const added = await addStep(deps, meta, place, step);
     total += added.services;
     place = added.place;
-  } while (place);
-  deps.log.info('every service woken', { cluster: meta.id, services: total, mode: meta.mode });
+  } while (place && deps.now() < untilMs);
+  if (!place) deps.log.info('every service woken', { cluster: meta.id, services: total, mode: meta.mode });
   return total;
 }

@@ -1,5 +1,6 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { heldAttribute } from '#shared/clusters/first-lists.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
@@ -90,6 +91,25 @@ export const mutants: readonly Mutant[] = [
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
+  },
+  {
+    name: 'the wake-ups that were held during first lists are never sent',
+    seeds: [15, 8, 5],
+    table: (table) => ({
+      ...table,
+      update: async (key, change, condition) => (change.remove?.includes(heldAttribute) ? undefined : table.update(key, change, condition)),
+    }),
+  },
+  {
+    name: 'wake-ups are held by a record that was read before the objects were written',
+    seeds: [244, 285, 185],
+    profile: { ...crashing, crashes: 0, stalls: 0.3, fateAt: ['put'] },
+    table: (table, actor) => {
+      if (!is('ingest', actor)) return table;
+      let former: Promise<Item | undefined> | undefined;
+      const isMeta = ({ pk, sk }: Key): boolean => pk.startsWith('CLUSTER#') && sk === 'META';
+      return { ...table, get: (key) => (isMeta(key) ? (former ??= table.get(key)) : table.get(key)) };
+    },
   },
   {
     name: 'a retry is recorded before it is sent',

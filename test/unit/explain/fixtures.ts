@@ -12,7 +12,12 @@ export const now = Date.parse('2026-03-01T10:00:00Z');
 export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
   const known = decodeCluster('a', { pk: '', sk: '', mode: 'active', inc: 1 });
   const firstListOf = { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 };
-  return { ...known, lists: { firstListOf, ownListsWanted: [] }, relay: { ...known.relay, heartbeatAtMs: now - 2_000 }, ...more };
+  return {
+    ...known,
+    lists: { firstListOf, ownListsWanted: [], holdsWakeUps: false, begun: {} },
+    relay: { ...known.relay, heartbeatAtMs: now - 2_000 },
+    ...more,
+  };
 }
 
 /** Service ns/foo with selector app=a, one ready pod, nothing saved. */

@@ -3,19 +3,22 @@ import { ingestBatch } from '#functions/ingest/batch.ts';
 import type { IngestDeps } from '#functions/ingest/ingest-deps.ts';
 import type { EventsRecord } from '#functions/ingest/put-off.ts';
 import { freshCaches } from '#functions/ingest/warm-caches.ts';
+import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
+import { versionOf } from '#shared/store/version.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 export const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 
-export async function ingestHub() {
+/** `firstLists`: whether those of the cluster are complete already. */
+export async function ingestHub({ firstLists = 'complete' }: { readonly firstLists?: 'complete' | 'missing' } = {}) {
   const clock = { now: 1_000_000 };
   const table = memoryTable();
   const queues = memoryClusterQueues(() => clock.now);
@@ -29,6 +32,7 @@ export async function ingestHub() {
     caches: freshCaches(),
   };
   await registerCluster(table, { id: 'c', mode: 'active' });
+  if (firstLists === 'complete') for (const kind of kinds) await markFirstListApplied(table, { id: 'c', incarnation: 1 }, kind, versionOf(1, '1'));
   const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', base: '1' };
   let lists = 0;
   let ids = 0;

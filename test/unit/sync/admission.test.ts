@@ -57,7 +57,7 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
   return {
     ...known,
     writerConflict: conflict,
-    lists: { firstListOf: applied, ownListsWanted: [] },
+    lists: { firstListOf: applied, ownListsWanted: [], holdsWakeUps: false, begun: {} },
     unverified: lists === 'unbound session' ? { state: 'unbound', session: 's', uid: 'u', sinceMs: 1 } : undefined,
     circuit: circuit === 'open' ? { ...open, untilMs: nowMs + 1 } : circuit === 'due' ? { ...open, untilMs: nowMs } : undefined,
     recoveredAtMs: circuit === 'just recovered' ? nowMs - 1 : 0,

@@ -1,0 +1,152 @@
+import { expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/batch.ts';
+import { sweep } from '#functions/sweep/sweep.ts';
+import { beginFirstList, holdWakeUps, markFirstListApplied, missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { oweHeldWakeUps, switchMode } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { readObjects } from '#shared/store/objects.ts';
+import type { Item } from '#shared/store/table.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { pod, service } from '../kube/objects.ts';
+import { entry, type IngestHub, ingestHub } from './hub.ts';
+
+const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });
+const readMeta = async ({ table }: IngestHub): Promise<ClusterRecord> => (await readCluster(table, 'c')) as ClusterRecord;
+const begin = (): Promise<IngestHub> => ingestHub({ firstLists: 'missing' });
+const services = (hub: IngestHub) => hub.list('Service', 10, entry('Service', 5, named('a')), entry('Service', 6, named('b')));
+const onePod = (hub: IngestHub) => hub.list('Pod', 11, entry('Pod', 7, pod('p')));
+const others = (hub: IngestHub) => kinds.filter((kind) => kind !== 'Service' && kind !== 'Pod').map((kind) => hub.list(kind, 12));
+
+it('no wake-up is sent while a first list is missing, and the batch that applies the last one wakes every service once', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub));
+  await hub.ingest(hub.live('Pod', 9, entry('Pod', 9, pod('early'))), ...others(hub));
+  expect(hub.woken()).toEqual([]);
+  expect((await readMeta(hub)).lists.holdsWakeUps).toBe(true);
+
+  await hub.ingest(onePod(hub));
+  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ]);
+  expect(await readMeta(hub)).toMatchObject({ lists: { holdsWakeUps: false }, modeSwitch: { owesWaking: false } });
+
+  await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('late'))));
+  expect(hub.woken()).toHaveLength(2);
+});
+
+it('an object of a first list is written once: its record does not say that services are to be notified', async () => {
+  const writes: string[] = [];
+  const hub = await begin();
+  await hub.ingest(services(hub));
+  const count = (item: Pick<Item, 'pk'>): void => void (item.pk.includes('#POD#') && writes.push(item.pk));
+  const table = {
+    ...hub.table,
+    put: (item: Item, condition?: Parameters<typeof hub.table.put>[1]) => (count(item), hub.table.put(item, condition)),
+    update: (...args: Parameters<typeof hub.table.update>) => (count(args[0]), hub.table.update(...args)),
+  };
+  const ingest = (list: object): Promise<unknown> => ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(list) }]);
+  await ingest(onePod(hub));
+  expect(await readObjects(hub.store, 'Pod', 'ns')).toMatchObject([{ name: 'p', unnotifiedLabels: undefined }]);
+  expect(writes).toHaveLength(1);
+
+  await hub.ingest(...others(hub));
+  writes.length = 0;
+  await ingest(hub.list('Pod', 30, entry('Pod', 7, pod('p')), entry('Pod', 25, pod('q'))));
+  expect(writes).toHaveLength(2);
+});
+
+it('a batch whose cluster’s first lists were completed while it wrote sends its wake-ups', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub), ...others(hub));
+  const body = encodeMessage(hub.live('Pod', 13, entry('Pod', 13, pod('beside'))));
+  const table = {
+    ...hub.table,
+    async put(item: Item, condition?: Parameters<typeof hub.table.put>[1]) {
+      const isWritten = await hub.table.put(item, condition);
+      if (item.sk === 'beside') await hub.ingest(onePod(hub));
+      return isWritten;
+    },
+  };
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
+  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+    ['a', 1],
+    ['a', 2],
+    ['b', 1],
+    ['b', 2],
+  ]);
+});
+
+it('sweep wakes the services where the worker that applied the last of the first lists died', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub), ...others(hub));
+  const table = {
+    ...hub.table,
+    update: (...args: Parameters<typeof hub.table.update>) =>
+      args[1].remove?.includes('heldWakeUps') ? Promise.reject(new Error('died')) : hub.table.update(...args),
+  };
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
+  expect(hub.woken()).toEqual([]);
+  const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
+  await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
+  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+});
+
+it('a cluster that is paused when its first lists are complete is woken by the switch back', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub), ...others(hub));
+  await switchMode(hub.table, 'c', 'paused');
+  await hub.ingest(onePod(hub));
+  expect(hub.woken()).toEqual([]);
+  await switchMode(hub.table, 'c', 'active');
+  await hub.ingest(hub.list('Pod', 30, entry('Pod', 7, pod('p'))));
+  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+});
+
+it('a deleted Service keeps its tombstone until every service is woken', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub));
+  await hub.ingest(hub.live('Service', 15, entry('Service', 15, undefined, 'b')));
+  hub.clock.now += 30 * 86_400_000;
+  await hub.ingest(hub.list('Service', 20, entry('Service', 5, named('a'))));
+  await hub.ingest(onePod(hub), ...others(hub));
+  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+});
+
+it('a first list does not count as complete while a newer one of its kind has begun', async () => {
+  const hub = await begin();
+  const meta = await readMeta(hub);
+  expect(await beginFirstList(hub.table, meta, 'Pod', versionOf(1, '20'))).toBe(true);
+  expect(await beginFirstList(hub.table, meta, 'Pod', versionOf(1, '10'))).toBe(false);
+  await markFirstListApplied(hub.table, meta, 'Pod', versionOf(1, '10'));
+  expect(missingFirstLists(await readMeta(hub))).toContain('Pod');
+  await markFirstListApplied(hub.table, meta, 'Pod', versionOf(1, '30'));
+  expect(missingFirstLists(await readMeta(hub))).not.toContain('Pod');
+  expect(await beginFirstList(hub.table, meta, 'Pod', versionOf(1, '40'))).toBe(false);
+});
+
+it('wake-ups are held only while the list is missing, as the table says at that moment', async () => {
+  const hub = await begin();
+  const before = await readMeta(hub);
+  for (const kind of kinds) await markFirstListApplied(hub.table, before, kind, versionOf(1, '1'));
+  expect(await holdWakeUps(hub.table, before)).toBe(false);
+  expect(await holdWakeUps(hub.table, await readMeta(hub))).toBe(false);
+  await hub.table.update(metaKey('c'), { set: { inc: 2 } });
+  const next = await readMeta(hub);
+  expect(await holdWakeUps(hub.table, next)).toBe(true);
+  // The record was of a history that has ended.
+  expect(await oweHeldWakeUps(hub.table, before)).toBe(false);
+  expect((await readMeta(hub)).lists.holdsWakeUps).toBe(true);
+});
+
+it('a switch of mode that is owed a waking keeps it, with live reads', async () => {
+  const hub = await begin();
+  await switchMode(hub.table, 'c', 'shadow');
+  await holdWakeUps(hub.table, await readMeta(hub));
+  const { modeSwitch } = await readMeta(hub);
+  expect(await oweHeldWakeUps(hub.table, await readMeta(hub))).toBe(true);
+  expect((await readMeta(hub)).modeSwitch).toMatchObject({ owesWaking: true, wakesLive: true, count: modeSwitch.count + 1 });
+});
