@@ -108,7 +108,14 @@ export const mutants: readonly Mutant[] = [
       if (!is('ingest', actor)) return table;
       let former: Promise<Item | undefined> | undefined;
       const isMeta = ({ pk, sk }: Key): boolean => pk.startsWith('CLUSTER#') && sk === 'META';
-      return { ...table, get: (key) => (isMeta(key) ? (former ??= table.get(key)) : table.get(key)) };
+      return {
+        ...table,
+        get(key) {
+          if (!isMeta(key)) return table.get(key);
+          former ??= table.get(key);
+          return former;
+        },
+      };
     },
   },
   {
