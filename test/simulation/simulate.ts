@@ -1,4 +1,5 @@
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -78,8 +79,12 @@ async function listForWhoDied(world: World): Promise<boolean> {
   return true;
 }
 
-/** A list that takes much away is applied when sweep has made its own. */
-const waitsForSweep = async ({ table }: World): Promise<boolean> => ((await readCluster(table, cluster))?.lists.ownListsWanted.length ?? 0) > 0;
+/** A list that takes much away is applied when sweep has made its own. And sweep wakes the services where the worker that was to do it failed. */
+async function waitsForSweep({ table }: World): Promise<boolean> {
+  const meta = await readCluster(table, cluster);
+  if (!meta || !hasRuns(meta)) return false;
+  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.holdsWakeUps && hasSynced(meta));
+}
 
 const settleMs = 120_000;
 /** Messages of a session that sweep has to verify wait twice as long each time, the last of them for about as long as the verification took. */

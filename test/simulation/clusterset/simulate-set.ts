@@ -1,4 +1,5 @@
 /** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
+import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
@@ -89,7 +90,11 @@ async function settle(world: SetWorld, after: string): Promise<void> {
 async function owesWork({ table, present }: SetWorld): Promise<boolean> {
   const records = await Promise.all(present.map((m) => readCluster(table, m.cluster)));
   return records.some(
-    (r) => r !== undefined && (r.lists.ownListsWanted.length > 0 || r.modeSwitch.owesWaking || (hasRuns(r) && r.source !== undefined)),
+    (r) =>
+      r !== undefined &&
+      (r.lists.ownListsWanted.length > 0 ||
+        r.modeSwitch.owesWaking ||
+        (hasRuns(r) && (r.source !== undefined || (r.lists.holdsWakeUps && hasSynced(r))))),
   );
 }
 
