@@ -82,6 +82,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(run && lostOf(run).length > 0 ? ['what was saved of an output could not be read: what changed it just before may be missing'] : []),
     ...(adopted > 0 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
+  const changed = run ? changesOf(run, mostNamed) : { changes: [], more: 0 };
   return {
     atMs: beganMs,
     generation: claim.item.generation,
@@ -91,7 +92,8 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(result.heldBack !== undefined && { heldBack: result.heldBack }),
     notes: result.notes ?? [],
     ...(gaps.length > 0 && { gap: gaps.join('; ') }),
-    ...(run ? changesOf(run, mostNamed) : { changes: [], more: 0 }),
+    ...(result.isUnsaved && changed.changes.length + changed.more > 0 && { isUnsaved: true }),
+    ...changed,
     ...{ times: 1, untilMs: beganMs },
   };
 }

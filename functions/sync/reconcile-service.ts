@@ -198,6 +198,7 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const carriedOver = saved && { saved, hints: next.hints, counts: next.counts };
   const isAmended = !as || inForce(as).length > 0;
   const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
-  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes };
+  const isUnsaved = server.needsLeaseCheck && as === undefined;
+  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind, isAmended };
 }

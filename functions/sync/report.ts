@@ -20,6 +20,8 @@ export interface RunResult extends FinishedRun {
   /** For the history: what the outcomes do not say, and why the run was not admitted. */
   readonly notes?: readonly string[];
   readonly heldBack?: string | undefined;
+  /** For the history: the table holds newer outputs than the run was to save. */
+  readonly isUnsaved?: boolean;
   /** If all of it went well: for the next run under the same lease. */
   readonly carriedOver?: CarriedOver | undefined;
 }

@@ -49,6 +49,8 @@ export interface HistoryRecord {
   readonly notes: readonly string[];
   /** Why what was there before the run is not known from the records before this one. */
   readonly gap?: string | undefined;
+  /** The table refused what the run was to save, as it held something newer: the records after this one do not go on from its changes. */
+  readonly isUnsaved?: boolean;
   readonly changes: readonly PodChange[];
   /** Changed pods that are not named. */
   readonly more: number;

@@ -95,11 +95,14 @@ function moveText(moves: readonly Move[], isRepair: boolean): string {
 
 export const placeText = (where: string): string => (where === inEndpoints ? where : `${where} slices`);
 
-const remarks = ({ more, notes, gap }: HistoryRecord): readonly string[] => [
+const remarks = ({ more, notes, gap, isUnsaved }: HistoryRecord): readonly string[] => [
   ...(more > 0 ? [`and ${more.toLocaleString('en')} more ${more === 1 ? 'pod' : 'pods'}, which this record does not name`] : []),
   ...notes,
   ...(gap === undefined ? [] : [gap]),
+  ...(isUnsaved ? [unsavedText] : []),
 ];
+
+export const unsavedText = 'the hub held newer versions of the outputs and did not save these: later records may leave out what this run changed';
 
 /** "2026-03-01T10:00:00.123Z". */
 export const timeText = (ms: number): string => new Date(ms).toISOString();

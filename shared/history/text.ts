@@ -21,6 +21,7 @@ interface RecordText {
   readonly h?: string;
   readonly k?: readonly string[];
   readonly y?: string;
+  readonly x?: 1;
   readonly c?: readonly ChangeText[];
   readonly m?: number;
   readonly n?: number;
@@ -56,6 +57,7 @@ function encode(r: HistoryRecord): RecordText {
     ...(r.heldBack !== undefined && { h: r.heldBack }),
     ...(r.notes.length > 0 && { k: r.notes }),
     ...(r.gap !== undefined && { y: r.gap }),
+    ...(r.isUnsaved && { x: 1 as const }),
     ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
     ...(r.more > 0 && { m: r.more }),
     ...(r.times > 1 && { n: r.times, u: r.untilMs - r.atMs }),
@@ -88,6 +90,7 @@ function decode(r: RecordText): HistoryRecord {
     ...(r.h !== undefined && { heldBack: r.h }),
     notes: r.k ?? [],
     ...(r.y !== undefined && { gap: r.y }),
+    ...(r.x === 1 && { isUnsaved: true }),
     changes: (r.c ?? []).map(decodeChange),
     more: r.m ?? 0,
     times: r.n ?? 1,

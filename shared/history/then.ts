@@ -1,7 +1,7 @@
 /** How the addresses were at a time: those of now, with what the records since have changed taken back. */
 import { type Addresses, keyOf, type Listed } from './addresses.ts';
 import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
-import { kindOf, placeText, spanText, timeText } from './sentences.ts';
+import { kindOf, placeText, spanText, timeText, unsavedText } from './sentences.ts';
 
 /** An address in all the places in which it was the same. */
 export interface AddressThen extends Pick<Listed, 'address' | 'pod' | 'state'> {
@@ -44,7 +44,13 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
     to === undefined && !states.has(keyOf({ where, address, pod })) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
   );
   const listed: readonly AddressThen[] = together(addresses);
-  return { atMs, summary: summaryOf(listed, earlier, later, atMs), addresses: listed, gone: together(gone), caveats: caveatsOf(later) };
+  return {
+    atMs,
+    summary: summaryOf(listed, earlier, later, atMs),
+    addresses: listed,
+    gone: together(gone),
+    caveats: [...unsavedIn(earlier), ...caveatsOf(later)],
+  };
 }
 
 /** By place, address and pod: the states before the records `later`. */
@@ -105,6 +111,12 @@ function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryR
 }
 
 const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', found: 'found what was there' } as const;
+
+/** The addresses of then are taken from what was saved: what the last run before had changed is not among them if that was not saved. */
+function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
+  const last = earlier.findLast((r) => r.changes.length + r.more > 0);
+  return last?.isUnsaved ? [`${timeText(effectiveMs(last))}: ${unsavedText}`] : [];
+}
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
   return later.flatMap((r) => {

@@ -11,10 +11,11 @@ import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, metaKey, workKey } from '#shared/store/keys.ts';
 import { type OutputRecord, readOutputs, saveOutput } from '#shared/store/outputs.ts';
 import type { Item } from '#shared/store/table.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { historyErrors } from '#test/simulation/history.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { aPod, aService, node, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
 const chunks = historyOf(cluster, 'default', 'svc');
@@ -103,6 +104,42 @@ it('a run over outputs that a late worker has saved leaves what it changed, and 
     'what was saved of an output could not be read: what changed it just before may be missing',
   ]);
   expect(await historyErrors(world.table, world.table.dump())).toEqual([]);
+});
+
+it('a run whose outputs the table refuses, as it holds newer ones, says that later records may leave out what it changed', async () => {
+  let isRefused = false;
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+    settings: { batchPeriodSeconds: 5 },
+    async refuse(call) {
+      if (isRefused && call.startsWith('create')) throw new ClusterApiError('no such luck', { status: 422, reason: 'Invalid' });
+    },
+  });
+  await pass(20);
+  world.store.apply(aPod(2));
+  await pass(1);
+  // As etcd that was restored from a backup while the service's run was due: its versions are lower than those that are saved.
+  world.store.restore([node, aService(), ...pods(2)], 1);
+  await pass(5);
+  const unsaved = 'the hub held newer versions of the outputs and did not save these: later records may leave out what this run changed';
+  expect(await lastLines(world)).toEqual([
+    expect.stringContaining('10.1.0.1 was put back'),
+    expect.stringContaining('10.1.0.2 was put back'),
+    expect.stringContaining('10.1.0.3 came to Endpoints and IPv4 slices'),
+    unsaved,
+  ]);
+  const wroteAt = world.now - 1;
+  for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
+    for (const { metadata } of world.store.list(kind)) world.store.remove(kind, 'default', metadata.name);
+  }
+  isRefused = true;
+  const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readLive: false, observedAtMs: undefined };
+  await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeUp]);
+  await pass(1);
+  expect((await lastLines(world)).map((line) => line.slice(0, 25))).toEqual(['pod pod-0: 10.1.0.1 went ', 'pod pod-1: 10.1.0.2 went ']);
+  expect(await historyErrors(world.table, world.table.dump())).toEqual([]);
+  const then = await explainThen(world.table, key, wroteAt, world.now);
+  expect(then.caveats).toEqual([expect.stringMatching(`Z: ${unsaved}$`)]);
+  expect((await explainThen(world.table, key, world.now, world.now)).caveats).toEqual([]);
 });
 
 it('a run that found nothing to write leaves nothing', async () => {

@@ -29,9 +29,12 @@ const inOrder = (lists: readonly (readonly HistoryRecord[] | undefined)[]): read
   return [...records.values()].sort((a, b) => a.atMs - b.atMs);
 };
 
-/** After a gap, and after a record that does not name all pods, records say nothing of what they do not name. */
+/**
+ * After a gap, and after a record that does not name all pods, records say nothing of what they do not name. What a run changed that the table did not
+ * save, as after a restore, later records do not go on from (docs/decisions/0017).
+ */
 function disagreements(records: readonly HistoryRecord[], saved: ReturnType<typeof addressesOf>): readonly string[] {
-  const lastGap = records.findLastIndex((r) => r.gap !== undefined || r.more > 0);
+  const lastGap = records.findLastIndex((r) => r.gap !== undefined || r.more > 0 || r.isUnsaved);
   const changes = newestChanges(records.slice(lastGap + 1));
   const named = [...changes].flatMap(([key, { to }]) => {
     const state = saved.get(key)?.state;

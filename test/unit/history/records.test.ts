@@ -119,6 +119,7 @@ describe('records of runs', () => {
         const records = [
           ...recordsOf(states),
           record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'postponed', text } }, gap: text }),
+          record(8, { isUnsaved: true }),
           record(6, { heldBack: text, notes: [text], more: 3, times: 4, untilMs: 99 }),
           record(7, { changes: [{ pod: text, why: text, moves: [{ where: 'IPv4', address: text, from: 'a', to: undefined }], isRepair: true }] }),
         ];
