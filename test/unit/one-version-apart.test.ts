@@ -165,7 +165,7 @@ describe('an export', () => {
 describe('records', () => {
   /** What is optional in each record: an older version may not have written it yet. */
   const optional: readonly (readonly [records: RegExp, attributes: readonly string[]])[] = [
-    [/^CLUSTER#c META$/, ['modeSince', 'recoveredAt', 'differenceAt', 'heartbeatAt', 'wakeAll', 'nodes']],
+    [/^CLUSTER#c META$/, ['modeSince', 'recoveredAt', 'differenceAt', 'heartbeatAt', 'wakeAll', 'nodes', 'begun_Service', 'begun_Pod', 'begun_Node']],
     [/^c#WORK#/, ['live', 'ranAt', 'tt', 'h', 'ep_at', 'sl_at', 'ep_rg', 'sl_rg', 'ep_tries', 'sl_tries', 'ep_seq', 'sl_seq']],
     [/^c#OUT#/, ['g']],
     [/^c#(HINTS|COUNTS|PODLOG|SESSION|TRIGGER|RESYNC|HISTORY)/, ['*']],
