@@ -1,15 +1,17 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
 
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-api/port.ts';
+import { labelServiceName } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { effective } from '#shared/opt-in/writer.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Actor } from './actor.ts';
+import { ListedSlices } from './listed-slices.ts';
 import { PodReads } from './pod-reads.ts';
 import type { Writing } from './ports.ts';
 import { isLiedTo, type Profile } from './profile.ts';
@@ -19,7 +21,7 @@ export interface Monitor {
   readonly writing: Writing;
   /** Remembers what a process reads of the snapshot. */
   readonly witness: (actor: Actor, table: Table) => Table;
-  /** Remembers which pods a worker is shown by the cluster. */
+  /** Remembers which pods and slices a worker is shown by the cluster. */
   readonly witnessApi: (actor: Actor, api: ClusterApi, cluster: string) => ClusterApi;
   /** Remembers what a worker is given of the pods that its process keeps. */
   readonly witnessPods: (actor: Actor, pods: Pods) => Pods;
@@ -56,6 +58,7 @@ export function monitor(
   store.watch('Node', ({ object }) => void (!isBeginning() && restless.add(object.metadata.name)));
 
   const podReads = new PodReads();
+  const listedSlices = new ListedSlices();
 
   const witness = (actor: Actor, inner: Table): Table => {
     const remember = (key: string, items: readonly Item[]): void => {
@@ -109,10 +112,21 @@ export function monitor(
 
   const witnessApi = (actor: Actor, api: ClusterApi): ClusterApi => ({
     ...api,
-    list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
-      const list = await (api.list as (...args: unknown[]) => Promise<{ readonly items: readonly unknown[] }>)(kind, ...more);
-      if (kind === 'Pod') shown.set(actor, [...(shown.get(actor) ?? []), list.items as readonly Pod[]]);
-      return list as never;
+    async list<K extends ApiKind, T>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>) {
+      const list = await api.list(kind, namespace, query);
+      const items = list.items as readonly unknown[];
+      if (kind === 'Pod') shown.set(actor, [...(shown.get(actor) ?? []), items as readonly Pod[]]);
+      const service = query?.labels?.[labelServiceName];
+      if (kind === 'EndpointSlice' && service) listedSlices.listed(actor, namespace, service, items as readonly EndpointSlice[]);
+      return list;
+    },
+    replace: (kind, object) => {
+      if (kind === 'EndpointSlice' && !actor.paused) listedSlices.written(object.metadata.namespace ?? '', object.metadata.name);
+      return api.replace(kind, object);
+    },
+    delete: (kind, namespace, name, preconditions) => {
+      if (kind === 'EndpointSlice' && !actor.paused) listedSlices.written(namespace, name);
+      return api.delete(kind, namespace, name, preconditions);
     },
   });
   const shown = new WeakMap<Actor, (readonly Pod[])[]>();
@@ -203,6 +217,9 @@ export function monitor(
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
     }
+    // "No step back" (docs/architecture.md): a hand-over looks at the pods that no slice shows but those which go. If a slice that stays showed the
+    // pod, another client has changed that slice since, and the precondition of a delete is about the deleted slice alone ("Not guaranteed").
+    if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
     const isOwed = (): boolean => {
       const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name) as unknown as Service | undefined];
       return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
