@@ -44,6 +44,8 @@ export class Actor {
    * finished.
    */
   isRelieved = false;
+  /** Messages of its batch came back, for whichever worker comes next. */
+  hasFailed = false;
   /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
   stumbled = false;
   /** Calls to the API server whose answer it no longer waits for, and which are still under way. */

@@ -80,6 +80,7 @@ export class Lambdas {
             if (actor.paused) for (const former of this.#failed.get(r.id) ?? []) former.isRelieved = true;
             continue;
           }
+          actor.hasFailed = true;
           this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
           // The call may fail, and then the visibility timeout ends.
           if (!actor.dead && this.#world.random.chance(0.8)) {

@@ -162,11 +162,14 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
 /**
  * Raised by a worker that died before the message was sent, or stood still until others had handled its messages and then failed, or failed while such
  * a one handled them, while another told of the same change: nothing is lost by it, and sweep wakes the service. That the outputs are right is checked
- * beside this.
+ * beside this. Or by a warm worker that knew a Service from before its deletion, and failed to send: the next one knows that the Service has gone.
  */
-function wasLeftBehind({ monitor }: World, pk: string, gen: number): boolean {
+function wasLeftBehind({ monitor, store }: World, pk: string, gen: number): boolean {
   const raised = monitor.raisedBy.get(pk);
-  return raised !== undefined && raised.gen === gen && (raised.actor.dead || raised.actor.paused || raised.actor.isRelieved);
+  if (raised?.gen !== gen) return false;
+  const { namespace, service } = parseWorkKey(pk);
+  const { actor } = raised;
+  return actor.dead || actor.paused || actor.isRelieved || (actor.hasFailed && !store.find('Service', namespace, service));
 }
 
 async function checkClean(world: World, resynced: boolean): Promise<void> {
