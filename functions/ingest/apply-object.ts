@@ -46,11 +46,13 @@ export async function applyObject(
 }
 
 /**
- * The batch that wrote the record may have crashed before it wrote to the pod log, or before it notified the services. A live message comes again because
- * of that (or twice for no reason, which costs a wake-up). Lists come again and again for every object: of theirs only what the record says is pending.
+ * The batch that wrote the record may have crashed before it raised the versions of the sets, wrote to the pod log, or notified the services. A live
+ * message comes again because of that (or twice for no reason, which costs a wake-up), and so does a part of a first list, whose records say nothing.
+ * Other lists come again and again for every object: of theirs only what the record says is pending.
  */
-function notifyAgain({ effects }: MessageContext, kind: InputKind, { listed, observedAtMs }: VersionedEntry, stored: ObjectRecord): void {
-  if (listed && !stored.unnotifiedLabels) return;
+function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: VersionedEntry, stored: ObjectRecord): void {
+  const { listed, ofFirstList, observedAtMs } = entry;
+  if (listed && !ofFirstList && !stored.unnotifiedLabels) return;
   effects.recordWrite(kind, stored.namespace, stored.name);
   effects.pending.push({ kind, record: stored, podChange: undefined, observedAtMs });
 }

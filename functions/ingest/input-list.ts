@@ -32,8 +32,8 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
   if (await awaitsOwnList(context, part, page)) return undefined;
   await concurrently(16, page.tombstone, (record) => {
-    const { namespace, name } = record;
-    const deletion = { namespace, name, version, projection: undefined, asOf: version, listed: true, ofFirstList: isFirst };
+    // A part that comes again does not find it among its entries, so the record says that services are pending, also in a first list.
+    const deletion = { namespace: record.namespace, name: record.name, version, projection: undefined, asOf: version, listed: true };
     return applyObject(context, part.kind, deletion, { record });
   });
   for (const record of page.pending) {

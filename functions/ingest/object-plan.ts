@@ -19,7 +19,7 @@ export interface VersionedEntry {
   readonly observedAtMs?: number | undefined;
   /** The entry comes from a list: as of `asOf` the object is in this state, whatever else was stored of it. */
   readonly listed?: boolean;
-  /** Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList). */
+  /** Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList), and until it is applied whole its parts come again. */
   readonly ofFirstList?: boolean;
 }
 

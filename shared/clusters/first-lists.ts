@@ -83,6 +83,11 @@ export async function beginFirstList(table: Table, { id, incarnation, lists }: I
   return (await table.update(metaKey(id), change, { all: [isIncarnation(incarnation), isMissing(kind, incarnation), isNewest] })) !== undefined;
 }
 
+/** Every service is woken once more, although no list is missing. */
+export async function holdAgain(table: Table, { id, incarnation }: ClusterIncarnation): Promise<void> {
+  await table.update(metaKey(id), { set: { [heldAttribute]: 1 } }, isIncarnation(incarnation));
+}
+
 const isCoreKind = (kind: Kind): kind is CoreKind => (kinds as readonly Kind[]).includes(kind);
 
 /**

@@ -8,7 +8,7 @@ import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { readObjects } from '#shared/store/objects.ts';
-import type { Item } from '#shared/store/table.ts';
+import type { Change, Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -101,6 +101,50 @@ it('sweep wakes the services where the worker that applied the last of the first
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+});
+
+it('a part of a first list that comes again raises the version of its services, which the batch before may not have come to', async () => {
+  const hub = await begin();
+  await hub.ingest(hub.list('Service', 9), ...others(hub));
+  const list = services(hub);
+  const raises = (change: Change): boolean => change.add?.['n'] !== undefined;
+  const table = {
+    ...hub.table,
+    update: (...args: Parameters<typeof hub.table.update>) => (raises(args[1]) ? Promise.reject(new Error('died')) : hub.table.update(...args)),
+  };
+  const failed = await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(list) }]);
+  expect(failed).toEqual(['m']);
+  const version = async () => (await hub.table.query('c#NS')).find((ns) => ns.sk === 'ns/')?.['n'] ?? 0;
+  expect(await version()).toBe(0);
+  await hub.ingest(list);
+  expect(await version()).toBe(1);
+  await hub.ingest(onePod(hub));
+  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+});
+
+it('a waking that fails half-way is owed again, also where sweep has finished it meanwhile', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub), ...others(hub));
+  const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
+  const sweepDeps = { ...hub.deps, cluster, newId: () => 'id', flush() {} };
+  const queues = {
+    ...hub.queues,
+    syncs: {
+      ...hub.queues.syncs,
+      async send() {
+        await sweep(sweepDeps);
+        throw new Error('the queue did not answer');
+      },
+    },
+  };
+  await ingestBatch({ ...hub.deps, queues: () => queues as never }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
+  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: false }, lists: { holdsWakeUps: true } });
+  hub.woken();
+  await sweep(sweepDeps);
+  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+    ['a', 3],
+    ['b', 3],
+  ]);
 });
 
 it('a cluster that is paused when its first lists are complete is woken by the switch back', async () => {
