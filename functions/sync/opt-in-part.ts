@@ -87,11 +87,12 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     // We are the other writer then, and have just written.
     waitedEnough: isCovering || (await waitedMs(run)) >= handoverSeconds * 1000,
   });
-  const there = new Set(slices.map((s) => s.metadata.name));
-  // Of a service that we write the run itself has read and written them: one that another client has deleted since is to be missed, by its echo.
-  for (const saved of writer.by === 'opt-in' ? [] : inputs.outputs) {
-    if (!isOursByOptIn(saved) || there.has(saved.name)) continue;
-    server.recordAbsent('EndpointSlice', saved.object as EndpointSlice);
+  const isFormer = writer.by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
+  const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
+  // Not those that the run itself has read and written: one that another client has deleted since is to be missed, by its echo.
+  for (const { kind, name, object } of inputs.outputs) {
+    if (kind !== 'EndpointSlice' || !object || !isFormer(object as EndpointSlice) || there.has(name)) continue;
+    server.recordAbsent('EndpointSlice', object as EndpointSlice);
     server.needsLeaseCheck = true;
   }
   if (plan.isWaiting) {

@@ -446,6 +446,20 @@ describe('a service that opts in no more', () => {
     expect(served(slices(world))).toEqual(four.slice(0, 2));
   });
 
+  it('where the hub is both writers, a slice that another client took while the service opted in is missed when it opts in no more', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
+    await pass(8);
+    const [slice] = by(world, slicesManagedBy);
+    world.store.apply({ ...slice, metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, [labelSliceManagedBy]: 'staff' } } } as never);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    expect(served(ours(world))).toEqual(four.slice(0, 2));
+    world.store.apply(aService());
+    await pass(60);
+    expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
+    expect(ours(world)).toEqual([]);
+  });
+
   it('a service is forgotten with its slices when it is deleted', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
