@@ -8,8 +8,9 @@ import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
-import { addressesServed, handOver, isBuiltInSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
+import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import { slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
@@ -102,8 +103,10 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const { leftovers, withdrawn } = plan;
   const gone = [...leftovers.slices, ...withdrawn];
   if (gone.length > 0 && writer.by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
-  const stay = slices.filter((s) => !gone.includes(s));
+  // A mirror goes with its Endpoints.
+  const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
   if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return { kind: 'postponed', reason: 'pods change amid the hand-over', waitSeconds: 1 };
+  if (writer.by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
     for (const slice of gone) await remove(run, 'EndpointSlice', slice);
@@ -160,6 +163,22 @@ async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<b
   const before = new Set(shown).size;
   const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
   return (await verifiedPods(run, before, run.pods.selected, after)) !== undefined;
+}
+
+/**
+ * Do these slices alone show a Pod that the snapshot has not, and the cluster has? The relay may be late with it, and the built-in controllers were not.
+ * After that the service is theirs no more, so slices that they left show Pods that have gone since: the cluster is asked only then.
+ */
+async function showsPodsToCome({ api, key, inputs, pods }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
+  const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
+  const known = new Set([...pods.all.map((p) => p.metadata.uid), ...uids(stay), undefined]);
+  const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
+  if (unknown.size === 0) return false;
+  const { items: live } = await api.list('Pod', key.namespace, {
+    labels: inputs.service?.spec?.selector ?? {},
+    keep: (pod): Pod => project('Pod', pod),
+  });
+  return live.some((p) => unknown.has(p.metadata.uid));
 }
 
 async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {

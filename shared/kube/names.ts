@@ -15,6 +15,7 @@ import {
 
 export const endpointsManagedBy = endpointsManagedByLabel.value;
 export const slicesManagedBy = sliceManagedByLabel.value;
+export const slicesMirroredBy = 'endpointslicemirroring-controller.k8s.io';
 export const [endpointsComponent, slicesComponent] = eventComponents;
 export const optInManagedBy = optInManager;
 export const importsManagedBy = importsManager;

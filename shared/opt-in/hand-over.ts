@@ -9,6 +9,7 @@ import {
   labelSliceManagedBy,
   optInManagedBy,
   slicesManagedBy,
+  slicesMirroredBy,
 } from '#shared/kube/names.ts';
 import type { EndpointAddress, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Writer } from './writer.ts';
@@ -68,6 +69,8 @@ const nothing = { endpoints: undefined, slices: [] } as const;
 const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
 export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
 export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
+/** Of Endpoints whose Service has no selector. */
+export const isMirroredSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesMirroredBy;
 
 /** Is each address that the slices which go serve, and that is still wanted, served by those that stay? */
 function isCovered(ready: ReadonlySet<string>, going: readonly EndpointSlice[], staying: readonly EndpointSlice[]): boolean {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
-import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy, slicesMirroredBy } from '#shared/kube/names.ts';
 import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
@@ -349,6 +349,23 @@ describe('a service whose selector is removed', () => {
     await pass(20);
     expect(served(slices(world))).toEqual([...all].sort());
   });
+
+  it('what the built-in controllers left stays while it shows a pod of the cluster that has not come to the hub yet', async () => {
+    // The mirror goes with the Endpoints, so what it shows does not stay either.
+    const theirs = [leftoverEndpoints, aSlice('svc-mirror', slicesMirroredBy, four), aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9'])];
+    const given = [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), ...theirs];
+    const { world, pass } = await smallCluster(given, beside);
+    await pass(20);
+    await world.table.delete(objectKey(cluster, 'Pod', 'default', 'pod-3'));
+    // The worker reads the namespace whole again.
+    await pass(30 * 60);
+    world.store.apply(annotated('app=a'));
+    await pass(20);
+    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four.slice(0, 3), [...four, '10.9.9.9']]);
+    await world.sendInventory('late', ['Pod']);
+    await pass(60);
+    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four, []]);
+  });
 });
 
 describe('a service that has its selector back', () => {
@@ -478,7 +495,7 @@ it.each([beside, { mode: 'active', optIn: 'active' } as const])(
     await pass(20);
     const handMade = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
     world.store.apply(handMade as never);
-    world.store.apply(aSlice('svc-mirrored', 'endpointslicemirroring-controller.k8s.io', ['192.0.2.1']));
+    world.store.apply(aSlice('svc-mirrored', slicesMirroredBy, ['192.0.2.1']));
     await pass(20);
     const told = async () =>
       (await explain(world.table, key, world.now)).groups.flatMap((g) => g.facts).find((f) => f.label === 'Of other writers')?.text;
