@@ -46,6 +46,8 @@ export class Actor {
   isRelieved = false;
   /** Messages of its batch came back, for whichever worker comes next. */
   hasFailed = false;
+  /** The warm container that it runs in, and whose Pods it goes by. */
+  container: object | undefined;
   /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
   stumbled = false;
   /** Calls to the API server whose answer it no longer waits for, and which are still under way. */

@@ -65,6 +65,7 @@ export class Lambdas {
       fate: lucky ? undefined : this.#processes.fate(role === 'ingest' ? 60 : 25),
       onDeath: () => end(true),
     });
+    actor.container = container;
     if (actor.isTraced) actor.trace(`receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`);
     const deadline = this.#world.scheduler.now + timeoutMs;
     const run = role === 'ingest' ? this.#ingest(actor, container, records, deadline) : this.#sync(actor, container, records, deadline);
