@@ -1,4 +1,4 @@
-/** Which records of Pods a worker has read since another one wrote an output of the service, or one beside it in the same container, whose read it joins. */
+/** Which records of Pods a worker has read since another one wrote an output of the service. Whole namespaces are read for all workers of a container. */
 import type { Item } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 
@@ -11,7 +11,7 @@ interface Read {
 }
 
 export class PodReads {
-  /** By container. */
+  /** By worker, and those of whole namespaces by container. */
   readonly #reads = new WeakMap<object, Read[]>();
   /** When each worker wrote last, by service. */
   readonly #writes = new Map<string, Map<Actor, number>>();
@@ -19,10 +19,10 @@ export class PodReads {
   #at = 0;
 
   add(actor: Actor, read: Omit<Read, 'at'>): void {
-    const container = actor.container ?? actor;
-    const reads = this.#reads.get(container) ?? [];
+    const of = (read.sk === undefined && actor.container) || actor;
+    const reads = this.#reads.get(of) ?? [];
     reads.push({ ...read, at: ++this.#at });
-    this.#reads.set(container, reads);
+    this.#reads.set(of, reads);
   }
 
   written(actor: Actor, service: string): void {
@@ -34,7 +34,8 @@ export class PodReads {
   sinceOthersWrote(actor: Actor, service: string, pod: { readonly pk: string; readonly sk: string }): readonly (Item | undefined)[] {
     const others = [...(this.#writes.get(service) ?? [])].flatMap(([writer, at]) => (writer === actor ? [] : [at]));
     const since = Math.max(0, ...others);
-    return (this.#reads.get(actor.container ?? actor) ?? [])
+    return [actor, ...(actor.container ? [actor.container] : [])]
+      .flatMap((of) => this.#reads.get(of) ?? [])
       .filter(({ at, pk, sk }) => at > since && pk === pod.pk && (sk === undefined || sk === pod.sk))
       .map(({ items }) => items.find((i) => i.sk === pod.sk));
   }
