@@ -11,6 +11,7 @@ import type { InputListPart } from '#shared/queue/events.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
 import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
+import { forgetOutputs } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { type MarkApplied, markApplied } from './applied-part.ts';
 import { applyObject } from './apply-object.ts';
@@ -96,5 +97,9 @@ async function purge({ deps, cluster, store }: MessageContext, { kind }: InputLi
   if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.holdsWakeUps || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
-  await concurrently(16, old, (r) => purgeTombstone(store, kind, r));
+  await concurrently(16, old, async (r) => {
+    // No run in shadow mode deletes Endpoints that were written before, and what is saved of them would explain them to every list.
+    if (kind === 'Service') await forgetOutputs(store.table, { cluster: store.cluster, namespace: r.namespace, name: r.name }, ['Endpoints']);
+    await purgeTombstone(store, kind, r);
+  });
 }

@@ -75,3 +75,19 @@ it('nothing is written while the cluster is paused or in shadow mode', async () 
     expect(calls).toEqual([]);
   }
 });
+
+it('Endpoints of a Service that went in shadow mode, long before the switch to active, go with the next list of Endpoints', async () => {
+  const { world, pass } = await smallCluster([aService({}, 'svc-0'), ...pods(4)]);
+  await pass(8);
+  await switchTo(world, 'shadow', false);
+  change.removeService(world, 0);
+  // What a list finds deleted for more than 15 minutes is forgotten.
+  await pass(1000);
+  await world.sendInventory('i1', ['Service']);
+  await pass(60);
+  await switchTo(world, 'active', false);
+  await pass(60);
+  await world.sendInventory('i2', ['Endpoints']);
+  await pass(60);
+  expect(world.store.list('Endpoints')).toEqual([]);
+});
