@@ -44,7 +44,7 @@ export class Actor {
    * finished.
    */
   isRelieved = false;
-  /** Messages of its batch came back, for whichever worker comes next. */
+  /** All messages of its batch came back, so it may have sent no wake-ups. */
   hasFailed = false;
   /** The warm container that it runs in, and whose Pods it goes by. */
   container: object | undefined;

@@ -74,6 +74,7 @@ export class Lambdas {
       (failed) => {
         running = false;
         const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
+        if (kept.size === records.length) actor.hasFailed = true;
         actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
         for (const r of records) {
           if (!kept.has(r.id)) {
@@ -81,7 +82,6 @@ export class Lambdas {
             if (actor.paused) for (const former of this.#failed.get(r.id) ?? []) former.isRelieved = true;
             continue;
           }
-          actor.hasFailed = true;
           this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
           // The call may fail, and then the visibility timeout ends.
           if (!actor.dead && this.#world.random.chance(0.8)) {

@@ -11,6 +11,7 @@ import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Actor } from './actor.ts';
+import type { Raised } from './left-behind.ts';
 import { ListedSlices } from './listed-slices.ts';
 import { PodReads } from './pod-reads.ts';
 import type { Writing } from './ports.ts';
@@ -31,7 +32,7 @@ export interface Monitor {
   /** Did the node come or go after the start? */
   readonly isRestless: (node: string) => boolean;
   /** Who raised a work item last, by partition. */
-  readonly raisedBy: ReadonlyMap<string, { readonly actor: Actor; readonly gen: number }>;
+  readonly raisedBy: ReadonlyMap<string, Raised>;
   /** How long what a late worker took away was missing, in ms. */
   readonly lateRemovals: () => readonly number[];
 }
@@ -52,7 +53,7 @@ export function monitor(
   /** Taken out of one slice, and to be in another of the same run. */
   const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number; readonly isOwed: () => boolean }>();
   let heardAt: number | undefined;
-  const raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
+  const raisedBy = new Map<string, Raised>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
   store.watch('Node', ({ object }) => void (!isBeginning() && restless.add(object.metadata.name)));

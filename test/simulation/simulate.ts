@@ -9,6 +9,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors } from './history.ts';
+import { wasLeftBehind } from './left-behind.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -160,27 +161,13 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
   return wrong;
 }
 
-/**
- * Raised by a worker that died before the message was sent, or stood still until others had handled its messages and then failed, or failed while such
- * a one handled them, while another told of the same change: nothing is lost by it, and sweep wakes the service. That the outputs are right is checked
- * beside this. Or by a worker whose messages came back: a warm one that knew a Service from before its deletion, where the next one knows that it has
- * gone; or, in shadow mode, one that saved what a list shows, which then is nothing new and wakes nothing (functions/ingest/observed-outputs.ts).
- */
-function wasLeftBehind({ monitor, store, profile }: World, pk: string, gen: number): boolean {
-  const raised = monitor.raisedBy.get(pk);
-  if (raised?.gen !== gen) return false;
-  const { namespace, service } = parseWorkKey(pk);
-  const { actor } = raised;
-  const isNotWokenAgain = modeOf(profile) === 'shadow' || !store.find('Service', namespace, service);
-  return actor.dead || actor.paused || actor.isRelieved || (actor.hasFailed && isNotWokenAgain);
-}
-
 async function checkClean(world: World, resynced: boolean): Promise<void> {
   for (const item of await world.table.items()) {
     if (item.pk.includes('#WORK#')) {
       const work = decodeWork(item);
       if (!isClean(work)) {
-        if (resynced || !wasLeftBehind(world, item.pk, work.generation)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+        if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
+          world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
       }
       if (isClean(work) && work.dirtyAtMs !== undefined) world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
     }

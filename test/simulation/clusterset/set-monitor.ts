@@ -12,6 +12,7 @@ import { workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import type { Actor } from '../actor.ts';
+import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
@@ -30,7 +31,7 @@ interface Word {
 const movingMs = 20_000;
 
 export class SetMonitor {
-  readonly raisedBy = new Map<string, { readonly actor: Actor; readonly gen: number }>();
+  readonly raisedBy = new Map<string, Raised>();
   readonly #world: SetState;
   readonly #history: SetHistory;
   readonly #words = new WeakMap<Actor, Map<string, Word>>();

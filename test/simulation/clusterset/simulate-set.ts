@@ -7,6 +7,7 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { wasLeftBehind } from '../left-behind.ts';
 import type { WorldOptions } from '../world.ts';
 import type { DrawnSet } from './draw.ts';
 import { ghostsOf } from './ghosts.ts';
@@ -105,10 +106,8 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
       world.fail(`${item.pk} still has ${item.sk}, which has left`);
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(item);
-    const raised = world.monitor.raisedBy.get(item.pk);
-    const wasLeftBehind =
-      raised !== undefined && raised.gen === work.generation && (raised.actor.dead || raised.actor.paused || raised.actor.isRelieved);
-    if (!isClean(work) && (resynced || !wasLeftBehind)) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+    const isExcused = !resynced && wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation);
+    if (!isClean(work) && !isExcused) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
   }
   for (const { queues, cluster } of world.present) {
     for (const q of [queues.events, queues.syncs])
