@@ -69,7 +69,7 @@ export class Attempts {
     await this.pause(e, failed, signal);
   }
 
-  /** `begun`: has a list or watch ever succeeded? */
+  /** `begun`: was a list or watch ever tried and not refused? */
   rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
     signal.throwIfAborted();
     if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;

@@ -17,6 +17,7 @@ export class Reflector {
   readonly #deps: ReflectorDeps;
   readonly #attempts: Attempts;
   readonly #listing: Listing;
+  /** A watch was tried and not refused. A refusal after that is of an API server that starts again, and does not know its rules yet. */
   #watched = false;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions) {
@@ -83,12 +84,14 @@ export class Reflector {
         brokenAtMs = undefined;
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
         brokenAtMs = clock.now();
+        this.#watched = true;
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
         brokenAtMs = clock.now();
         this.#watched ||= progress.begun;
         this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
+        this.#watched = true;
         if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {
           this.#deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
           return brought || progress.events > 0;

@@ -441,6 +441,15 @@ it.each([
   await expect(run.ended).rejects.toMatchObject({ name: 'NotAuthorised', status: code, verb, resource });
 });
 
+it('with fail-fast a relay whose watch has brought nothing yet outlives the refusals of an API server that starts again', async () => {
+  run = runRelay(api.url, { failFast: true });
+  await until(() => run.relay.isReady);
+  api.next('watch nodes', refuse(403, 'Forbidden'));
+  api.hangUp('Node');
+  await until(() => api.of('watch nodes').length >= 3);
+  expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: watch nodes')).toHaveLength(1);
+});
+
 it('resourceVersions that are no numbers: the cluster is refused', async () => {
   api.next('look services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
   run = runRelay(api.url);
