@@ -92,8 +92,10 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Not those that the run itself has read and written: one that another client has deleted since is to be missed, by its echo.
   for (const { kind, name, object } of inputs.outputs) {
-    if (kind !== 'EndpointSlice' || !object || !isFormer(object as EndpointSlice) || there.has(name)) continue;
-    server.recordAbsent('EndpointSlice', object as EndpointSlice);
+    if (!object) continue;
+    const isGone = kind === 'Endpoints' ? writer.by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
+    if (!isGone) continue;
+    server.recordFound(kind, object, 'absent');
     server.needsLeaseCheck = true;
   }
   if (plan.isWaiting) {

@@ -463,17 +463,19 @@ describe('a service that opts in no more', () => {
     expect(served(slices(world))).toEqual(four.slice(0, 2));
   });
 
-  it('where the hub is both writers, a slice that another client took while the service opted in is missed when it opts in no more', async () => {
+  it('where the hub is both writers, what another client took of a service while it opted in is missed when it opts in no more', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     const [slice] = by(world, slicesManagedBy);
     world.store.apply({ ...slice, metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, [labelSliceManagedBy]: 'staff' } } } as never);
+    world.store.remove('Endpoints', 'default', 'svc');
     world.store.apply(annotated('app=a'));
     await pass(60);
     expect(served(ours(world))).toEqual(four.slice(0, 2));
     world.store.apply(aService());
     await pass(60);
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
+    expect(world.store.list('Endpoints')).toHaveLength(1);
     expect(ours(world)).toEqual([]);
   });
 
