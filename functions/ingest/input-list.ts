@@ -8,11 +8,13 @@ import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
 import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
 import { forgetOutputs } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { type MarkApplied, markApplied } from './applied-part.ts';
 import { applyObject } from './apply-object.ts';
 import type { MessageContext } from './batch-context.ts';
@@ -98,8 +100,17 @@ async function purge({ deps, cluster, store }: MessageContext, { kind }: InputLi
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, async (r) => {
-    // No run in shadow mode deletes Endpoints that were written before, and what is saved of them would explain them to every list.
-    if (kind === 'Service') await forgetOutputs(store.table, { cluster: store.cluster, namespace: r.namespace, name: r.name }, ['Endpoints']);
+    if (kind === 'Service') await forgetEndpoints(store, r);
     await purgeTombstone(store, kind, r);
   });
+}
+
+/**
+ * Endpoints that no run has deleted, in shadow mode or as it was given up: what is saved of them would explain them to every list. A run that is owed
+ * deletes them, and its history begins with what is saved.
+ */
+async function forgetEndpoints({ table, cluster }: ClusterStore, { namespace, name }: ObjectRecord): Promise<void> {
+  const service = { cluster, namespace, name };
+  const { dirtyAtMs } = await readWork(table, service);
+  if (dirtyAtMs === undefined) await forgetOutputs(table, service, ['Endpoints']);
 }

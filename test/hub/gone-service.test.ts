@@ -35,3 +35,44 @@ it('nothing is remembered of the outputs of a service that is gone', async () =>
   expect(await readOutputs(world.table, key)).toEqual([]);
   expect(world.store.list('Endpoints')).toEqual([]);
 });
+
+it('Endpoints of a service that is gone, whose deletion was given up, go with a later list of Endpoints', async () => {
+  let refuses = false;
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+    refuse: async (call) => {
+      if (refuses && call === 'delete Endpoints') throw new ClusterApiError('not by you', { status: 403, reason: 'Forbidden' });
+    },
+  });
+  await pass(8);
+  refuses = true;
+  world.store.remove('Service', 'default', 'svc');
+  // What a list finds deleted for more than 15 minutes is forgotten.
+  await pass(1000);
+  await world.sendInventory('i1', ['Service']);
+  refuses = false;
+  await pass(60);
+  await world.sendInventory('i2', ['Endpoints']);
+  await pass(60);
+  expect(world.store.list('Endpoints')).toEqual([]);
+});
+
+it('what is saved of Endpoints is kept while the run is owed that deletes them: its history begins there', async () => {
+  let isReachable = true;
+  const { world, pass } = await smallCluster([aService(), ...pods(1)], {
+    async refuse() {
+      if (!isReachable) throw new ClusterApiError('ECONNREFUSED', { status: 0 });
+    },
+  });
+  await pass(8);
+  isReachable = false;
+  world.store.remove('Service', 'default', 'svc');
+  // What a list finds deleted for more than 15 minutes is forgotten.
+  await pass(1000);
+  await world.sendInventory('i1', ['Service']);
+  await pass(1);
+  const saved = await readOutputs(world.table, { cluster, namespace: 'default', name: 'svc' });
+  expect(saved.map((o) => o.kind)).toContain('Endpoints');
+  isReachable = true;
+  await pass(60);
+  expect(world.store.list('Endpoints')).toEqual([]);
+});
