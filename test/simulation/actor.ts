@@ -39,12 +39,9 @@ export class Actor {
   dead = false;
   /** Has it ever stood still for longer than a lease lasts? */
   paused = false;
-  /**
-   * It failed a message, which a run that had stood still before has handled and deleted: it does not come back. Or a round of sweep, which another run has
-   * finished.
-   */
+  /** It failed a message, which a run that had stood still before has handled and deleted: it does not come back. */
   isRelieved = false;
-  /** All messages of its batch came back, so it may have sent no wake-ups. */
+  /** All messages of its batch came back, or its run of sweep failed: it may have sent no wake-ups. */
   hasFailed = false;
   /** The warm container that it runs in, and whose Pods it goes by. */
   container: object | undefined;

@@ -7,7 +7,6 @@ import type { Processes } from './processes.ts';
 export class Sweeps {
   readonly #processes: Processes;
   readonly #underWay = new Set<Actor>();
-  #newest: Actor | undefined;
 
   /** `processes`: of any cluster of the fleet; those of the others are found by them. */
   constructor(processes: Processes) {
@@ -34,11 +33,9 @@ export class Sweeps {
       flush() {},
     };
     this.#underWay.add(actor);
-    this.#newest = actor;
     await sweep(deps).catch((e: unknown) => {
       actor.trace(`sweep failed: ${String(e)}`);
-      // The next run does what this one could not, but not what another one has finished meanwhile.
-      actor.isRelieved = actor !== this.#newest;
+      actor.hasFailed = true;
     });
     this.#underWay.delete(actor);
   }
