@@ -1,5 +1,5 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isAlreadyExists, isClusterFault, isConflict, isNotFound, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
@@ -86,6 +86,13 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     if (error instanceof ClusterApiError) {
       if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
       if (isClusterFault(error)) return openedCircuit(deps, meta, error);
+      // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster does not have the kind (any more).
+      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
+        return {
+          kind: 'postponed',
+          reason: `what is to be written has changed: ${error.message}`,
+          waitSeconds: Math.min(2 ** Math.min(run.rounds, 6), 60),
+        };
       // Of rights and policies that are for exports and imports alone: the cluster's other services have theirs.
       if (!isRefusal(error)) return { kind: 'failed', error: error.message };
       if (work.kind === 'import') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });

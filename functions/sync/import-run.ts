@@ -2,7 +2,7 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. What is
  * there is read from the cluster in each run, and every write has preconditions: a run that is repeated finds nothing to write.
  */
-import { ClusterApiError, isAlreadyExists, isConflict, isInvalid, isNotFound } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isInvalid } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -33,15 +33,7 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
     await saveReport(run);
     return outcome;
   } catch (error) {
-    if (!(error instanceof ClusterApiError)) throw error;
-    if (isNamespaceTerminating(error)) return ok;
-    // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster has no ServiceImports (yet).
-    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
-      return {
-        kind: 'postponed',
-        reason: `what is to be written has changed: ${error.message}`,
-        waitSeconds: Math.min(2 ** Math.min(run.rounds, 6), 60),
-      };
+    if (error instanceof ClusterApiError && isNamespaceTerminating(error)) return ok;
     throw error;
   }
 }

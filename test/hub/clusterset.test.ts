@@ -912,6 +912,18 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  it('an exporter whose ServiceExports are uninstalled for a while parks nothing, and says the conditions once they are back', async () => {
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
+    await world.pass(10);
+    world.of('b').servesMcs = false;
+    world.of('b').store.apply(service({ type: 'ExternalName', selector: undefined, externalName: 'elsewhere' }));
+    await world.pass(1_200);
+    expect(world.of('b').queues.parked.waiting()).toEqual([]);
+    world.of('b').servesMcs = true;
+    await world.pass(120);
+    expect(conditions(world, 'b')).toMatchObject({ Valid: expect.stringContaining('False') });
+  });
+
   it('an importer makes the derived Service again where the import becomes headless', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);
