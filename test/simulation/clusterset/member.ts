@@ -54,6 +54,7 @@ export class Member implements SetMember {
   servesMcs = true;
   /** It was taken out of the fleet. */
   hasLeft = false;
+  wentBack = false;
   onRestore = (): void => {};
   readonly #world: SetState;
 
@@ -172,6 +173,7 @@ export class Member implements SetMember {
       this.say(`restored at ${backup.revision} after ${store.resourceVersion}`);
       store.restore(backup.objects, backup.revision);
       lease.now = backup.lease;
+      this.wentBack = true;
       this.relays.cut();
       this.onRestore();
       for (const later of [500, 3_000]) scheduler.after(later, () => collectGarbage(store));

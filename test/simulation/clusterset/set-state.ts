@@ -18,6 +18,8 @@ export interface SetMember extends WorldState {
   readonly servesMcs: boolean;
   /** It was taken out of the fleet. */
   readonly hasLeft: boolean;
+  /** It was restored from a backup. */
+  readonly wentBack: boolean;
   say(what: string): void;
 }
 

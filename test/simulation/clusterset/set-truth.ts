@@ -1,5 +1,6 @@
 /** What is so in the clusters of a set, and what the rules of the Multi-Cluster Services API make of it. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
@@ -72,13 +73,17 @@ export async function setErrors(world: SetState, resynced: boolean): Promise<rea
     for (const name of new Set(named.map((o) => o.metadata.name))) {
       const merged = await mergeOf(world, namespace, name);
       for (const member of world.present) {
-        wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));
+        if (resynced || !(await hidesRestore(world, member))) wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));
         if (member.takesPart.imports) wrong.push(...importErrors(world, member, { namespace, name, merged, resynced }));
       }
     }
   }
   return wrong;
 }
+
+/** The conditions that a run wrote in the lost history, of an export that looks as it did, stand until the resync (docs/architecture.md, "Not guaranteed"). */
+const hidesRestore = async ({ table }: SetState, { cluster, wentBack }: SetMember): Promise<boolean> =>
+  wentBack && (await readCluster(table, cluster))?.incarnation === 1;
 
 interface Name {
   readonly namespace: string;

@@ -7,6 +7,7 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { wasLeftBehind } from '../left-behind.ts';
 import type { WorldOptions } from '../world.ts';
 import type { DrawnSet } from './draw.ts';
@@ -125,6 +126,16 @@ async function resync(world: SetWorld): Promise<void> {
     const send = async (messages: readonly { readonly body: string; readonly delaySeconds?: number }[]): Promise<void> => {
       for (const m of messages) queues.syncs.add(m);
     };
-    await addWork({ table, now: () => scheduler.now }, { send }, cluster, await clustersetWakeUps(table, record));
+    const wakeUps = [...(await clustersetWakeUps(table, record)), ...(await overdue(world, cluster))];
+    await addWork({ table, now: () => scheduler.now }, { send }, cluster, wakeUps);
   }
+}
+
+/** What sweep would find owed after a while. */
+async function overdue({ table }: SetWorld, cluster: string): Promise<readonly WakeUp[]> {
+  return (await table.items()).flatMap((item): WakeUp[] => {
+    if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(item))) return [];
+    const { namespace, service } = parseWorkKey(item.pk);
+    return [wakeNow(namespace, service)];
+  });
 }
