@@ -15,7 +15,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { type Outcome, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
-import type { Run } from './run.ts';
+import { isOnceMore, type Run } from './run.ts';
 
 /**
  * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
@@ -25,7 +25,7 @@ import type { Run } from './run.ts';
 export async function classifyFailure(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
   if (isWithoutCredentials(error)) return withoutCredentials(run.deps, error);
   if (!isClusterFault(error)) return undefined;
-  const broken = isBrokenConnection(error) && !isOnceMore(run);
+  const broken = isBrokenConnection(error) && !controllers.some((c) => isOnceMore(run, c));
   if (error.status >= 500 || isTimeOut(error) || broken) {
     try {
       await run.brief.identity();
@@ -43,9 +43,6 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outc
   const longest = 5;
   return { kind: 'postponed', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), coveredForSeconds: longest };
 }
-
-/** Has a run for the same change been put off or failed before? */
-const isOnceMore = ({ work }: Run): boolean => controllers.some((c) => work.controllers[c].retryGeneration > work.controllers[c].doneGeneration);
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
 export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'postponed' }> {

@@ -30,7 +30,7 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: plan.triggerTimes };
     if (!plan.write) return endOfRun(run, !live);
     if (!live) {
-      live = await verifiedPods(run, podsIn(current).length, pods, after);
+      live = await verifiedPods(run, { controller: 'endpoints', before: podsIn(current), pods, after });
       if (live) continue;
     }
     try {

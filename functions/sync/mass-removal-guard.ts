@@ -3,38 +3,49 @@
  * list guard, which holds back a list that takes much away, is `awaitsOwnList` in functions/ingest/input-list.ts.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
+import type { Controller } from '#shared/kube/controllers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { effectiveIn } from '#shared/opt-in/writer.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
-import type { Run } from './run.ts';
+import { isOnceMore, type Run } from './run.ts';
+
+export interface ToWrite {
+  readonly controller: Controller;
+  /** The pods of the endpoints that there are. */
+  readonly before: readonly string[];
+  /** By the snapshot. */
+  readonly pods: readonly Pod[];
+  /** The pods of the endpoints that there are once what these pods make is written. */
+  readonly after: (pods: readonly Pod[]) => readonly string[];
+}
 
 /**
  * Pods as the cluster lists them right now, when the plan would leave less than half of ten or more endpoints and more would stay by what the
- * cluster says (a pod that the snapshot does not know, or of which it holds something else); undefined to go on with the plan. Not asked about pods that came
- * from here. `after`: the pods of the endpoints that there are once what these pods make is written.
+ * cluster says (a pod that the snapshot does not know, or of which it holds something else); undefined to go on with the plan. A run that comes once more asks
+ * whenever it would take a pod away: the run before may have ended because the snapshot was wrong, and have left fewer than ten endpoints. Not asked
+ * about pods that came from here.
  */
-export async function verifiedPods(
-  run: Run,
-  before: number,
-  pods: readonly Pod[],
-  after: (pods: readonly Pod[]) => readonly string[],
-): Promise<readonly Pod[] | undefined> {
+export async function verifiedPods(run: Run, { controller, before, pods, after }: ToWrite): Promise<readonly Pod[] | undefined> {
   const { brakeFrom, brakeShare } = limitsOf(run.deps).sync;
-  if (before < brakeFrom) return undefined;
+  const mayBeMany = before.length >= brakeFrom;
+  const isAgain = isOnceMore(run, controller);
+  if (!mayBeMany && !isAgain) return undefined;
   const left = after(pods);
+  const stay = new Set(left);
+  const lost = new Set(before.filter((uid) => !stay.has(uid)));
   const service = run.inputs.service;
-  if (left.length >= before * brakeShare) return undefined;
-  run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
+  const isMass = mayBeMany && left.length < before.length * brakeShare;
+  if (!isMass && !(isAgain && lost.size > 0)) return undefined;
+  if (isMass) run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
   await verifyService(run);
   if (!service) return undefined;
   const { items: live } = await run.api.list('Pod', run.key.namespace, {
     labels: service.spec?.selector ?? {},
     keep: (pod): Pod => project('Pod', pod),
   });
-  const known = new Set(left);
-  const missed = new Set(after(live).filter((uid) => !known.has(uid))).size;
+  const missed = new Set(after(live).filter((uid) => (isMass ? !stay.has(uid) : lost.has(uid)))).size;
   if (missed === 0) return undefined;
   run.deps.metrics.put('Drift', missed, { cluster: run.key.cluster });
   run.notes.push(`the mass-removal guard held back: the cluster has ${missed} pods for it that the snapshot lacks`);

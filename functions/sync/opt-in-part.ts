@@ -161,10 +161,10 @@ const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => 
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
   const shown = slices
     .filter((s) => isOptInSlice(s) || isBuiltInSlice(s))
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.addressType} ${e.targetRef?.uid}`));
-  const before = new Set(shown).size;
+    .flatMap((s) => (s.endpoints ?? []).map((e) => [`${s.addressType} ${e.targetRef?.uid}`, e.targetRef?.uid ?? ''] as const));
+  const before = [...new Map(shown).values()];
   const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
-  return (await verifiedPods(run, before, run.pods.selected, after)) !== undefined;
+  return (await verifiedPods(run, { controller: 'slices', before, pods: run.pods.selected, after })) !== undefined;
 }
 
 /**

@@ -63,3 +63,9 @@ export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: C
   const isLost = saved.some((o) => o.isUnreadable || (o.object && incarnationOf(o.version) < meta.incarnation));
   return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
 }
+
+/** Has a run of the controller for the same change been put off or failed before? */
+export function isOnceMore({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
+  const { doneGeneration, retryGeneration } = work.controllers[controller];
+  return retryGeneration > doneGeneration;
+}

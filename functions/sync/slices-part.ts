@@ -48,7 +48,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     run.nextTrackers.hints = plan.hints;
     run.nextTrackers.counts = countsAfter(plan, run.counts);
     if (!live) {
-      live = await verifiedPods(run, podsIn(slices).length, pods, after);
+      live = await verifiedPods(run, { controller: 'slices', before: podsIn(slices), pods, after });
       if (live) continue;
     }
     observeReconcile(run, plan);

@@ -102,3 +102,13 @@ it('services of fewer than ten endpoints are not braked', async () => {
   expect([addresses(world), inSlices(world)]).toEqual([1, 1]);
   expect(world.metrics.get('Braked')).toBeUndefined();
 });
+
+it('endpoints that are fewer than ten by the word of the cluster are not taken away by the snapshot that it has just corrected', async () => {
+  const { world, pass } = await blinded(12, 8);
+  for (let i = 0; i < 5; i++) world.store.remove('Pod', 'default', `pod-${i}`);
+  for (let i = 0; i < 5; i++) {
+    world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: `${i}` } } });
+    await pass(20);
+    expect([addresses(world), inSlices(world)]).toEqual([7, 7]);
+  }
+});

@@ -132,11 +132,6 @@ export function monitor(
   });
   const shown = new WeakMap<Actor, (readonly Pod[])[]>();
   const beforeWrites = new WeakMap<Actor, Map<string, number>>();
-  /**
-   * Written by a run whose brake has asked the cluster, and perhaps not known to the snapshot yet: a later run that is not braked may take them
-   * away until it is (docs/architecture.md, "Not guaranteed").
-   */
-  const ahead = new Set<string>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
     get readsBegun() {
@@ -174,8 +169,6 @@ export function monitor(
       }
       if (!actor.paused) podReads.written(actor, `${namespace}/${service}`);
       const after = shownPods(store, kind, namespace, service, profile.optIn);
-      for (const uid of after.ready)
-        if (!before.ready.has(uid) && (shown.get(actor) ?? []).some((pods) => pods.some((p) => p.metadata.uid === uid))) ahead.add(uid);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
       const { brakeFrom, brakeShare } = profile.limits.sync;
@@ -241,8 +234,6 @@ export function monitor(
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
     if (isLiedTo(profile) && !braked) return;
     if (isUnheardOf()) return;
-    const hasHeardOf = reads.some((item) => item !== undefined);
-    if (ahead.has(uid) && !hasHeardOf) return;
     if (!knewBetter(actor, known, pod, reads)) return;
     report(what);
   }
