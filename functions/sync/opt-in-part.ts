@@ -49,22 +49,25 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;
   }
-  const isOurTask = writer.by === 'opt-in' || (run.meta.mode === 'active' && run.meta.settings.slices);
+  const isOurTask = writer.by === 'opt-in' || writesBuiltIn(run.meta);
   const written = isOurTask ? await runSlices(run) : ok;
   if (written.kind !== 'ok' || !mayHaveFormerWriter(run, writer)) return written;
   return handOverSlices(run, writer);
 }
 
 /** Whose slices the next run goes by as they are saved. In shadow mode ingest saves those of the built-in writer. */
-const managersOf = ({ meta }: Run): readonly string[] =>
-  meta.mode === 'active' && meta.settings.slices ? [optInManagedBy, slicesManagedBy] : [optInManagedBy];
+const managersOf = ({ meta }: Run): readonly string[] => (writesBuiltIn(meta) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
+
+const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
 
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
   const { work, inputs, meta, observed } = run;
   const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
   const ours = inputs.outputs.some(isOursByOptIn);
-  if (writer.by !== 'opt-in') return isFirst || ours;
+  // Another client may have labelled slices of ours for the Service before the hub heard of it.
+  const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
+  if (writer.by !== 'opt-in') return isFirst || ours || (writer.by === 'built-in' && isNew);
   if (!settingsOf(run).cleanup) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
   return isFirst || !ours || theirs;
@@ -78,7 +81,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   const { cleanup, handoverSeconds } = settingsOf(run);
-  const isCovering = writer.by !== 'opt-in' && run.meta.mode === 'active' && run.meta.settings.slices;
+  const isCovering = writer.by !== 'opt-in' && writesBuiltIn(run.meta);
   const plan = handOver({
     writer: writer.by,
     slices,

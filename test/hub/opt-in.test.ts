@@ -463,6 +463,15 @@ describe('a service that opts in no more', () => {
     expect(served(slices(world))).toEqual(four.slice(0, 2));
   });
 
+  it('where the hub is both writers, a slice of ours that another client labelled for a service before the hub heard of it goes', async () => {
+    const { world, pass } = await smallCluster([...pods(2), aSlice('svc-stray', optInManagedBy, four)], { mode: 'active', optIn: 'active' });
+    await pass(60);
+    world.store.apply(aService());
+    await pass(60);
+    expect(ours(world)).toEqual([]);
+    expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
+  });
+
   it('where the hub is both writers, what another client took of a service while it opted in is missed when it opts in no more', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
