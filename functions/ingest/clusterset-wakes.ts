@@ -1,7 +1,8 @@
 /** The exports and imports that what a batch has written concerns (docs/clusterset.md). A cluster that takes no part costs nothing here. */
 
-import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -16,11 +17,25 @@ import { servicesOf } from './selectors.ts';
 import { importsOfNewZones } from './zone-wakes.ts';
 
 /** `woken`: the services that the batch wakes. */
-export async function concernedByBatch(batch: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
+export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
+  const batch = await asOfNow(given, woken);
   const wakeUps = new WakeUps();
   if (exportsAnything(batch.cluster)) await wakeExports(batch, woken, wakeUps);
   if (importsAnything(batch.cluster)) await wakeImports(batch, wakeUps);
   return wakeUps.all;
+}
+
+/**
+ * The waking that follows a switch may have passed before the batch wrote its objects, which read the record before the switch: what the cluster takes part in
+ * is read again where that may have grown by something that the batch concerns.
+ */
+async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {
+  const { deps, cluster, effects } = batch;
+  const { namespaces } = cluster.clusterset.exports;
+  const mayExportMore = isMember(cluster) && namespaces !== 'all' && woken.some((w) => !namespaces.includes(w.namespace));
+  const isOfSet = effects.pending.some(({ kind }) => kind === 'ServiceExport' || kind === 'ServiceImport' || kind === 'Namespace');
+  if (!mayExportMore && !isOfSet) return batch;
+  return { ...batch, cluster: (await readCluster(deps.table, cluster.id)) ?? cluster };
 }
 
 async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
