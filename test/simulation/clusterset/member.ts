@@ -55,6 +55,7 @@ export class Member implements SetMember {
   /** It was taken out of the fleet. */
   hasLeft = false;
   wentBack = false;
+  readonly deletedImports = new Set<string>();
   onRestore = (): void => {};
   readonly #world: SetState;
 

@@ -101,8 +101,10 @@ export class SetPeople {
     const derived = derivedName(ns, name);
     const kind = random.next();
     member.say(`somebody meddles with import ${ns}/${name}: ${kind.toFixed(2)}`);
-    if (kind < 0.3) store.remove('ServiceImport', ns, name);
-    else if (kind < 0.6) store.remove('Service', ns, derived);
+    if (kind < 0.3) {
+      store.remove('ServiceImport', ns, name);
+      member.deletedImports.add(`${ns}/${name}`);
+    } else if (kind < 0.6) store.remove('Service', ns, derived);
     else if (kind < 0.8) this.#edit(member, 'Service', ns, derived, (s) => this.#changePorts(s));
     else {
       const found = store.find('ServiceImport', ns, name);

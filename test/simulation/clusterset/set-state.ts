@@ -20,6 +20,8 @@ export interface SetMember extends WorldState {
   readonly hasLeft: boolean;
   /** It was restored from a backup. */
   readonly wentBack: boolean;
+  /** Imports that people have deleted, by "namespace/name". */
+  readonly deletedImports: Set<string>;
   say(what: string): void;
 }
 
