@@ -10,8 +10,8 @@ export const longestPauseMs = 75_000;
 export const longestStallMs = 8_000;
 const longestSlowCallMs = 3_000;
 
-/** More than a pod with fat labels takes (Life), bytes. */
-const fatEntryBytes = 3_500;
+/** More than a pod with fat labels takes (Life), or a slice of all pods of a world, bytes. */
+const fatEntryBytes = 6_000;
 
 /** Each of them is small in some worlds: `share` of these. */
 const share = 0.25;
