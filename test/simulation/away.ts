@@ -3,6 +3,7 @@
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import type { Item } from '#shared/store/table.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -37,7 +38,12 @@ export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
 async function muted(world: WorldState, read: ReturnType<typeof readCluster>, begunAt: number): Promise<void> {
   // Without its index sweep knows of no work.
   if (!world.profile.sweepWakes) return;
-  const owed = (await world.table.items()).filter((item) => item.pk.includes('#WORK#'));
+  const dirtyAt = (item: Item): number => (item['dirtyAt'] as number | undefined) ?? Number.POSITIVE_INFINITY;
+  // The oldest in the index are all that it looks at, also those that are not due yet.
+  const owed = (await world.table.items())
+    .filter((item) => item.pk.includes('#WORK#'))
+    .sort((a, b) => dirtyAt(a) - dirtyAt(b))
+    .slice(0, world.profile.limits.sweep.mostOverdue);
   const meta = await read;
   if (!meta || !hasSynced(meta)) return;
   for (const item of owed) {
