@@ -1,4 +1,4 @@
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
@@ -81,11 +81,14 @@ async function listForWhoDied(world: World): Promise<boolean> {
   return true;
 }
 
-/** A list that takes much away is applied when sweep has made its own. And sweep wakes the services where the worker that was to do it failed. */
+/**
+ * A list that takes much away is applied when sweep has made its own. And sweep wakes the services where the worker that was to do it failed, or where the
+ * last of the first lists came while a session was not verified.
+ */
 async function waitsForSweep({ table }: World): Promise<boolean> {
   const meta = await readCluster(table, cluster);
   if (!meta || !hasRuns(meta)) return false;
-  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.holdsWakeUps && hasSynced(meta));
+  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.holdsWakeUps && missingFirstLists(meta).length === 0);
 }
 
 const settleMs = 120_000;

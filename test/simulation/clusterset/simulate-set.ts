@@ -1,5 +1,5 @@
 /** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
@@ -96,7 +96,7 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
       r !== undefined &&
       (r.lists.ownListsWanted.length > 0 ||
         r.modeSwitch.owesWaking ||
-        (hasRuns(r) && (r.source !== undefined || (r.lists.holdsWakeUps && hasSynced(r))))),
+        (hasRuns(r) && (r.source !== undefined || (r.lists.holdsWakeUps && missingFirstLists(r).length === 0)))),
   );
 }
 
