@@ -34,6 +34,9 @@ interface AttemptsDeps {
   readonly outbox: Outbox;
 }
 
+/** A relay that has become the leader since its last failure counts its failures anew: the API server has just answered it. */
+export const isNewTerm = (term: EventsHeader | undefined, failedIn: EventsHeader | undefined): boolean => term !== undefined && term !== failedIn;
+
 /** Failures and retries of one kind's lists and watches, and the reflector's activity. */
 export class Attempts {
   readonly #kind: Kind;

@@ -1,7 +1,8 @@
 import { isExpired } from '#shared/cluster-api/list.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { Attempts, Purpose } from './attempts.ts';
+import type { EventsHeader } from '#shared/queue/messages.ts';
+import { type Attempts, isNewTerm, type Purpose } from './attempts.ts';
 import { sleep } from './clock.ts';
 import { NotLeading } from './delivery.ts';
 import { listAll } from './lister.ts';
@@ -36,12 +37,14 @@ export class Listing {
   /** A `repair` list runs beside the watch; after the other lists the watch begins at the list's version. */
   async list(purpose: Purpose, signal: AbortSignal): Promise<void> {
     const { listMutex, outbox } = this.#deps;
+    let failedIn: EventsHeader | undefined;
     for (let attempt = 0; ; attempt++) {
       let term = outbox.leaderHeader;
       try {
         this.#attempts.now('waiting', purpose);
         if (purpose === 'first') await outbox.waitForLeader(this.#kind, signal);
         term = outbox.leaderHeader;
+        if (isNewTerm(term, failedIn)) attempt = 0;
         await listMutex.run(() => this.#listOnce(purpose, attempt, signal), signal);
         return;
       } catch (e) {
@@ -51,6 +54,7 @@ export class Listing {
           continue;
         }
         this.#attempts.rethrowIfOver(e, 'list', this.newest !== undefined, signal);
+        failedIn = term;
         // The version or continue token was too old: the first retry is immediate, from a newer state.
         if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose, term }, e, signal);
       }

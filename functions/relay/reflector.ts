@@ -1,7 +1,8 @@
 import { hasCause } from '#shared/cluster-api/errors.ts';
 import { isExpired } from '#shared/cluster-api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import { Attempts } from './attempts.ts';
+import type { EventsHeader } from '#shared/queue/messages.ts';
+import { Attempts, isNewTerm } from './attempts.ts';
 import { Listing } from './listing.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 import { WentBack } from './relay-errors.ts';
@@ -71,9 +72,11 @@ export class Reflector {
     let brought = false;
     let malformedAt: string | undefined;
     let brokenAtMs: number | undefined;
+    let failedIn: EventsHeader | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
       const term = outbox.leaderHeader;
+      if (isNewTerm(term, failedIn)) attempt = 0;
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
@@ -102,6 +105,7 @@ export class Reflector {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
           malformedAt = outbox.queueOf(this.kind).readUpTo;
         }
+        failedIn = term;
         await this.#attempts.failed({ verb: 'watch', attempt: attempt++, term }, e, signal);
       }
       if (progress.events > 0) brought = true;

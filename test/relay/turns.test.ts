@@ -378,6 +378,21 @@ it('a standby whose watches wait to be opened again opens them as soon as its tu
   expectToldAll();
 });
 
+it('a standby that was cut off for long waits no longer than a fresh one where a watch breaks as its turn begins', async () => {
+  const [a, b] = await pair();
+  b.breakWatches();
+  await clock.advance(120_000);
+  b.mendWatches();
+  a.kill();
+  for (let i = 0; i < promisedMs && by('b').length === 0; i++) await clock.advance(1);
+  b.breakWatches();
+  await clock.advance(500);
+  b.mendWatches();
+  pod('p4', 'b');
+  await clock.advance(3_000);
+  expectToldAll();
+});
+
 /** The list of pods that was begun last: the hub applies no former one any more. */
 function newestPodList() {
   const parts = lists().flatMap(({ message }) => (message.type === 'list' && message.kind === 'Pod' ? [message] : []));
