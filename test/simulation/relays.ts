@@ -31,10 +31,10 @@ export class Relays {
     this.#world = processes.world;
   }
 
-  /** Has every relay listed, and sent all that it has read? */
+  /** Has every relay listed, sent all that it has read, and does it watch? */
   get areIdle(): boolean {
     const speaking = this.all.filter((r) => r.relay.isLeading);
-    return speaking.length > 0 && speaking.every((r) => r.relay.isReady && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
+    return speaking.length > 0 && speaking.every((r) => r.relay.isReady && !r.source.awaitsWatch && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
   }
 
   start(): void {

@@ -3,10 +3,13 @@ import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/watch
 import type { StoreEvent } from '#infra/local/apiserver/history.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { Kind } from '#shared/kube/types.ts';
 import type { Actor } from './actor.ts';
 import type { Faults } from './ports.ts';
 
 export interface Watched extends WatchSource {
+  /** A kind was watched, and is not watched again yet: the relay backs off, for up to half a minute. */
+  readonly awaitsWatch: boolean;
   /** To be called when the relay is killed. */
   close(): void;
   /** Every watch breaks, as when the API server ends. */
@@ -17,11 +20,15 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
   const { random, profile } = faults;
   const stops = new Set<() => void>();
   const cuts = new Set<() => void>();
+  const newest = new Map<Kind, { open: boolean }>();
   const isFlawed = (): boolean => !faults.isOver() && random.chance(profile.apiFailures);
   const lost = new ClusterApiError('connection reset', { status: 0 });
   const flaw = () => (isFlawed() ? { error: lost, when: 'before' as const } : undefined);
 
   return {
+    get awaitsWatch() {
+      return [...newest.values()].some(({ open }) => !open);
+    },
     close: () => {
       for (const stop of stops) stop();
     },
@@ -85,6 +92,9 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         Number(from),
       );
       stops.add(stop);
+      const watched = { open: true };
+      // A session that is over may still open one.
+      if (!signal.aborted) newest.set(kind, watched);
       const cut = (): void => {
         broken = true;
         wake();
@@ -107,6 +117,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         }
       } finally {
         ended = true;
+        watched.open = false;
         stop();
         stops.delete(stop);
         cuts.delete(cut);

@@ -154,6 +154,7 @@ export class Member implements SetMember {
   /** All objects of the kinds go with them. Installed again they are empty. */
   uninstall(ms: number): void {
     this.say('the kinds of the Multi-Cluster Services API are uninstalled');
+    for (const { metadata } of this.store.list('ServiceImport')) this.deletedImports.add(`${metadata.namespace}/${metadata.name}`);
     for (const kind of ['ServiceExport', 'ServiceImport'] as const)
       for (const { metadata } of this.store.list(kind)) this.store.remove(kind, metadata.namespace ?? '', metadata.name);
     this.servesMcs = false;

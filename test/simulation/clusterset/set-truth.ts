@@ -149,7 +149,7 @@ function importErrors(world: SetState, member: SetMember, { namespace, name, mer
   if (!merged || !takesImports(world, member, namespace))
     return [found, derived, ...slices].filter((o) => o !== undefined).length === 0 ? [] : [`${what} is there, and is to be gone`];
   // It came and went between two relays (docs/architecture.md, "Not guaranteed").
-  const mayBeUnheardOf = world.profile.relayKills > 0 && member.deletedImports.has(`${namespace}/${name}`);
+  const mayBeUnheardOf = (world.profile.relayKills > 0 || world.set.silentMs > 0) && member.deletedImports.has(`${namespace}/${name}`);
   if (!found && mayBeUnheardOf && !resynced) return [];
   if (!found || !derived) return [`${what}: ${found ? 'derived Service' : 'ServiceImport'} missing`];
   const says = (field: string, is: unknown, wanted: unknown): readonly string[] =>
