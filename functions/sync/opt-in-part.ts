@@ -9,10 +9,11 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { project } from '#shared/kube/projection.ts';
-import type { EndpointSlice, OutputKind, Pod } from '#shared/kube/types.ts';
+import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
 import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import { slicesFailureEvent } from '#shared/slices/outcome.ts';
+import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { decideSlices } from '#shared/slices/sync.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -64,13 +65,15 @@ const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === '
 function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
   const { work, inputs, meta, observed } = run;
   const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
-  const ours = inputs.outputs.some(isOursByOptIn);
+  const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before the hub heard of it.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
-  if (writer.by !== 'opt-in') return isFirst || ours || (writer.by === 'built-in' && isNew);
+  if (writer.by !== 'opt-in') return isFirst || ours.length > 0 || (writer.by === 'built-in' && isNew);
   if (!settingsOf(run).cleanup) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
-  return isFirst || !ours || theirs;
+  // Those of a former Service of that name tell nothing of a hand-over to this one.
+  const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
+  return isFirst || !isSettled || theirs;
 }
 
 const settingsOf = ({ meta }: Run) => ({ ...defaultOptInSettings, ...meta.settings.optIn });

@@ -323,6 +323,18 @@ describe('a service whose selector is removed', () => {
     expect(calls.map((c) => c.call)).toEqual(['create EndpointSlice']);
   });
 
+  it('where the hub is both writers, a service that is made anew under its name loses Endpoints of before, as a new one does', async () => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2)], { mode: 'active', optIn: 'active' });
+    await pass(8);
+    world.store.remove('Service', 'default', 'svc');
+    world.store.apply(leftoverEndpoints);
+    const anew = annotated('app=a');
+    world.store.apply({ ...anew, metadata: { ...anew.metadata, uid: 'uid-anew' } });
+    await pass(60);
+    expect(world.store.list('Endpoints')).toEqual([]);
+    expect(served(ours(world))).toEqual(four.slice(0, 2));
+  });
+
   it('a service passes from one of our writers to the other in an active cluster, and back', async () => {
     const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4)], { mode: 'active', optIn: 'active' });
     await small.pass(8);
