@@ -12,6 +12,7 @@ import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Actor } from './actor.ts';
 import type { Raised } from './left-behind.ts';
+import { deniesEndpoint, type ListedPods } from './listed-pods.ts';
 import { ListedSlices } from './listed-slices.ts';
 import { PodReads } from './pod-reads.ts';
 import type { Writing } from './ports.ts';
@@ -116,7 +117,7 @@ export function monitor(
     async list<K extends ApiKind, T>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>) {
       const list = await api.list(kind, namespace, query);
       const items = list.items as readonly unknown[];
-      if (kind === 'Pod') shown.set(actor, [...(shown.get(actor) ?? []), items as readonly Pod[]]);
+      if (kind === 'Pod') shown.set(actor, [...(shown.get(actor) ?? []), { namespace, selector: query?.labels, pods: items as readonly Pod[] }]);
       const service = query?.labels?.[labelServiceName];
       if (kind === 'EndpointSlice' && service) listedSlices.listed(actor, namespace, service, items as readonly EndpointSlice[]);
       return list;
@@ -130,7 +131,7 @@ export function monitor(
       return api.delete(kind, namespace, name, preconditions);
     },
   });
-  const shown = new WeakMap<Actor, (readonly Pod[])[]>();
+  const shown = new WeakMap<Actor, ListedPods[]>();
   const beforeWrites = new WeakMap<Actor, Map<string, number>>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
@@ -258,7 +259,10 @@ export function monitor(
   function knewBetter(actor: Actor, services: readonly (Service | Item | undefined)[], pod: Pod, reads: readonly (Item | undefined)[]): boolean {
     const liedTo = isLiedTo(profile);
     const { namespace = '' } = pod.metadata;
-    if (profile.lies === 'ending') return !(shown.get(actor) ?? []).some((pods) => !shows(pods, pod, services));
+    // Whatever the relay has said, the cluster itself has said that the pod was no endpoint.
+    const of = services.filter((s): s is Service => s !== undefined && 'metadata' in s);
+    if (liedTo && (shown.get(actor) ?? []).some((list) => deniesEndpoint(list, pod, of))) return false;
+    if (profile.lies === 'ending') return true;
     for (const item of reads) {
       // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the new one.
       if (now() >= wentBackAt() && String(item?.['v']).startsWith(firstIncarnation)) continue;
@@ -285,9 +289,3 @@ export function monitor(
 }
 
 const firstIncarnation = versionOf(1, '0').slice(0, 6);
-
-/** Does the list show the pod as an endpoint of the service, whichever of those known? */
-const shows = (pods: readonly Pod[], pod: Pod, services: readonly unknown[]): boolean => {
-  const live = pods.find((p) => p.metadata.uid === pod.metadata.uid);
-  return live !== undefined && services.every((s) => !s || isEndpoint(live, s as Service));
-};
