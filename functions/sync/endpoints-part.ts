@@ -48,6 +48,12 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   }
 }
 
+/** Nothing is written of a Service that opts in. But the run counts as one that has read what is there, and the next writer goes by what is saved. */
+export async function lookAtEndpoints(run: Run): Promise<Outcome> {
+  if (mayBeOutdated(run, 'endpoints') && endpointsIn(run.inputs.outputs)) await readCurrent(run);
+  return ok;
+}
+
 async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefined): Promise<void> {
   const { api, server, key } = run;
   switch (plan.write?.verb) {

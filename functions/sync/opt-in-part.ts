@@ -44,8 +44,7 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     return runSlices(run);
   }
   if (writer.by === 'held') {
-    // The run counts as one that has read them: the next writer goes by what is saved.
-    if (mayBeOutdated(run, 'slices')) for (const managedBy of managersOf(run)) await readCurrent({ ...run, managedBy });
+    await lookAt(run, managersOf(run));
     run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
     await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
     return ok;
@@ -53,7 +52,15 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   const isOurTask = writer.by === 'opt-in' || writesBuiltIn(run.meta);
   const written = isOurTask ? await runSlices(run) : ok;
   if (written.kind !== 'ok' || !mayHaveFormerWriter(run, writer)) return written;
-  return handOverSlices(run, writer);
+  if (await isServiceAsKnown(run, writer)) return handOverSlices(run, writer);
+  const others = managersOf(run).filter((m) => m !== run.managedBy);
+  await lookAt(run, others);
+  return ok;
+}
+
+/** The run counts as one that has read them: the next writer goes by what is saved. */
+async function lookAt(run: Run, managers: readonly string[]): Promise<void> {
+  if (mayBeOutdated(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
 }
 
 /** Whose slices the next run goes by as they are saved. In shadow mode ingest saves those of the built-in writer. */
@@ -80,7 +87,6 @@ const settingsOf = ({ meta }: Run) => ({ ...defaultOptInSettings, ...meta.settin
 
 async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
-  if (!(await isServiceAsKnown(run, writer))) return ok;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   const { cleanup, handoverSeconds } = settingsOf(run);

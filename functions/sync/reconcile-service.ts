@@ -22,7 +22,7 @@ import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { admit, admitByCircuit } from './admission.ts';
 import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from './cluster-failures.ts';
 import type { SyncDeps } from './deps.ts';
-import { runEndpoints } from './endpoints-part.ts';
+import { lookAtEndpoints, runEndpoints } from './endpoints-part.ts';
 import { countForeign } from './foreign-writes.ts';
 import { type CarriedOver, type Inputs, load, type ServiceItems } from './load.ts';
 import { concernsOptIn, runWithOptIn } from './opt-in-part.ts';
@@ -72,7 +72,9 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
     const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
-    const outcomes = new Map(await concurrently(2, controllers, async (c) => [c, await runController(run, c)] as const));
+    // The hand-over may delete Endpoints that were just looked at.
+    const atOnce = run.inputs.writer?.by === 'opt-in' ? 1 : 2;
+    const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
     return await save(run, claim, outcomes);
@@ -147,10 +149,11 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
   const optsIn = run.inputs.writer?.by === 'opt-in';
   const isWithOptIn = controller === 'slices' && writesOptIn(run.meta);
   if (controller === 'slices' && optIn === 'shadow' && (optsIn || !run.inputs.service)) await savePreview(run.deps, run.meta, run.key, run.inputs);
-  if (!isWithOptIn && (!settings[controller] || optsIn || mode === 'shadow')) return ok;
+  if (!isWithOptIn && (!settings[controller] || mode === 'shadow' || (optsIn && controller === 'slices'))) return ok;
   try {
     if (isWithOptIn) return await runWithOptIn(run);
-    return await (controller === 'endpoints' ? runEndpoints(run) : runSlices(run));
+    if (controller === 'slices') return await runSlices(run);
+    return await (optsIn ? lookAtEndpoints(run) : runEndpoints(run));
   } catch (error) {
     if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
     if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
