@@ -51,8 +51,8 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   }
   const isOurTask = writer.by === 'opt-in' || writesBuiltIn(run.meta);
   const written = isOurTask ? await runSlices(run) : ok;
-  if (written.kind !== 'ok' || !mayHaveFormerWriter(run, writer)) return written;
-  if (await isServiceAsKnown(run, writer)) return handOverSlices(run, writer);
+  if (written.kind !== 'ok') return written;
+  if (mayHaveFormerWriter(run, writer) && (await isServiceAsKnown(run, writer))) return handOverSlices(run, writer);
   const others = managersOf(run).filter((m) => m !== run.managedBy);
   await lookAt(run, others);
   return ok;

@@ -528,6 +528,23 @@ describe('a service that opts in no more', () => {
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
   });
 
+  it('where the hub is both writers and leaves leftovers, a slice that another client changed is put right when the service opts in no more', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+      mode: 'active',
+      optIn: 'active',
+      settings: { optIn: { cleanup: false } },
+    });
+    await pass(8);
+    const [slice] = by(world, slicesManagedBy);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    world.store.patch('EndpointSlice', 'default', slice?.metadata.name ?? '', { endpoints: [] }, 'merge');
+    await pass(60);
+    world.store.apply(aService());
+    await pass(60);
+    expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
+  });
+
   it('a service is forgotten with its slices when it is deleted', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
