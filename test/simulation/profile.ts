@@ -77,6 +77,8 @@ export interface Profile {
   readonly isBeside: boolean;
   readonly optInChanges: number;
   readonly optInSwitches: number;
+  /** What the built-in controllers leave of a Service that opts in is deleted. */
+  readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
   readonly clusters: number;
   readonly limits: Limits;
@@ -176,6 +178,7 @@ export const ordinary = {
   isBeside: false,
   optInChanges: 0,
   optInSwitches: 0,
+  cleanup: true,
   clusters: 1,
 } as const satisfies Partial<Profile>;
 

@@ -48,7 +48,7 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
       const still = await snapshotErrors(world);
       if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
     }
-    if ((await mayHaveMissedAList(world)) && differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn).length > 0) {
+    if ((await mayHaveMissedAList(world)) && differencesIn(world).length > 0) {
       healedByList = true;
       world.relist();
       await settle(world, 'the next list');
@@ -141,6 +141,9 @@ async function hasForgottenAService({ profile, store, table }: World): Promise<b
   return store.list('Endpoints').some(({ metadata }) => isForgotten(metadata));
 }
 
+const differencesIn = ({ store, profile: { maxEndpointsPerSlice, optIn, cleanup } }: World) =>
+  differences(store, maxEndpointsPerSlice, optIn, cleanup);
+
 /** Where the snapshot is not what the cluster holds. */
 async function snapshotErrors(world: World): Promise<readonly string[]> {
   const wrong: string[] = [];
@@ -206,7 +209,7 @@ async function writtenInLostHistory({ profile, store, table }: World): Promise<R
 
 async function checkCluster(world: World, resynced: boolean): Promise<void> {
   const lost = await writtenInLostHistory(world);
-  for (const { service, text } of differences(world.store, world.profile.maxEndpointsPerSlice, world.profile.optIn)) {
+  for (const { service, text } of differencesIn(world)) {
     if (lost.has(service)) continue;
     const [namespace = '', name = ''] = service.split('/');
     const found = world.store.find('Service', namespace, name);

@@ -67,6 +67,7 @@ export function differences(
   store: Store,
   maxEndpointsPerSlice: number,
   optIn: OptIn = 'off',
+  cleanup = true,
 ): readonly { readonly service: string; readonly text: string }[] {
   const keys = new Set([...store.list('Service'), ...store.list('Endpoints')].map((o) => `${o.metadata.namespace}/${o.metadata.name}`));
   const found: { service: string; text: string }[] = [];
@@ -82,15 +83,15 @@ export function differences(
     }
     if (slices.outcome === 'write') found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
   }
-  return optIn === 'off' ? found : [...found, ...formerWriters(store)];
+  return optIn === 'off' ? found : [...found, ...formerWriters(store, cleanup)];
 }
 
-/** What is left of a writer that the service has no more. */
-function formerWriters(store: Store): readonly { readonly service: string; readonly text: string }[] {
+/** What is left of a writer that the service has no more. Without `cleanup` that of the built-in writer stays. */
+function formerWriters(store: Store, cleanup: boolean): readonly { readonly service: string; readonly text: string }[] {
   return (store.list('Service') as unknown as readonly Service[]).flatMap((service) => {
     const { namespace = '', name } = service.metadata;
     const { by } = writerOf(service);
-    if (by === 'held') return [];
+    if (by === 'held' || (by === 'opt-in' && !cleanup)) return [];
     const left = by === 'opt-in' ? slicesManagedBy : optInManagedBy;
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
       ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,

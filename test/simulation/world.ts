@@ -151,7 +151,11 @@ export class World implements WorldState {
         id: cluster,
         mode: modeOf(profile),
         ...(profile.optIn !== 'off' && { optIn: profile.optIn }),
-        settings: { batchPeriodSeconds: profile.batchPeriodSeconds, maxEndpointsPerSlice: profile.maxEndpointsPerSlice },
+        settings: {
+          batchPeriodSeconds: profile.batchPeriodSeconds,
+          maxEndpointsPerSlice: profile.maxEndpointsPerSlice,
+          ...(profile.cleanup ? {} : { optIn: { cleanup: false } }),
+        },
       },
       startAt,
     );

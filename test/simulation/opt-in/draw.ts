@@ -3,10 +3,10 @@ import type { Limits } from '#shared/contract/limits.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import { Random } from '../random.ts';
 
-export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches'>;
+export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches' | 'cleanup'>;
 
 /** Nobody opts in. */
-export const nobody: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0 };
+export const nobody: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0, cleanup: true };
 
 const share = 0.25;
 
@@ -16,11 +16,14 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
   if (calm || !random.chance(share)) return nobody;
   const isBeside = random.chance(0.65);
   const isLying = isLiedTo(profile);
+  const optInChanges = isLying ? 0 : random.between(3, 14);
+  const optInSwitches = !isLying && random.chance(0.2) ? 1 : 0;
   return {
     optIn: 'active',
     isBeside,
-    optInChanges: isLying ? 0 : random.between(3, 14),
-    optInSwitches: !isLying && random.chance(0.2) ? 1 : 0,
+    optInChanges,
+    optInSwitches,
+    cleanup: !random.chance(0.15),
     // In a shadow cluster there is nothing else to switch to.
     awayMode: isBeside ? 'paused' : profile.awayMode,
     limits: withTimeForBothWriters(profile.limits),
@@ -38,4 +41,11 @@ const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
 const leastIngestMs = 350;
 
 /** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
-export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;
+export const beside = {
+  optIn: 'active',
+  isBeside: true,
+  optInChanges: 20,
+  optInSwitches: 0,
+  cleanup: true,
+  awayMode: 'paused',
+} as const satisfies Partial<Profile>;
