@@ -365,12 +365,18 @@ it('a standby that can hold no more of what the other has not sent owes a list i
   expectToldAll();
 });
 
-it('a standby whose watches wait to be opened again opens them as soon as its turn begins', async () => {
+/** The standby's watches were broken for two minutes and could be opened again; now the leader is killed. */
+async function standbyAfterLongCut(): Promise<TestRelay> {
   const [a, b] = await pair();
   b.breakWatches();
   await clock.advance(120_000);
   b.mendWatches();
   a.kill();
+  return b;
+}
+
+it('a standby whose watches wait to be opened again opens them as soon as its turn begins', async () => {
+  const b = await standbyAfterLongCut();
   pod('p3', 'b');
   remove('p1');
   await clock.advance(promisedMs);
@@ -379,11 +385,7 @@ it('a standby whose watches wait to be opened again opens them as soon as its tu
 });
 
 it('a standby that was cut off for long waits no longer than a fresh one where a watch breaks as its turn begins', async () => {
-  const [a, b] = await pair();
-  b.breakWatches();
-  await clock.advance(120_000);
-  b.mendWatches();
-  a.kill();
+  const b = await standbyAfterLongCut();
   for (let i = 0; i < promisedMs && by('b').length === 0; i++) await clock.advance(1);
   b.breakWatches();
   await clock.advance(500);

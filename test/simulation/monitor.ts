@@ -259,9 +259,9 @@ export function monitor(
   function knewBetter(actor: Actor, services: readonly (Service | Item | undefined)[], pod: Pod, reads: readonly (Item | undefined)[]): boolean {
     const liedTo = isLiedTo(profile);
     const { namespace = '' } = pod.metadata;
-    // Whatever the relay has said, the cluster itself has said that the pod was no endpoint.
-    const of = services.filter((s): s is Service => s !== undefined && 'metadata' in s);
-    if (liedTo && (shown.get(actor) ?? []).some((list) => deniesEndpoint(list, pod, of))) return false;
+    // The worker asked the API server for the service's pods, and the answer did not show this one as an endpoint.
+    const known = services.filter((s): s is Service => s !== undefined && 'metadata' in s);
+    if (liedTo && (shown.get(actor) ?? []).some((list) => deniesEndpoint(list, pod, known))) return false;
     if (profile.lies === 'ending') return true;
     for (const item of reads) {
       // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the new one.

@@ -154,7 +154,7 @@ export class World implements WorldState {
         settings: {
           batchPeriodSeconds: profile.batchPeriodSeconds,
           maxEndpointsPerSlice: profile.maxEndpointsPerSlice,
-          ...(profile.cleanup ? {} : { optIn: { cleanup: false } }),
+          ...(!profile.cleanup && { optIn: { cleanup: false } }),
         },
       },
       startAt,

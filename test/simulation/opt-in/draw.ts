@@ -5,24 +5,22 @@ import { Random } from '../random.ts';
 
 export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches' | 'cleanup'>;
 
-/** Nobody opts in. */
-export const nobody: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0, cleanup: true };
+/** A world where no Service opts in. */
+export const noOptIn: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0, cleanup: true };
 
 const share = 0.25;
 
 /** `calm`: none, unless a mutant asks for it. */
 export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partial<Profile> {
   const random = new Random(seed + 0x0b71);
-  if (calm || !random.chance(share)) return nobody;
+  if (calm || !random.chance(share)) return noOptIn;
   const isBeside = random.chance(0.65);
   const isLying = isLiedTo(profile);
-  const optInChanges = isLying ? 0 : random.between(3, 14);
-  const optInSwitches = !isLying && random.chance(0.2) ? 1 : 0;
   return {
     optIn: 'active',
     isBeside,
-    optInChanges,
-    optInSwitches,
+    optInChanges: isLying ? 0 : random.between(3, 14),
+    optInSwitches: !isLying && random.chance(0.2) ? 1 : 0,
     cleanup: !random.chance(0.15),
     // In a shadow cluster there is nothing else to switch to.
     awayMode: isBeside ? 'paused' : profile.awayMode,
@@ -41,11 +39,4 @@ const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
 const leastIngestMs = 350;
 
 /** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
-export const beside = {
-  optIn: 'active',
-  isBeside: true,
-  optInChanges: 20,
-  optInSwitches: 0,
-  cleanup: true,
-  awayMode: 'paused',
-} as const satisfies Partial<Profile>;
+export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;
