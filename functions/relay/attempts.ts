@@ -34,7 +34,7 @@ interface AttemptsDeps {
   readonly outbox: Outbox;
 }
 
-/** A relay that has become the leader since its last failure counts its failures anew: the API server has just answered it. */
+/** Has the relay become the leader since that failure? Then its failures are counted from 0 again: the API server has just accepted its Lease. */
 export const isNewTerm = (term: EventsHeader | undefined, failedIn: EventsHeader | undefined): boolean => term !== undefined && term !== failedIn;
 
 /** Failures and retries of one kind's lists and watches, and the reflector's activity. */

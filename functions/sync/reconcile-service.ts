@@ -72,7 +72,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
     const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
-    // The hand-over may delete Endpoints that were just looked at.
+    // Not at once: Endpoints that the hand-over of the slices deletes would be saved as they were read before.
     const atOnce = run.inputs.writer?.by === 'opt-in' ? 1 : 2;
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');

@@ -331,13 +331,13 @@ describe('a service whose selector is removed', () => {
     expect(calls.map((c) => c.call)).toEqual(['create EndpointSlice']);
   });
 
-  it('where the hub is both writers, a service that is made anew under its name loses Endpoints of before, as a new one does', async () => {
+  it('where the hub is both writers, Endpoints that a deleted service has left are deleted when a service of the same name opts in', async () => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     world.store.remove('Service', 'default', 'svc');
     world.store.apply(leftoverEndpoints);
-    const anew = annotated('app=a');
-    world.store.apply({ ...anew, metadata: { ...anew.metadata, uid: 'uid-anew' } });
+    const second = annotated('app=a');
+    world.store.apply({ ...second, metadata: { ...second.metadata, uid: 'uid-second' } });
     await pass(60);
     expect(world.store.list('Endpoints')).toEqual([]);
     expect(served(ours(world))).toEqual(four.slice(0, 2));
