@@ -1,5 +1,5 @@
 /**
- * The table on DynamoDB. Low-level commands only, and none that dynalite lacks (no transactions, no ALL_OLD on a failed
+ * The table on DynamoDB. Low-level commands only, and none that the local table lacks (no transactions, no ALL_OLD on a failed
  * condition), so that local runs go through this driver too. Retries are the client's.
  */
 import {
@@ -14,9 +14,10 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
-import type { Item, Key, KeyRange, Table } from '../table.ts';
+import type { Condition, Item, Key, KeyRange, Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
+import { batchedInserts, isAbsence } from './batched-inserts.ts';
 import { ExpressionBuilder } from './expressions.ts';
 
 export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
@@ -24,9 +25,11 @@ export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'qu
 export interface DynamoTableOptions {
   /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
   readonly onCapacity?: (operation: TableOperation, units: number) => void;
+  /** Puts of new items go together; the caller needs the right to PartiQLInsert. Without the option each goes alone. */
+  readonly insertsTogether?: boolean;
 }
 
-export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity }: DynamoTableOptions = {}): Table {
+export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity, insertsTogether = false }: DynamoTableOptions = {}): Table {
   const common = { TableName: tableName, ...(onCapacity && { ReturnConsumedCapacity: 'TOTAL' as const }) };
 
   function count<O extends { ConsumedCapacity?: { CapacityUnits?: number | undefined } | undefined }>(operation: TableOperation, output: O): O {
@@ -47,6 +50,16 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     return items;
   }
 
+  async function putAlone(item: Item, condition?: Condition): Promise<boolean> {
+    const expression = new ExpressionBuilder();
+    const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
+    const output = await held(client.send(command));
+    if (output) count('put', output);
+    return output !== false;
+  }
+
+  const insert = insertsTogether ? batchedInserts(client, { tableName, putAlone, count: (units) => onCapacity?.('put', units) }) : undefined;
+
   return {
     get: batchedGets(client, tableName, (units) => onCapacity?.('get', units)),
 
@@ -59,13 +72,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 
-    async put(item, condition) {
-      const expression = new ExpressionBuilder();
-      const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
-      const output = await held(client.send(command));
-      if (output) count('put', output);
-      return output !== false;
-    },
+    put: async (item, condition) => (insert && isAbsence(condition) ? insert(item, condition) : putAlone(item, condition)),
 
     async update(key, change, condition) {
       const expression = new ExpressionBuilder();
