@@ -7,7 +7,7 @@ import { tableName } from './child-specs.ts';
 export const unmeteredClient = 'fleet-endpoints-console';
 
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
-const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchExecuteStatement'];
 
 /** Publishes once a second, and the rest when stopped. */
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
@@ -22,7 +22,7 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
     askForUnits(request);
     const end = response.end;
     response.end = ((body?: unknown, ...rest: unknown[]) => {
-      units[isRead ? 'read' : 'written'] += consumed(body);
+      units[isRead ? 'read' : 'written'] += operation === 'BatchExecuteStatement' ? consumedByAll(body) : consumed(body);
       return (end as (...args: unknown[]) => ServerResponse).call(response, body, ...rest);
     }) as typeof end;
   });
@@ -60,4 +60,10 @@ function askForUnits(request: IncomingMessage): void {
 
 function consumed(body: unknown): number {
   return typeof body === 'string' ? Number(/"CapacityUnits":([\d.]+)/.exec(body)?.[1] ?? 0) : 0;
+}
+
+/** Each statement has units of its own. */
+function consumedByAll(body: unknown): number {
+  if (typeof body !== 'string') return 0;
+  return [...body.matchAll(/"CapacityUnits":([\d.]+)/g)].reduce((sum, [, units]) => sum + Number(units), 0);
 }
