@@ -15,7 +15,7 @@ import { ingestBatch } from './batch.ts';
 import { freshCaches } from './warm-caches.ts';
 
 const settings = readHubSettings(process.env);
-const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName);
+const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName, { insertsTogether: true });
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -134,12 +134,21 @@ export class HubFunction extends Construct {
     this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
   }
 
-  /** Which clusters there are, whose each queue is, and where each API is: register's business. Whoever can change that is sent all clusters' tokens. */
-  denyIdentity(tableArn: string): void {
+  /**
+   * INSERT statements, alone and in batches. Only where IAM is told their partition keys, as it is documented to be: were it not, `denyIdentity` would
+   * deny nothing, and the function does without the right.
+   */
+  grantInserts(tableArn: string): void {
+    const conditions = { Null: { 'dynamodb:LeadingKeys': 'false' } };
+    this.role.addToPolicy(new PolicyStatement({ actions: ['dynamodb:PartiQLInsert'], resources: [tableArn], conditions }));
+  }
+
+  /** Which clusters there are, whose each queue is, and where each API is: register's business. Whoever can change that is sent all clusters' tokens. `moreWrites`: what the function may write by, besides the three. */
+  denyIdentity(tableArn: string, ...moreWrites: readonly 'PartiQLInsert'[]): void {
     this.role.addToPolicy(
       new PolicyStatement({
         effect: Effect.DENY,
-        actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+        actions: ['PutItem', 'UpdateItem', 'DeleteItem', ...moreWrites].map((o) => `dynamodb:${o}`),
         resources: [tableArn],
         conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...identityKeys] } },
       }),

@@ -34,7 +34,10 @@ const secretCluster = (i: number, more = ''): string => `
 
 describe('each function may do exactly this', () => {
   it.each([
-    ['IngestRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
+    [
+      'IngestRole',
+      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'],
+    ],
     [
       'SyncRole',
       [
@@ -110,7 +113,11 @@ describe('and on exactly these', () => {
       (s) => (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAnyValue:StringLike']['dynamodb:LeadingKeys'],
     );
     const matches = (key: string) => patterns.some((p) => (p.endsWith('*') ? key.startsWith(p.slice(0, -1)) : key === p));
-    expect(actionsOf(denied)).toEqual(table('DeleteItem', 'PutItem', 'UpdateItem'));
+    const reads = table('BatchGetItem', 'GetItem', 'Query', 'Scan');
+    const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
+    const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
+    expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
+    expect(actionsOf(denied).includes('dynamodb:PartiQLInsert')).toBe(role === 'IngestRole');
     expect(keys.map(matches)).toEqual([true, true, true]);
     expect([metaKey('c'), auditKey('c', 'now'), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
       false,
@@ -118,6 +125,13 @@ describe('and on exactly these', () => {
       false,
       false,
     ]);
+  });
+
+  it('inserts by statements where IAM knows their partition keys, and nowhere else', () => {
+    const [insert, ...others] = statementsOf(hubTemplate, 'IngestRole').filter((s) => s.Effect === 'Allow' && s.Action === 'dynamodb:PartiQLInsert');
+    expect(insert!.Condition).toEqual({ Null: { 'dynamodb:LeadingKeys': 'false' } });
+    expect(insert!.Resource).toEqual(statementsOf(hubTemplate, 'IngestRole').find((s) => [s.Action].flat().includes('dynamodb:PutItem'))!.Resource);
+    expect(others).toEqual([]);
   });
 
   it('grants nothing by a managed policy, and no action by a star', () => {
