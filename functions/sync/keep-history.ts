@@ -132,8 +132,9 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   const saved = new Map([...found, ...byName(inputs.outputs.filter((o) => !lost.includes(o)))]);
   const kept = inputs.outputs.filter((o) => !ended.includes(o.kind));
   const after = new Map([...byName(kept), ...byName(server.records)]);
-  const before = { saved: view(saved.values()), found: view(new Map([...saved, ...found]).values()) };
-  return changesBetween(before, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
+  const before = view(saved.values());
+  const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
+  return changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
 }
 
 const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
@@ -144,17 +145,17 @@ const view = (records: Iterable<OutputRecord>): Addresses =>
   addressesOf([...records].flatMap(({ object }): OutputObject[] => (object ? [object] : [])));
 
 function whyOf({ server, inputs, result }: Reached): Why {
-  const { service, nodes } = inputs;
-  const pods = new Map(inputs.namespacePods.map((pod) => [pod.metadata.name, pod]));
+  const { service, nodes, namespacePods } = inputs;
   const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
+  // Mostly of one pod, so that a map of them all would not pay.
+  const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
   const { meta } = result;
   return (name, where) => {
     if (!meta) return 'the cluster is not known';
     if (name === '') return 'an address without a pod';
     const { namespace } = inputs.serviceRecord ?? { namespace: '' };
-    const known = { name, pod: pods.get(name), past: [] };
-    const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, known);
+    const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
     verdicts.set(name, verdict);
     const { endpoints, slices } = verdict;
     if (where !== inEndpoints) return shortened(slices.find((s) => s.family === where)?.why ?? whyWithoutFamily(service !== undefined, where));

@@ -20,7 +20,8 @@ export type Addresses = ReadonlyMap<string, Listed>;
 
 export type Output = Endpoints | EndpointSlice;
 
-export const keyOf = ({ where, address, pod }: Pick<Listed, 'where' | 'address' | 'pod'>): string => JSON.stringify([where, address, pod]);
+/** No place and no address has a space in it. */
+export const keyOf = ({ where, address, pod }: Pick<Listed, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
 
 export function addressesOf(outputs: readonly Output[]): Addresses {
   const all = new Map<string, Listed>();
@@ -37,33 +38,35 @@ export function addressesOf(outputs: readonly Output[]): Addresses {
 const isSlice = (output: Output): output is EndpointSlice => 'addressType' in output;
 
 function* inSubsets({ subsets }: Endpoints): Generator<Listed> {
-  for (const { addresses, notReadyAddresses, ports } of subsets ?? []) {
+  for (const { addresses, notReadyAddresses, ...subset } of subsets ?? []) {
+    const ports = portsOf(subset.ports);
     for (const [list, state] of [
       [addresses, 'ready'],
       [notReadyAddresses, 'not ready'],
     ] as const) {
       for (const { ip, targetRef, nodeName } of list ?? []) {
-        yield { where: inEndpoints, address: ip, pod: targetRef?.name ?? '', state, details: detailsOf(ports, { node: nodeName }) };
+        yield { where: inEndpoints, address: ip, pod: targetRef?.name ?? '', state, details: { ports, ...(nodeName && { node: nodeName }) } };
       }
     }
   }
 }
 
-function* inSlice({ addressType, endpoints, ports }: EndpointSlice): Generator<Listed> {
+function* inSlice({ addressType, endpoints, ...slice }: EndpointSlice): Generator<Listed> {
+  const ports = portsOf(slice.ports);
   for (const { addresses, targetRef, conditions, nodeName, zone, hints } of endpoints ?? []) {
     const ending = conditions?.terminating ? (conditions.serving ? ', terminating and serving' : ', terminating') : '';
     const state = `${conditions?.ready ? 'ready' : 'not ready'}${ending}`;
     const zones = (hints?.forZones ?? []).map((z) => z.name).join(' ');
-    const details = detailsOf(ports, { node: nodeName, zone, 'hints for zone': zones });
+    const details = { ports, ...(nodeName && { node: nodeName }), ...(zone && { zone }), ...(zones && { 'hints for zone': zones }) };
     for (const address of addresses ?? []) yield { where: addressType, address, pod: targetRef?.name ?? '', state, details };
   }
 }
 
 type Ports = readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined;
 
-function detailsOf(ports: Ports, named: { readonly [name: string]: string | undefined }): { readonly [name: string]: string } {
-  const portsText = (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port ?? '*'}/${p.protocol ?? 'TCP'}`).sort();
-  return { ports: portsText.join(' '), ...Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value ? [[name, value]] : []))) };
+function portsOf(ports: Ports): string {
+  const texts = (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port ?? '*'}/${p.protocol ?? 'TCP'}`);
+  return texts.sort().join(' ');
 }
 
 /** One that is listed twice, for other ports: as in a slice that is written before the one it leaves, or in two subsets. */
@@ -74,7 +77,7 @@ function merged(a: Listed, b: Listed): Listed {
 
 /** "ports http 80/TCP → http 8080/TCP; zone a → b"; undefined where nothing of it changed. */
 export function detailBetween(from: Listed['details'], to: Listed['details']): string | undefined {
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
+  const names = Object.keys({ ...from, ...to }).filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
   if (names.length === 0) return undefined;
   return names.map((name) => `${name} ${from[name] || 'none'} → ${to[name] || 'none'}`).join('; ');
 }

@@ -27,7 +27,7 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
     const { pod } = (now ?? saved ?? found) as Listed;
     const move = moveBetween(saved, now);
     if (move) moves.set(pod, (moves.get(pod) ?? new Map<string, Move>()).set(key, move));
-    else {
+    else if (found !== saved) {
       const repair = moveBetween(found, now);
       if (repair) repairs.set(pod, [...(repairs.get(pod) ?? []), repair]);
     }
