@@ -43,7 +43,16 @@ export function edited(former: string, edit: TextEdit): string {
   return text;
 }
 
-const piecesOf = (text: string): readonly string[] => text.split(/(?<=,)/);
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let comma = text.indexOf(','); comma >= 0; comma = text.indexOf(',', from)) {
+    pieces.push(text.slice(from, comma + 1));
+    from = comma + 1;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
+}
 
 interface Former {
   readonly pieces: readonly string[];

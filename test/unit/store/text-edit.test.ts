@@ -8,6 +8,15 @@ it('a text and its edit give the text that came after it', () => {
   fc.assert(fc.property(texts, texts, (former, text) => edited(former, editOf(former, text)) === text));
 });
 
+it('the numbers of an edit, which is stored, count pieces that end with a comma', () => {
+  fc.assert(
+    fc.property(texts, fc.nat(8), fc.nat(8), (former, from, count) => {
+      const pieces = former.split(/(?<=,)/);
+      expect(edited(former, [from, count, 'x'])).toBe(`${pieces.slice(from, from + count).join('')}x`);
+    }),
+  );
+});
+
 it('an address that becomes unready is an edit of a few hundred characters, however many addresses there are', () => {
   const address = (i: number) => ({
     ip: `10.1.${i >> 8}.${i & 255}`,
