@@ -44,13 +44,14 @@ export function podsOnlyIn(slices: readonly EndpointSlice[], others: readonly En
 /** What an output says of a Pod. */
 interface Statement {
   readonly pod: string | undefined;
+  /** The Pod's name included. */
   readonly text: string;
 }
 
 function statementsOf(endpoints: Endpoints | undefined): readonly Statement[] {
   const ofAddress = (isReady: boolean) => (a: EndpointAddress) => ({
     pod: a.targetRef?.name,
-    text: JSON.stringify([a.ip, a.targetRef?.uid, a.hostname ?? '', a.nodeName ?? '', isReady]),
+    text: JSON.stringify([a.targetRef?.name, a.ip, a.targetRef?.uid, a.hostname ?? '', a.nodeName ?? '', isReady]),
   });
   return (endpoints?.subsets ?? []).flatMap((s) => [
     ...(s.addresses ?? []).map(ofAddress(true)),
@@ -64,18 +65,18 @@ const statementsOfSlices = (slices: readonly Pick<EndpointSlice, 'addressType' |
 function ofEndpoint(addressType: string, endpoint: Endpoint, ofWhat: OfWhat): Statement {
   const { addresses, targetRef, hostname, nodeName, conditions } = endpoint;
   const { ready, serving, terminating } = conditions ?? {};
+  const pod = ofWhat(endpoint);
   return {
-    pod: ofWhat(endpoint),
-    text: JSON.stringify([addressType, [...addresses].sort(), targetRef?.uid, hostname ?? '', nodeName ?? '', ready, serving, terminating]),
+    pod,
+    text: JSON.stringify([pod, addressType, [...addresses].sort(), targetRef?.uid, hostname ?? '', nodeName ?? '', ready, serving, terminating]),
   };
 }
 
 /** A Pod that moves to another subset or slice is none, nor is one that is said twice. */
 function changed(before: readonly Statement[], after: readonly Statement[]): ReadonlySet<string> {
-  const keyOf = ({ pod, text }: Statement): string => `${pod} ${text}`;
-  const [was, is] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const [was, is] = [new Set(before.map((s) => s.text)), new Set(after.map((s) => s.text))];
   const names = new Set<string>();
-  for (const s of before) if (s.pod && !is.has(keyOf(s))) names.add(s.pod);
-  for (const s of after) if (s.pod && !was.has(keyOf(s))) names.add(s.pod);
+  for (const { pod, text } of before) if (pod && !is.has(text)) names.add(pod);
+  for (const { pod, text } of after) if (pod && !was.has(text)) names.add(pod);
   return names;
 }
