@@ -21,16 +21,21 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   const planWith = (pods: readonly Pod[]): EndpointsPlan =>
     decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints });
   const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
-  const after = (pods: readonly Pod[]): readonly string[] => podsIn(written(planWith(pods)));
+  const podsLeft = (plan: EndpointsPlan): readonly string[] => podsIn(written(plan));
   const changes = (plan: EndpointsPlan): ReadonlySet<string> => podsChangedInEndpoints(current, written(plan));
   /** As the cluster lists them. */
   let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {
-    const { plan, pods } = live ? { plan: planWith(live), pods: live } : await run.pods.plan(planWith, changes);
+    const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: plan.triggerTimes };
     if (!plan.write) return endOfRun(run, !live);
     if (!live) {
-      live = await verifiedPods(run, { controller: 'endpoints', before: podsIn(current), pods, after });
+      live = await verifiedPods(run, {
+        controller: 'endpoints',
+        before: podsIn(current),
+        left: podsLeft(plan),
+        leftBy: (pods) => podsLeft(planWith(pods)),
+      });
       if (live) continue;
     }
     try {

@@ -80,9 +80,9 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, pods
     return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
   }
   const read = await readPods(deps, { cluster: member.id, namespace, name }, { scope: member.cacheScope, since });
-  const isSelected = (pod: Pod): boolean => selectorMatches(selector, pod.metadata.labels);
+  const ofService = { selected: selected(read.pods, selector), isSelected: (pod: Pod) => selectorMatches(selector, pod.metadata.labels) };
   const mostReads = limitsOf(deps).podLog.mostChanged;
-  const pods = new ImportPods({ ...read, store: { table: deps.table, cluster: member.id }, namespace, isSelected, mostReads });
+  const pods = new ImportPods({ ...read, store: { table: deps.table, cluster: member.id }, namespace, ...ofService, mostReads });
   podsOf.set(member.id, pods);
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
 }

@@ -15,10 +15,10 @@ export interface ToWrite {
   readonly controller: Controller;
   /** The pods of the endpoints that there are. */
   readonly before: readonly string[];
-  /** By the snapshot. */
-  readonly pods: readonly Pod[];
-  /** The pods of the endpoints that there are once what these pods make is written. */
-  readonly after: (pods: readonly Pod[]) => readonly string[];
+  /** The pods of the endpoints that there are once the plan is carried out, which was made by the snapshot. */
+  readonly left: readonly string[];
+  /** The same for a plan by other pods. */
+  readonly leftBy: (pods: readonly Pod[]) => readonly string[];
 }
 
 /**
@@ -27,17 +27,17 @@ export interface ToWrite {
  * whenever it would take a pod away: the run before may have ended because the snapshot was wrong, and have left fewer than ten endpoints. Not asked
  * about pods that came from here.
  */
-export async function verifiedPods(run: Run, { controller, before, pods, after }: ToWrite): Promise<readonly Pod[] | undefined> {
+export async function verifiedPods(run: Run, { controller, before, left, leftBy }: ToWrite): Promise<readonly Pod[] | undefined> {
   const { brakeFrom, brakeShare } = limitsOf(run.deps).sync;
   const mayBeMany = before.length >= brakeFrom;
   const isAgain = isOnceMore(run, controller);
   if (!mayBeMany && !isAgain) return undefined;
-  const left = after(pods);
+  const isMass = mayBeMany && left.length < before.length * brakeShare;
+  if (!isMass && !isAgain) return undefined;
+  const service = run.inputs.service;
   const stay = new Set(left);
   const lost = new Set(before.filter((uid) => !stay.has(uid)));
-  const service = run.inputs.service;
-  const isMass = mayBeMany && left.length < before.length * brakeShare;
-  if (!isMass && !(isAgain && lost.size > 0)) return undefined;
+  if (!isMass && lost.size === 0) return undefined;
   if (isMass) run.deps.metrics.put('Braked', 1, { cluster: run.key.cluster });
   await verifyService(run);
   if (!service) return undefined;
@@ -45,7 +45,7 @@ export async function verifiedPods(run: Run, { controller, before, pods, after }
     labels: service.spec?.selector ?? {},
     keep: (pod): Pod => project('Pod', pod),
   });
-  const missed = new Set(after(live).filter((uid) => (isMass ? !stay.has(uid) : lost.has(uid)))).size;
+  const missed = new Set(leftBy(live).filter((uid) => (isMass ? !stay.has(uid) : lost.has(uid)))).size;
   if (missed === 0) return undefined;
   run.deps.metrics.put('Drift', missed, { cluster: run.key.cluster });
   run.notes.push(`the mass-removal guard held back: the cluster has ${missed} pods for it that the snapshot lacks`);

@@ -175,8 +175,8 @@ async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<b
     .filter((s) => isOptInSlice(s) || isBuiltInSlice(s))
     .flatMap((s) => (s.endpoints ?? []).map((e) => [`${s.addressType} ${e.targetRef?.uid}`, e.targetRef?.uid ?? ''] as const));
   const before = [...new Map(shown).values()];
-  const after = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
-  return (await verifiedPods(run, { controller: 'slices', before, pods: run.pods.selected, after })) !== undefined;
+  const leftBy = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
+  return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.pods.selected), leftBy })) !== undefined;
 }
 
 /**

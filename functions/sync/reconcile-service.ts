@@ -138,10 +138,11 @@ async function prepare(
   };
 }
 
-function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, { service, namespacePods, podsRead }: Inputs): RunPods {
+function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, inputs: Inputs): RunPods {
+  const { service, pods: selected, namespacePods: pods, podsRead: read } = inputs;
   const isSelected = (pod: Pod): boolean => selectorMatches(service?.spec?.selector ?? {}, pod.metadata.labels);
   const mostReads = limitsOf(deps).podLog.mostChanged;
-  return new RunPods({ store: { table: deps.table, cluster }, namespace, pods: namespacePods, read: podsRead, isSelected, mostReads });
+  return new RunPods({ store: { table: deps.table, cluster }, namespace, pods, selected, read, isSelected, mostReads });
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {

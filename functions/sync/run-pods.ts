@@ -20,15 +20,11 @@ export interface ReadPods {
 export interface PodsOfRun extends ReadPods {
   readonly store: ClusterStore;
   readonly namespace: string;
+  /** Those of `pods` that the service selects. */
+  readonly selected: readonly Pod[];
   readonly isSelected: (pod: Pod) => boolean;
   /** With more Pods to read, the whole namespace is. */
   readonly mostReads: number;
-}
-
-/** A plan, and the Pods that it was made by. */
-export interface PlanByPods<P> {
-  readonly plan: P;
-  readonly pods: readonly Pod[];
 }
 
 export class RunPods {
@@ -41,7 +37,7 @@ export class RunPods {
   constructor(of: PodsOfRun) {
     this.#of = of;
     this.#all = of.pods;
-    this.#selected = of.pods.filter(of.isSelected);
+    this.#selected = of.selected;
     this.#read = of.read === 'all' ? 'all' : new Set(of.read);
   }
 
@@ -56,11 +52,10 @@ export class RunPods {
   }
 
   /** Plans, reads the Pods that the plan changes and that were not read since the run's reads began, and plans again if one of them is another than it was. */
-  async plan<P>(planWith: (pods: readonly Pod[]) => P, changesOf: (plan: P) => ReadonlySet<string>): Promise<PlanByPods<P>> {
+  async plan<P>(planWith: (pods: readonly Pod[]) => P, changesOf: (plan: P) => ReadonlySet<string>): Promise<P> {
     for (;;) {
-      const pods = this.#selected;
-      const plan = planWith(pods);
-      if (await this.areAsKnown(changesOf(plan))) return { plan, pods };
+      const plan = planWith(this.#selected);
+      if (await this.areAsKnown(changesOf(plan))) return plan;
     }
   }
 

@@ -38,17 +38,21 @@ export async function runSlices(run: Run): Promise<Outcome> {
       maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
       managedBy: run.managedBy,
     });
-  const after = (pods: readonly Pod[]): readonly string[] => podsAfter(slices, planWith(pods));
   const changes = (plan: SlicesPlan): ReadonlySet<string> => podsChangedInSlices(slices, plan);
   /** As the cluster lists them. */
   let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {
-    const { plan, pods } = live ? { plan: planWith(live), pods: live } : await run.pods.plan(planWith, changes);
+    const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
     run.nextTrackers.hints = plan.hints;
     run.nextTrackers.counts = countsAfter(plan, run.counts);
     if (!live) {
-      live = await verifiedPods(run, { controller: 'slices', before: podsIn(slices), pods, after });
+      live = await verifiedPods(run, {
+        controller: 'slices',
+        before: podsIn(slices),
+        left: podsAfter(slices, plan),
+        leftBy: (pods) => podsAfter(slices, planWith(pods)),
+      });
       if (live) continue;
     }
     observeReconcile(run, plan);
