@@ -8,11 +8,13 @@ export interface GatherWindow {
 const memoryMs = 1_000;
 
 /**
- * The window grows with the rate of changes, by this many ms for each change a second. A message costs the queue and ingest as much as all that is in
- * it, so waiting pays where a message is filled by it and nowhere else: up to 30 changes a second the window is the least one (20 ms) and a message
- * carries one change; at 100 a second it is 65 ms for six or seven changes, and from 300 a second on the longest one (200 ms) for sixty.
+ * A message costs the queue and ingest as much as all that is in it, so waiting pays where a message is filled by it and nowhere else: up to so many
+ * changes a second the window is the least one (20 ms) and a message carries one change.
  */
-const msForEachChangeASecond = 0.65;
+const sparseChangesASecond = 30;
+
+/** Above that rate the window grows by so much for each change a second: at 100 it is 160 ms for 16 changes, from 120 on the longest one (200 ms). */
+const msForEachChangeASecond = 2;
 
 /** The rate of changes as a decaying average, and the window that follows from it. */
 export class ChangeRate {
@@ -26,7 +28,8 @@ export class ChangeRate {
   }
 
   windowMs(nowMs: number, { least, most }: GatherWindow): number {
-    return Math.min(most, Math.max(least, this.#decayed(nowMs) * msForEachChangeASecond));
+    const above = Math.max(0, this.#decayed(nowMs) - sparseChangesASecond);
+    return Math.min(most, least + above * msForEachChangeASecond);
   }
 
   /** A clock that was set back does not decay the average. */
