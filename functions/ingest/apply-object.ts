@@ -72,11 +72,11 @@ async function recordOf(
     deps.log.error('object is too large to be stored: its former record stays', details);
     return undefined;
   }
-  if (kind === 'Pod') await effects.podLog.takeNumber(namespace);
   const key = `${cluster.id}/${namespace}`;
   if (!deps.caches.namespaces.get(key)) {
     await indexNamespace(store, namespace);
     deps.caches.namespaces.set(key, true);
   }
+  if (kind === 'Pod') await effects.podLog.takeNumber(namespace);
   return record;
 }

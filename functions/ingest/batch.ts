@@ -52,7 +52,7 @@ export async function ingestBatch(
 
 async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
   // Not the limited table: what the pod log has taken a number for, it writes.
-  const podLog = new PodLogWriter({ table: deps.table, cluster: id }, deps.now, limitsOf(deps).podLog);
+  const podLog = new PodLogWriter({ table: deps.table, cluster: id }, deps.now, limitsOf(deps).podLog, deps.caches.logged);
   const ahead = readAhead(deps, id, records, podLog);
   const cluster = await readCluster(deps.table, id);
   if (!cluster || cluster.mode === 'removed') {

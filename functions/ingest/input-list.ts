@@ -59,16 +59,17 @@ const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: 
   }));
 
 /** The records of the part's key range, by "namespace/name". */
-async function readRange({ deps, store }: MessageContext, { kind, from, to }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
+async function readRange({ deps, store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
   if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
   if (kind === 'ServiceExport' || kind === 'ServiceImport')
     return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
   const namespaces = await namespacesInRange(store, kind, { from, to });
+  const listed = new Set(entries.map((e) => e.namespace));
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);
     const found = await readObjects(store, kind, ns.name, range);
     const isWholeNamespace = range.from === undefined && range.to === undefined;
-    if (found.length === 0 && isWholeNamespace)
+    if (found.length === 0 && isWholeNamespace && !listed.has(ns.name))
       await markNamespaceEmpty(store, kind, ns, { now: deps.now(), afterMs: limitsOf(deps).ingest.emptyAfterMs });
     return found;
   });

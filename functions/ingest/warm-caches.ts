@@ -1,6 +1,7 @@
 /** What a warm worker of ingest keeps from batch to batch, and how much of it. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Service } from '#shared/kube/types.ts';
+import type { LoggedNamespaces } from '#shared/pod-log/pod-log-writer.ts';
 
 /** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
 export class LruCache<V> {
@@ -70,6 +71,7 @@ export interface WarmCaches {
   readonly selectors: Cache<CachedSelectors>;
   /** Namespaces that are in the index of namespaces, by "cluster/namespace". */
   readonly namespaces: Cache<true>;
+  readonly logged: LoggedNamespaces;
   /** By "cluster session". */
   readonly sessions: Cache<KnownSession>;
 }
@@ -78,6 +80,7 @@ export const freshCaches = ({ mostServicesKept, mostNamespacesKept, mostSessions
   // A namespace without services takes room too.
   selectors: new LruCache<CachedSelectors>(mostServicesKept, ({ services }) => 1 + services.length),
   namespaces: new LruCache<true>(mostNamespacesKept),
+  logged: new LruCache<true>(mostNamespacesKept),
   sessions: new LruCache<KnownSession>(mostSessionsKept),
 });
 
@@ -85,8 +88,8 @@ export const freshCaches = ({ mostServicesKept, mostNamespacesKept, mostSessions
  * Cached namespaces are valid by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and the
  * numbers begin at one when the cluster is registered again. So each value is cached under the scope that it was read in, and no later scope finds it.
  */
-export function cachesInScope({ selectors, namespaces, sessions }: WarmCaches, scope: string): WarmCaches {
-  return { selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope), sessions };
+export function cachesInScope({ selectors, namespaces, ...others }: WarmCaches, scope: string): WarmCaches {
+  return { ...others, selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope) };
 }
 
 const scoped = <V>(cache: Cache<V>, scope: string): Cache<V> => ({

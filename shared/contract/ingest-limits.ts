@@ -2,6 +2,11 @@
 
 /** The log of a namespace's pods (shared/pod-log/pod-log.ts), and the pods that warm workers keep by it (shared/pod-log/pod-cache.ts). */
 export interface PodLogLimits {
+  /**
+   * A namespace that was never found with more Pods (tombstones count) has no log, and each run reads it whole: some 270 bytes a Pod, so up to here it
+   * costs no more than the log does with two write units a change (docs/cost.md).
+   */
+  readonly mostUnlogged: number;
   /** A worker reads the whole namespace again after this, ms: the net under the log. A writer may be in flight for as long. */
   readonly maxAgeMs: number;
   /**
@@ -54,6 +59,7 @@ export interface IngestLimits {
 }
 
 export const podLogDefaults: PodLogLimits = {
+  mostUnlogged: 200,
   maxAgeMs: 20 * 60_000,
   entryTtlSeconds: 24 * 3600,
   mostNames: 100,

@@ -1,9 +1,10 @@
-/** The Pods that a warm sync worker caches by namespace, and refreshes from the pod log before each use. */
+/** The Pods that a warm sync worker caches by namespace, and refreshes before each use: from the pod log, or, of a small namespace, whole. */
 import { concurrently } from '#shared/concurrently.ts';
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { beginPodLog } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { readLogEntries, readLogHead } from './pod-log.ts';
 import { podsToRead, settledNumber, watermarkAfter } from './pod-log-rules.ts';
@@ -13,8 +14,10 @@ interface CachedNamespace {
   /** `ClusterRecord.cacheScope`: under another one the numbers of the log may have begun again. */
   readonly scope: string;
   readonly pods: Map<string, Pod>;
-  /** Each entry of the log up to this number is read, and no writer of a number up to it is in flight. */
+  /** Each entry of the log up to this number is read, and no writer of a number up to it is in flight; below 0: the Pods are not to be used again. */
   watermark: number;
+  /** It had no log when it was read last. */
+  isUnlogged: boolean;
   readWholeAtMs: number;
   /** The read of the whole namespace, as a number of `readsBegun`. */
   wholeRead: number;
@@ -31,6 +34,7 @@ const emptyNamespace = (scope: string): CachedNamespace => ({
   scope,
   pods: new Map(),
   watermark: -1,
+  isUnlogged: false,
   readWholeAtMs: 0,
   wholeRead: 0,
   lastRead: new Map(),
@@ -134,10 +138,27 @@ export class PodCache implements Pods {
 
   async #readWhole(cached: CachedNamespace, place: Place): Promise<void> {
     const { store, namespace, nowMs } = place;
+    // Whether there is a log by now matters only where there are many Pods. One call less for most runs.
+    const head = cached.isUnlogged ? undefined : await readLogHead(store, namespace);
+    if (!head || head.number === 0) {
+      const pods = await this.#readPods(cached, place);
+      cached.watermark = -1;
+      cached.isUnlogged = pods <= this.#limits.mostUnlogged;
+      // For the next read: some Pods of this one may have been written before the log, and not been there when they were read here.
+      if (!cached.isUnlogged) await beginPodLog(store, namespace, nowMs);
+      return;
+    }
     // Head and entries before the Pods: whatever an entry tells of, the Pods that are read here have it.
-    const head = await readLogHead(store, namespace);
     const settled = settledNumber(head, nowMs, this.#limits);
     const entries = await readLogEntries(store, namespace, settled);
+    await this.#readPods(cached, place);
+    // Not beyond the head that was read: a slow writer's second number is ahead of that head, and so has to be ahead of the watermark.
+    cached.watermark = Math.min(head.number, watermarkAfter(settled, entries));
+    cached.readWholeAtMs = nowMs;
+  }
+
+  /** How many records there are. */
+  async #readPods(cached: CachedNamespace, { store, namespace }: Place): Promise<number> {
     const read = ++this.#readsBegun;
     const records = await readObjects(store, 'Pod', namespace);
     const before = new Map(cached.pods);
@@ -147,9 +168,7 @@ export class PodCache implements Pods {
     keepNewest(cached.formerly, this.#limits.mostChanged);
     cached.lastRead.clear();
     cached.wholeRead = read;
-    // Not beyond the head that was read: a slow writer's second number is ahead of that head, and so has to be ahead of the watermark.
-    cached.watermark = Math.min(head.number, watermarkAfter(settled, entries));
-    cached.readWholeAtMs = nowMs;
+    return records.length;
   }
 
   #evict(used: string): void {

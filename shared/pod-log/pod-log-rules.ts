@@ -17,7 +17,7 @@ export interface TakenNumber {
 
 /** The numbers of a log, as the namespace's item has them. */
 export interface LogHead {
-  /** The newest number that was taken; 0: none. */
+  /** The newest number that was taken; 0: none, and the namespace has no log. */
   readonly number: number;
   readonly takenAtMs: number;
   /** A writer has said that no writer of a number up to this one is in flight. */

@@ -19,6 +19,11 @@
  * writes its entry a second time under a new number: readers that had given up its first number had read an older head, so the new number is ahead of
  * their watermark.
  *
+ * A namespace of few Pods has no log: to read it whole costs less. A reader that finds more than `mostUnlogged` Pods begins one (`beginPodLog`), and keeps
+ * what it reads whole after that. A writer that has found no log looks again when its Pods are written: it either finds the log now, and writes its entry
+ * under a number that it takes then, or it has written its Pods before the log was begun, and so before each read of a reader that keeps them. A log is
+ * never ended.
+ *
  * The log promises that no run misses a Pod that it was woken for. It does not promise that all readers know the same. A reader of the whole namespace
  * sees the Pods of a writer in flight, and so does one that reads such a Pod for another entry. A reader that waits for the writer's entry does not, and
  * if the writer has crashed, it waits until the message comes again. So a run changes what the outputs say of a Pod only by a record of the Pod that was
@@ -29,6 +34,7 @@
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespaceKey, podLogOf } from '#shared/store/keys.ts';
+import { hasPodLog } from '#shared/store/namespaces.ts';
 import type { Condition } from '#shared/store/table.ts';
 import { isFirstAfterPause, type LogEntry, type LogHead, mayBeSettled, type TakenNumber } from './pod-log-rules.ts';
 
@@ -47,7 +53,7 @@ export async function takeLogNumber(
   return taken ?? ((await take(store, namespace, nowMs)) as TakenNumber);
 }
 
-/** The same, of a namespace that has a log. Undefined, and nothing is written, where there is none, or `nowMs` is long before the newest number. */
+/** The same, where the namespace has a log. Undefined, and nothing is written, where there is none, or `nowMs` is long before the newest number. */
 export function takeNextLogNumber(
   store: ClusterStore,
   namespace: string,
@@ -134,8 +140,13 @@ const notSettledTo = (number: number): Condition => ({
 export interface LoggedPods {
   /** The version of the namespace's set of services, read after the entry. */
   readonly selectors: number;
-  /** The entry was written a second time. A generation that was added before may have been run for without it. */
+  /** The entry was written a second time, or late. A generation that was added before may have been run for without it. */
   readonly isLoggedAgain: boolean;
+}
+
+export interface ToConfirm {
+  readonly now: () => number;
+  readonly limits?: PodLogLimits;
 }
 
 /** After the entry of Pods that are written: a second one, under a new number, if readers may have settled the first one without it. */
@@ -143,13 +154,31 @@ export async function confirmEntry(
   store: ClusterStore,
   namespace: string,
   { taken, names }: WrittenPods,
-  { now, limits = podLogDefaults }: { readonly now: () => number; readonly limits?: PodLogLimits },
+  { now, limits = podLogDefaults }: ToConfirm,
 ): Promise<LoggedPods> {
   const { selectors, head } = await readAfterEntry(store, namespace, taken, limits);
   if (names?.size === 0 || !mayBeSettled(taken, head, now(), limits)) return { selectors, isLoggedAgain: false };
   const second = await takeLogNumber(store, namespace, now(), limits);
   return { selectors: (await writeLogEntry(store, namespace, { taken: second, names }, limits)).selectors, isLoggedAgain: true };
 }
+
+/** After Pods are written without a number: an entry after all, if the namespace has a log by now. */
+export async function confirmUnlogged(
+  store: ClusterStore,
+  namespace: string,
+  names: WrittenPods['names'],
+  { now, limits = podLogDefaults }: ToConfirm,
+): Promise<LoggedPods> {
+  const item = await store.table.get(namespaceKey(store.cluster, namespace));
+  if (!hasPodLog(item)) return { selectors: (item?.['n'] as number | undefined) ?? 0, isLoggedAgain: false };
+  const entry = { taken: await takeLogNumber(store, namespace, now(), limits), names };
+  await putLogEntry(store, namespace, entry, limits);
+  return { ...(await confirmEntry(store, namespace, entry, { now, limits })), isLoggedAgain: true };
+}
+
+/** Whether the namespace has a log now. */
+export const hasLog = async ({ table, cluster }: ClusterStore, namespace: string): Promise<boolean> =>
+  hasPodLog(await table.get(namespaceKey(cluster, namespace)));
 
 export async function readLogHead({ table, cluster }: ClusterStore, namespace: string): Promise<LogHead> {
   const item = await table.get(namespaceKey(cluster, namespace));

@@ -5,7 +5,7 @@
  */
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterStore } from './cluster-store.ts';
-import { namespaceKey, namespacesOf } from './keys.ts';
+import { namespaceKey, namespacesOf, podLogOf } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Condition, Item } from './table.ts';
 
@@ -13,26 +13,37 @@ type NamespacedKind = 'Service' | 'Pod';
 
 /**
  * The counter of writes. Of Services it is the version of their set (selectors), raised after each batch that writes one. Of Pods it is the newest number
- * of the pod log, taken before the first Pod of a batch is written. (The attributes' names are stored, and so stay.)
+ * of the pod log, taken before the first Pod of a batch is written; where there is no log, writes of Pods are not counted. (The attributes' names are
+ * stored, and so stay.)
  */
 const writesOf = { Service: 'n', Pod: 'p' } as const;
 /** The count of writes at which the namespace was read and held none of the kind. */
 const emptyAt = { Service: 'noService', Pod: 'noPod' } as const;
-/** When the count of Pods' writes was raised last, ms since the epoch. */
+/** When the count of Pods' writes was raised last, ms since the epoch; and the count of which shared/pod-log says that no writer is under way. */
 const podsWrittenAt = 'pa';
+const podsSettled = 'pq';
 
 /** A namespace that may hold objects of a kind. */
 export interface KnownNamespace {
   readonly name: string;
-  /** Writes of the kind, counted when the index was read. */
-  readonly writes: number;
+  /** Writes of the kind, counted when the index was read; undefined: they are not counted. */
+  readonly writes: number | undefined;
   /** When the last of them was counted, ms since the epoch; 0 for Services, whose time is not stored. */
   readonly writtenAtMs: number;
 }
 
 /** A namespace is in the index before its first object is written, or no list would find the object. */
 export async function indexNamespace({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
-  await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 0 } });
+  const item = await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 0 } });
+  if (!hasPodLog(item)) await warnFormerVersion({ table, cluster }, namespace);
+}
+
+/**
+ * A worker of the version before takes a namespace without a log for one of which no Pod was written since it has read it. By this entry, which names no
+ * Pods, it reads the namespace whole each time. To be left out when that version is gone.
+ */
+async function warnFormerVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
+  await table.put({ pk: podLogOf(cluster, namespace), sk: '000000000001' }, { absent: 'pk' });
 }
 
 /** Version of the namespace's set of Services: raised after each write of a Service, read after each write of a Pod. */
@@ -42,6 +53,19 @@ export async function selectorsVersion({ table, cluster }: ClusterStore, namespa
 
 export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 1 } });
+}
+
+/** Has the namespace a log of its Pods (shared/pod-log)? Each write of a Pod is then counted before it is made. */
+export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
+
+/**
+ * Has each later writer of a Pod take a number of the log, and each that is under way log what it has written without one. A version before this one that
+ * knows no namespace without a log may have marked it as empty.
+ */
+export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<void> {
+  // No writer has the first number: it is settled.
+  const first = { [writesOf.Pod]: 1, [podsSettled]: 1, [podsWrittenAt]: nowMs };
+  await table.update(namespaceKey(cluster, namespace), { set: first, remove: [emptyAt.Pod] }, { absent: writesOf.Pod });
 }
 
 const itemsPerPage = 2_000;
@@ -84,7 +108,8 @@ export async function nextNamespaces(
 
 /**
  * The caller has read the whole namespace after its item of the index, and found no object of the kind: until the next write, lists and walks skip it.
- * A Pod is written after its write is counted, so a count that is younger than `afterMs` may belong to a Pod that is still to come.
+ * A Pod is written after its write is counted, so a count that is younger than `afterMs` may belong to a Pod that is still to come. Where writes are not
+ * counted, counting begins (the pod log), and a later call may mark the namespace.
  */
 export async function markNamespaceEmpty(
   { table, cluster }: ClusterStore,
@@ -92,6 +117,7 @@ export async function markNamespaceEmpty(
   { name, writes, writtenAtMs }: KnownNamespace,
   { now, afterMs = defaultLimits.ingest.emptyAfterMs }: { readonly now: number; readonly afterMs?: number },
 ): Promise<void> {
+  if (writes === undefined) return beginPodLog({ table, cluster }, name, now);
   if (kind === 'Pod' && now - writtenAtMs < afterMs) return;
   const counter = writesOf[kind];
   const noneSince: Condition =
@@ -101,9 +127,11 @@ export async function markNamespaceEmpty(
 
 const number = (item: Item | undefined, attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
 const nameOf = (i: Item): string => decodeURIComponent(i.sk.slice(0, -1));
-const mayHold = (i: Item, kind: NamespacedKind): boolean => i.sk.endsWith('/') && i[emptyAt[kind]] !== number(i, writesOf[kind]);
+const isCounted = (i: Item, kind: NamespacedKind): boolean => kind === 'Service' || hasPodLog(i);
+const mayHold = (i: Item, kind: NamespacedKind): boolean =>
+  i.sk.endsWith('/') && !(isCounted(i, kind) && i[emptyAt[kind]] === number(i, writesOf[kind]));
 const knownNamespace = (i: Item, kind: NamespacedKind): KnownNamespace => ({
   name: nameOf(i),
-  writes: number(i, writesOf[kind]),
+  writes: isCounted(i, kind) ? number(i, writesOf[kind]) : undefined,
   writtenAtMs: kind === 'Pod' ? number(i, podsWrittenAt) : 0,
 });

@@ -9,6 +9,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
 import { objectKey } from '#shared/store/keys.ts';
+import { beginPodLog } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Item } from '#shared/store/table.ts';
@@ -125,8 +126,9 @@ describe('a service that opts in beside the built-in controllers', () => {
 
   it('what the built-in controllers left stays while it shows a pod of which only the record is written, and not the entry of the pod log', async () => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
-    await pass(8);
     const store = { table: world.table, cluster };
+    await beginPodLog(store, 'default', world.now);
+    await pass(8);
     const taken = await takeLogNumber(store, 'default', world.now);
     const projection = encodeProjection('Pod', project('Pod', aPod(3) as never));
     const record = { namespace: 'default', name: 'pod-3', version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };

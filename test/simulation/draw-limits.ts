@@ -42,6 +42,8 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   const drawn: Limits = {
     election,
     podLog: {
+      // Worlds have few Pods: in most of them each namespace has a log, or gets one.
+      mostUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.mostUnlogged,
       maxAgeMs,
       entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((mostUnderWay * maxAgeMs + longestIngestMs) / 1000) + random.between(1, 20)),
       mostNames: between(podLog.mostNames, 0, 3),

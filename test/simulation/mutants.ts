@@ -61,7 +61,7 @@ const overtaken: Partial<Profile> = {
   delayMs: 1_000,
   watchDelayMs: 50,
   changes: 60,
-  limits: withLimits({ podLog: { mostUnderWay: 1, mostChanged: 0 } }),
+  limits: withLimits({ podLog: { mostUnlogged: 0, mostUnderWay: 1, mostChanged: 0 } }),
 };
 
 export const mutants: readonly Mutant[] = [
@@ -282,6 +282,23 @@ export const mutants: readonly Mutant[] = [
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
+    name: 'a batch that has found no log of the pods does not look for one again',
+    seeds: [1],
+    profile: { ...overtaken, limits: withLimits({ podLog: { mostUnlogged: 1 } }) },
+    table: (table, actor) => {
+      const unlogged = new Set<string>();
+      return {
+        ...table,
+        get: async (key) => {
+          const item = await table.get(key);
+          if (!item || !key.pk.endsWith('#NS') || !is('ingest', actor)) return item;
+          if (item['p'] === undefined) unlogged.add(key.sk);
+          return unlogged.has(key.sk) ? without(item, 'p') : item;
+        },
+      };
+    },
+  },
+  {
     name: 'a run changes what the outputs say of a pod by what its worker keeps of it',
     seeds: [49],
     profile: { ...crashing, crashes: 0 },
@@ -295,7 +312,7 @@ export const mutants: readonly Mutant[] = [
       ...table,
       get: async (key) => {
         const item = await table.get(key);
-        return item && key.pk.endsWith('#NS') && is('ingest', actor) ? without(item, 'p') : item;
+        return item?.['p'] !== undefined && key.pk.endsWith('#NS') && is('ingest', actor) ? { ...item, p: 0 } : item;
       },
       put: (item, condition) =>
         isPod(item) && is('ingest', actor) ? sometimesLate(world, () => table.put(item, condition)) : table.put(item, condition),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readLogEntries, readLogHead } from '#shared/pod-log/pod-log.ts';
+import { beginPodLog } from '#shared/store/namespaces.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -75,6 +76,7 @@ describe('what a pod owes', () => {
 
   it('what a pod owes is told by an older entry too, and logged by it for the workers that keep pods', async () => {
     const hub = await withServices();
+    await beginPodLog(hub.store, 'ns', hub.clock.now);
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     // The write of version 7 arrives, its answer does not.
@@ -106,6 +108,7 @@ describe('what a pod owes', () => {
 describe('a service that selects anew while a pod is being written', () => {
   it('a service that selects anew while a pod is being written is woken by the pod if it may have run before the pod was logged', async () => {
     const hub = await withServices();
+    await beginPodLog(hub.store, 'ns', hub.clock.now);
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     const { put } = hub.table;

@@ -16,8 +16,9 @@ async function hubWithDeadNamespaces(): Promise<IngestHub> {
   const names = Array.from({ length: dead }, (_, i) => `preview-${i}`);
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, service()), ...names.map((ns) => ({ ...entry('Service', 5, service()), ns }))));
   await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p')), ...names.map((ns) => ({ ...entry('Pod', 6, pod('p')), ns }))));
-  // The first list finds them gone, the second forgets what was there, the third finds nothing.
-  for (const asOf of [10, 20, 30]) {
+  // The first list finds them gone, the second forgets what was there, the third finds nothing: so the writes of pods are counted, and the fourth one
+  // finds that there was none.
+  for (const asOf of [10, 20, 30, 35]) {
     await lists(hub, asOf);
     hub.clock.now += hour;
   }

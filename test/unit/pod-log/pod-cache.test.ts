@@ -3,9 +3,11 @@ import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
-import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
+import { readLogEntries, readLogHead, takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
 import type { TakenNumber } from '#shared/pod-log/pod-log-rules.ts';
+import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
@@ -105,4 +107,82 @@ it('only as many Pods are remembered as read as one refresh may read', async () 
   await cache.podsOf(store, 'ns', { nowMs: now });
   await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now), names: new Set(['other']) });
   expect((await cache.podsOf(store, 'ns', { nowMs: now, since })).read).toEqual(new Set(['other']));
+});
+
+/** A namespace without a log, and which partitions of the table a read asks for. */
+function unlogged(mostUnlogged: number) {
+  const { store, write } = namespace();
+  const { table } = store;
+  const asked: string[] = [];
+  const counted: Table = {
+    ...table,
+    get(key) {
+      asked.push(key.pk);
+      return table.get(key);
+    },
+    query(pk, range) {
+      asked.push(pk);
+      return table.query(pk, range);
+    },
+  };
+  const cache = new PodCache({ ...podLogDefaults, mostUnlogged });
+  const since = cache.readsBegun;
+  const read = async () => {
+    asked.length = 0;
+    const { pods, read } = await cache.podsOf({ ...store, table: counted }, 'ns', { nowMs: now, since });
+    return { ready: [...pods.values()].filter(isPodReady).length, read, asked: [...asked] };
+  };
+  /** As a writer that has found no log. */
+  const add = async (name: string): Promise<void> => {
+    const projection = encodeProjection('Pod', pod(name, { ready: true }));
+    const record = { namespace: 'ns', name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+    await putObject(store, 'Pod', record, undefined);
+  };
+  return { store, write, read, add };
+}
+
+it('a namespace without a log is read whole each time, by one call', async () => {
+  const { read, add } = unlogged(2);
+  await add('a');
+  expect((await read()).asked).toEqual(['c#NS', 'c#POD#ns']);
+  await add('b');
+  expect(await read()).toEqual({ ready: 2, read: 'all', asked: ['c#POD#ns'] });
+  expect(await read()).toEqual({ ready: 2, read: 'all', asked: ['c#POD#ns'] });
+});
+
+it('a namespace with more pods than pay without a log gets one, and is kept from the next read on', async () => {
+  const { store, read, add } = unlogged(1);
+  await add('a');
+  await read();
+  await add('b');
+  expect(await readLogHead(store, 'ns')).toMatchObject({ number: 0 });
+  // The read itself may have missed a pod whose writer had found no log.
+  expect((await read()).ready).toBe(2);
+  expect(await readLogHead(store, 'ns')).toMatchObject({ number: 1, settled: 1 });
+  await add('c');
+  expect(await read()).toMatchObject({ ready: 3, read: 'all' });
+  await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now), names: new Set() });
+  expect((await read()).asked).toEqual(['c#PODLOG#ns']);
+});
+
+it('a namespace that the version before has logged is kept by its log, however few its pods', async () => {
+  const { store, read, add } = unlogged(200);
+  await add('a');
+  await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now), names: new Set(['a']) });
+  await read();
+  expect((await read()).asked).toEqual(['c#PODLOG#ns']);
+});
+
+it('a namespace without a log has an entry for the version before, so that it reads the namespace whole each time', async () => {
+  const { store, read, add } = unlogged(0);
+  await indexNamespace(store, 'ns');
+  const entries = async () => (await readLogEntries(store, 'ns', 0)).map(({ number, names }) => ({ number, names }));
+  expect(await entries()).toEqual([{ number: 1, names: undefined }]);
+  // It is the first number of the log, when there is one.
+  await add('a');
+  await read();
+  expect((await takeLogNumber(store, 'ns', now)).number).toBe(2);
+  await store.table.delete({ pk: 'c#PODLOG#ns', sk: '000000000001' });
+  await indexNamespace(store, 'ns');
+  expect(await entries()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isFirstAfterPause, type LogEntry, mayBeSettled, podsToRead, settledNumber, watermarkAfter } from '#shared/pod-log/pod-log-rules.ts';
 
-const limits = { maxAgeMs: 1_000, entryTtlSeconds: 60, mostNames: 100, mostChanged: 3, mostUnderWay: 50, mostKept: 100 };
+const limits = { mostUnlogged: 0, maxAgeMs: 1_000, entryTtlSeconds: 60, mostNames: 100, mostChanged: 3, mostUnderWay: 50, mostKept: 100 };
 const entry = (number: number, names: readonly string[] | undefined = [`p${number}`]): LogEntry => ({ number, names });
 
 describe('the settled number is', () => {
