@@ -7,7 +7,7 @@ import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 import type { SetProfile } from './clusterset/draw.ts';
-import type { Profile } from './profile.ts';
+import { type Profile, withLimits } from './profile.ts';
 import type { WorldState } from './world-state.ts';
 
 export interface Mutant {
@@ -55,4 +55,6 @@ export const crashing: Partial<Profile> = {
   services: 3,
   pods: 5,
   changes: 25,
+  // Each namespace with a pod has a log.
+  limits: withLimits({ podLog: { mostUnlogged: 0 } }),
 };

@@ -283,9 +283,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a batch that has found no log of the pods does not look for one again',
-    seeds: [1],
-    profile: { ...overtaken, limits: withLimits({ podLog: { mostUnlogged: 1 } }) },
-    table: (table, actor) => {
+    seeds: [8, 55, 88],
+    profile: { ...overtaken, stalls: 0, namespaces: 3, pods: 8, limits: withLimits({ podLog: { mostUnlogged: 4 } }) },
+    table: (table, actor, world) => {
       const unlogged = new Set<string>();
       return {
         ...table,
@@ -295,6 +295,8 @@ export const mutants: readonly Mutant[] = [
           if (item['p'] === undefined) unlogged.add(key.sk);
           return unlogged.has(key.sk) ? without(item, 'p') : item;
         },
+        put: (item, condition) =>
+          isPod(item) && is('ingest', actor) ? sometimesLate(world, () => table.put(item, condition)) : table.put(item, condition),
       };
     },
   },
