@@ -40,10 +40,10 @@ export async function indexNamespace({ table, cluster }: ClusterStore, namespace
 
 /**
  * A worker of the version before takes a namespace without a log for one of which no Pod was written since it has read it. By this entry, which names no
- * Pods, it reads the namespace whole each time. To be left out when that version is gone.
+ * Pods, it reads the namespace whole each time. Its number is between 0 and the first one that a writer takes. To be left out when that version is gone.
  */
 async function warnFormerVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
-  await table.put({ pk: podLogOf(cluster, namespace), sk: '000000000001' }, { absent: 'pk' });
+  await table.put({ pk: podLogOf(cluster, namespace), sk: '000000000000.5' }, { absent: 'pk' });
 }
 
 /** Version of the namespace's set of Services: raised after each write of a Service, read after each write of a Pod. */
