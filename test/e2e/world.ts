@@ -21,7 +21,11 @@ export interface World {
   /** Sorted by address type and name. */
   slices(service: string): readonly EndpointSlice[];
   eventually: Observed['eventually'];
-  /** Resolves when a change made after all others has shown, twice: what was to be written for those has been. */
+  /**
+   * Resolves when a change made after all others has shown, twice: what was to be written for those has been.
+   * A test waits for it before it deletes a slice. A watcher can see a slice before its writer has the answer; where the slice is deleted in
+   * between, upstream's tracker notes it afterwards and takes its cache for stale from then on (TR-4c).
+   */
   settled(): Promise<void>;
 }
 

@@ -21,6 +21,7 @@ export function ownership(scenario: Scenario): void {
     await w.service('web', spec);
     await w.pod('a', { labels });
     await expectOnePod(w);
+    await w.settled();
     const [endpoints, slice] = [w.endpoints('web')?.metadata.uid, w.slices('web')[0]?.metadata];
     await w.api.delete('EndpointSlice', w.namespace, slice?.name ?? '');
     await w.api.delete('Endpoints', w.namespace, 'web');

@@ -51,6 +51,7 @@ export function upstreamSpecs(scenario: Scenario): void {
       const endpoints = w.slices(service).flatMap((s) => s.endpoints ?? []);
       expect(inOrder(endpoints.map(({ addresses: [ip], targetRef }) => ({ ip, targetRef })))).toEqual(await references(w, names));
     }
+    await w.settled();
     // Made again after they have been deleted.
     const uids = w.slices('example-named-port').map((s) => s.metadata.uid);
     for (const slice of w.slices('example-named-port')) await w.api.delete('EndpointSlice', w.namespace, slice.metadata.name);
