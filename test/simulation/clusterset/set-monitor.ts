@@ -115,8 +115,9 @@ export class SetMonitor {
   #onWinner(actor: Actor, before: Item, now: Item): void {
     const [, , namespace = ''] = before.pk.split('#');
     const [name = ''] = before.sk.split('#');
-    const former = settledWinner(before['f'] as string, this.#world.scheduler.now);
-    const next = JSON.parse(now['f'] as string) as Winner;
+    const { sinceMs: decidedMs, ...next } = JSON.parse(now['f'] as string) as Winner & { readonly sinceMs: number };
+    // As the run that decides had it: the former one may have become settled between its decision and this write.
+    const former = settledWinner(before['f'] as string, decidedMs);
     if (!former || (former.cluster === next.cluster && former.uid === next.uid) || actor.paused) return;
     const { store, hasLeft } = this.#world.of(former.cluster);
     const { sinceMs = 0 } = JSON.parse(before['f'] as string) as { readonly sinceMs?: number };
