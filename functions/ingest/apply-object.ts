@@ -74,7 +74,7 @@ async function recordOf(
   }
   const key = `${cluster.id}/${namespace}`;
   if (!deps.caches.namespaces.get(key)) {
-    await indexNamespace(store, namespace);
+    await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
     deps.caches.namespaces.set(key, true);
   }
   if (kind === 'Pod') await effects.podLog.takeNumber(namespace);

@@ -44,6 +44,7 @@ export class BatchEffects {
   readonly pending: PendingNotification[] = [];
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
+  readonly #indexing = new Map<string, Promise<void>>();
   #wakeUps = new WakeUps();
   #nodesWritten = false;
 
@@ -56,6 +57,13 @@ export class BatchEffects {
     // Any write of a Node makes a new set of nodes, whether services have to run for it or not.
     if (kind === 'Node') this.#nodesWritten = true;
     if (kind === 'Pod') this.podLog.record(namespace, name);
+  }
+
+  /** Objects of a namespace that the batch writes side by side wait for one call, which puts it into the index. */
+  indexOnce(namespace: string, index: () => Promise<void>): Promise<void> {
+    const indexing = this.#indexing.get(namespace) ?? index().finally(() => this.#indexing.delete(namespace));
+    this.#indexing.set(namespace, indexing);
+    return indexing;
   }
 
   /** The service owes a run: at once, and with its outputs as they are saved, unless the options say otherwise. */

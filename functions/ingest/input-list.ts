@@ -10,7 +10,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { raiseFence } from '#shared/store/lists.ts';
-import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { beginPodLog, type KnownNamespace, markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
 import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
 import { forgetOutputs } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
@@ -64,6 +64,7 @@ async function readRange({ deps, store }: MessageContext, { kind, from, to, entr
   if (kind === 'ServiceExport' || kind === 'ServiceImport')
     return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
   const namespaces = await namespacesInRange(store, kind, { from, to });
+  if (kind === 'Pod') await beginPodLogs({ deps, store }, namespaces, entries);
   const listed = new Set(entries.map((e) => e.namespace));
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);
@@ -74,6 +75,18 @@ async function readRange({ deps, store }: MessageContext, { kind, from, to, entr
     return found;
   });
   return byKey(records.flat());
+}
+
+/** Of namespaces with many Pods, before these are written: a worker that finds many and no log begins it, and has to read all of them again. */
+async function beginPodLogs(
+  { deps, store }: Pick<MessageContext, 'deps' | 'store'>,
+  known: readonly KnownNamespace[],
+  entries: InputListPart['entries'],
+): Promise<void> {
+  const { mostUnlogged } = limitsOf(deps).podLog;
+  const logged = new Set(known.filter((ns) => ns.writes !== undefined).map((ns) => ns.name));
+  for (const [namespace, { length }] of Map.groupBy(entries, (e) => e.namespace))
+    if (length > mostUnlogged && !logged.has(namespace)) await beginPodLog(store, namespace, deps.now());
 }
 
 const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));

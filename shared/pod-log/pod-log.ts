@@ -20,7 +20,7 @@
  * their watermark.
  *
  * A namespace of few Pods has no log: to read it whole costs less. A reader that finds more than `mostUnlogged` Pods begins one (`beginPodLog`), and keeps
- * what it reads whole after that. A writer that has found no log looks again when its Pods are written: it either finds the log now, and writes its entry
+ * what it reads whole after that. So does a list that shows as many, before they are written. A writer that has found no log looks again when its Pods are written: it either finds the log now, and writes its entry
  * under a number that it takes then, or it has written its Pods before the log was begun, and so before each read of a reader that keeps them. A log is
  * never ended.
  *

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/batch.ts';
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
+import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { readLogEntries } from '#shared/pod-log/pod-log.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
+import type { Change, Condition, Item, Key, KeyRange } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -279,5 +285,55 @@ describe('a list part of an output kind', () => {
     await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
     await secondLook(hub);
     expect((await readWork(hub.table, svc)).liveReadGeneration).toBeGreaterThan(0);
+  });
+});
+
+describe('a list part with the first objects of a namespace', () => {
+  const pods = (count: number) => Array.from({ length: count }, (_, i) => entry('Pod', 5, pod(`p${i}`)));
+  async function ingestCounted(hub: Awaited<ReturnType<typeof ingestHub>>, count: number): Promise<readonly string[]> {
+    const calls: string[] = [];
+    const { put, update } = hub.table;
+    const deps = {
+      ...hub.deps,
+      table: {
+        ...hub.table,
+        put(item: Item, condition?: Condition) {
+          calls.push(item.pk);
+          return put(item, condition);
+        },
+        update(key: Key, change: Change, condition?: Condition) {
+          calls.push(key.pk);
+          return update(key, change, condition);
+        },
+      },
+      limits: { ...defaultLimits, podLog: { ...defaultLimits.podLog, mostUnlogged: 3 } },
+    };
+    expect(await ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }])).toEqual([]);
+    return calls.filter((pk) => /#(NS|POD|PODLOG)\b/.test(pk));
+  }
+
+  it('puts it into the index in one call, before them', async () => {
+    const calls = await ingestCounted(await ingestHub(), 3);
+    expect(calls.slice(0, 5)).toEqual(['c#NS', 'c#PODLOG#ns', ...Array<string>(3).fill('c#POD#ns')]);
+    expect(calls.slice(5)).not.toContain('c#NS');
+  });
+
+  it('begins the log of its pods before it writes them where they are many', async () => {
+    const hub = await ingestHub();
+    const calls = await ingestCounted(hub, 4);
+    expect(calls.slice(0, 3)).toEqual(['c#NS', 'c#NS', 'c#NS']);
+    expect(await readLogEntries(hub.store, 'ns', 0)).toEqual([{ number: 2, names: undefined }]);
+    const cache = new PodCache();
+    const reads: string[] = [];
+    const { query } = hub.table;
+    const table = {
+      ...hub.table,
+      query(pk: string, range?: KeyRange) {
+        reads.push(pk);
+        return query(pk, range);
+      },
+    };
+    for (let run = 0; run < 3; run++) expect((await cache.podsOf({ table, cluster: 'c' }, 'ns', { nowMs: 2_000_000 })).pods.size).toBe(4);
+    expect(reads.filter((pk) => pk === 'c#POD#ns')).toHaveLength(1);
   });
 });
