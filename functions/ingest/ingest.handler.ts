@@ -15,7 +15,8 @@ import { ingestBatch } from './batch.ts';
 import { freshCaches } from './warm-caches.ts';
 
 const settings = readHubSettings(process.env);
-const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName, { insertsTogether: true });
+// Fewer are live changes.
+const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName, { insertsTogether: { fewest: 4 } });
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -183,19 +183,21 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isBehind = false;
   let as: StoredAs | undefined = inputs.storedAs;
+  const saveCounts = (): Promise<void> => saveGauges(deps.table, key, next.counts, run.counts);
   if (server.needsLeaseCheck) {
     const held = await readIfHeld(deps, claim);
     if (!held) return 'lease-lost';
     isBehind = held.generation > claim.item.generation;
-    as = await saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, limitsOf(deps).sync.unitBytes);
+    const { unitBytes } = limitsOf(deps).sync;
+    // At once: what is saved of a new service goes together.
+    [as] = await Promise.all([saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes), saveCounts()]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeign(run);
-  }
+  } else await saveCounts();
   const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
-  await saveGauges(deps.table, key, next.counts, run.counts);
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;

@@ -24,7 +24,8 @@ import { eventRecorder } from './kube-events.ts';
 
 const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient(frequentCallConfig);
-const table = dynamoTable(dynamodb, settings.tableName);
+// Both outputs of a new service, saved behind all writes that somebody waits for.
+const table = dynamoTable(dynamodb, settings.tableName, { insertsTogether: { fewest: 2 } });
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -50,6 +50,8 @@ export interface SavedOutputs {
   readonly as: StoredAs;
 }
 
+export const noneSaved: SavedOutputs = { outputs: [], as: { bodies: new Map(), amendments: undefined } };
+
 /** Written: by sync, and proved to be on the API server. Observed: by the cluster's own controllers, as the relay saw it (shadow mode). */
 export type OutputSource = 'written' | 'observed';
 
@@ -132,12 +134,20 @@ export async function saveOutput(
   record: OutputRecord,
   { source = 'written', again = false }: { readonly source?: OutputSource; readonly again?: boolean } = {},
 ): Promise<boolean> {
-  return putOutput(table, service, record, itemOf(source, service, record), again || !record.object ? '<=' : '<');
+  return putOutput(table, service, record, itemOf(source, service, record), { again });
 }
 
-async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item, is: '<' | '<='): Promise<boolean> {
+/** `isNew`: nothing was saved of it when it was read. */
+async function putOutput(
+  table: Table,
+  service: ServiceKey,
+  record: OutputRecord,
+  item: Item,
+  { again = false, isNew = false }: { readonly again?: boolean; readonly isNew?: boolean },
+): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
-  return table.put(item, { any: [{ absent: 'v' }, { attribute: 'v', is, value: record.version }] });
+  const isNewer = { attribute: 'v', is: again || !record.object ? '<=' : '<', value: record.version } as const;
+  return (isNew && (await table.put(item, { absent: 'v' }))) || table.put(item, { any: [{ absent: 'v' }, isNewer] });
 }
 
 const itemOf = (source: OutputSource, service: ServiceKey, record: OutputRecord): Item => ({
@@ -173,8 +183,9 @@ export async function saveOutputs(
     const saved = await concurrently(8, records, async (record) => {
       const item = itemOf('written', service, record);
       const { version, uid, object } = record;
+      const isNew = !as.bodies.has(item.sk);
       bodies.set(item.sk, { version, uid, text: object && JSON.stringify(object), bytes: itemSize(item) });
-      return putOutput(table, service, record, item, object ? '<' : '<=');
+      return putOutput(table, service, record, item, { isNew });
     });
     return saved.every((isSaved) => isSaved);
   };

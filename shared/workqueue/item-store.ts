@@ -32,6 +32,12 @@ export async function addGeneration(table: Table, service: ServiceKey, nowMs: nu
   return decodeWork(item);
 }
 
+/** As `addGeneration`, for a service that most likely has no item yet: a put of a new item goes together with others. */
+export async function addFirstGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
+  const item = { ...key(service), gen: 1, ...dirtySince(service, nowMs) };
+  return (await table.put(item, { absent: 'pk' })) ? decodeWork(item) : addGeneration(table, service, nowMs);
+}
+
 /** As `addGeneration`, and the run is to read its outputs from the API server. One write: a run in between would use up the wish. */
 export async function addGenerationForLiveRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
   for (;;) {

@@ -193,6 +193,9 @@ describe('the counts of services', () => {
     await saveGauges(sealed, key('a'), { ...many }, await readGauges(table, key('a')));
     await saveGauges(sealed, key('gone'), undefined, undefined);
     await expect(saveGauges(sealed, key('a'), few, many)).rejects.toThrow('written');
+    // Another worker has saved them since they were read.
+    await saveGauges(table, key('a'), few, undefined);
+    expect(await readGauges(table, key('a'))).toEqual(few);
   });
 });
 

@@ -41,7 +41,7 @@ describe('each function may do exactly this', () => {
     [
       'SyncRole',
       [
-        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'),
         ...network,
         ...log,
         ...consume,
@@ -70,7 +70,12 @@ describe('each function may do exactly this', () => {
   it('no function has network rights without a VPC, nor rights to clusters that are not there', () => {
     const { hubTemplate: bare } = fleetOf('hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
     expect(actionsOf(statementsOf(bare, 'SyncRole'))).toEqual(
-      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
+      [
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'),
+        ...log,
+        ...consume,
+        'sqs:SendMessage',
+      ].sort(),
     );
   });
 });
@@ -117,7 +122,7 @@ describe('and on exactly these', () => {
     const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
     const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
     expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
-    expect(actionsOf(denied).includes('dynamodb:PartiQLInsert')).toBe(role === 'IngestRole');
+    expect(actionsOf(denied).includes('dynamodb:PartiQLInsert')).toBe(role !== 'SweepRole');
     expect(keys.map(matches)).toEqual([true, true, true]);
     expect([metaKey('c'), auditKey('c', 'now'), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
       false,
@@ -127,10 +132,10 @@ describe('and on exactly these', () => {
     ]);
   });
 
-  it('inserts by statements where IAM knows their partition keys, and nowhere else', () => {
-    const [insert, ...others] = statementsOf(hubTemplate, 'IngestRole').filter((s) => s.Effect === 'Allow' && s.Action === 'dynamodb:PartiQLInsert');
+  it.each(['IngestRole', 'SyncRole'])('%s inserts by statements where IAM knows their partition keys, and nowhere else', (role) => {
+    const [insert, ...others] = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow' && s.Action === 'dynamodb:PartiQLInsert');
     expect(insert!.Condition).toEqual({ Null: { 'dynamodb:LeadingKeys': 'false' } });
-    expect(insert!.Resource).toEqual(statementsOf(hubTemplate, 'IngestRole').find((s) => [s.Action].flat().includes('dynamodb:PutItem'))!.Resource);
+    expect(insert!.Resource).toEqual(statementsOf(hubTemplate, role).find((s) => [s.Action].flat().includes('dynamodb:PutItem'))!.Resource);
     expect(others).toEqual([]);
   });
 

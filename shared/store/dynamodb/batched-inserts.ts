@@ -10,8 +10,6 @@ const mostStatements = 25;
 const mostChars = 8192;
 /** Larger items go alone: what a call costs besides matters little then. */
 const mostBytes = 32 * 1024;
-/** Fewer go alone: they are live changes, and each of their calls is as fast as it was. */
-const fewest = 4;
 /**
  * Calls under way at a time, each until the puts are decided that it left to be done again: a table that throttles is not sent more meanwhile. Puts that
  * are asked for then wait, and go together.
@@ -36,6 +34,8 @@ interface Asked {
 
 export interface InsertOptions {
   readonly tableName: string;
+  /** Fewer than so many go alone. */
+  readonly fewest: number;
   readonly count: (units: number) => void;
   readonly putAlone: (item: Item, condition: Absence) => Promise<boolean>;
 }
@@ -49,7 +49,7 @@ export interface InsertOptions {
  */
 export function batchedInserts(
   client: DynamoDBClient,
-  { tableName, count, putAlone }: InsertOptions,
+  { tableName, fewest, count, putAlone }: InsertOptions,
 ): (item: Item, condition: Absence) => Promise<boolean> {
   let waiting: Asked[] = [];
   let calls = 0;

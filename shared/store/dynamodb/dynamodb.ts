@@ -25,11 +25,14 @@ export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'qu
 export interface DynamoTableOptions {
   /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
   readonly onCapacity?: (operation: TableOperation, units: number) => void;
-  /** Puts of new items go together; the caller needs the right to PartiQLInsert. Without the option each goes alone. */
-  readonly insertsTogether?: boolean;
+  /**
+   * From so many on, puts of new items go together; the caller needs the right to PartiQLInsert. Without the option, and fewer than these, each goes
+   * alone and is as fast as any put.
+   */
+  readonly insertsTogether?: { readonly fewest: number };
 }
 
-export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity, insertsTogether = false }: DynamoTableOptions = {}): Table {
+export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity, insertsTogether }: DynamoTableOptions = {}): Table {
   const common = { TableName: tableName, ...(onCapacity && { ReturnConsumedCapacity: 'TOTAL' as const }) };
 
   function count<O extends { ConsumedCapacity?: { CapacityUnits?: number | undefined } | undefined }>(operation: TableOperation, output: O): O {
@@ -58,7 +61,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     return output !== false;
   }
 
-  const insert = insertsTogether ? batchedInserts(client, { tableName, putAlone, count: (units) => onCapacity?.('put', units) }) : undefined;
+  const insert = insertsTogether && batchedInserts(client, { tableName, ...insertsTogether, putAlone, count: (units) => onCapacity?.('put', units) });
 
   return {
     get: batchedGets(client, tableName, (units) => onCapacity?.('get', units)),

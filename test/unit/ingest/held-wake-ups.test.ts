@@ -10,6 +10,7 @@ import { metaKey } from '#shared/store/keys.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import type { Change, Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
@@ -201,4 +202,16 @@ it('a switch of mode that is owed a waking keeps it, with live reads', async () 
   const { modeSwitch } = await readMeta(hub);
   expect(await oweHeldWakeUps(hub.table, await readMeta(hub))).toBe(true);
   expect((await readMeta(hub)).modeSwitch).toMatchObject({ owesWaking: true, wakesLive: true, count: modeSwitch.count + 1 });
+});
+
+it('a service that owes a run already when every service is woken owes one more generation, and the others their first', async () => {
+  const hub = await begin();
+  await hub.ingest(services(hub), ...others(hub));
+  await addGeneration(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' }, 5);
+  await hub.ingest(onePod(hub));
+  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ]);
+  expect(await readWork(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' })).toMatchObject({ generation: 2, dirtyAtMs: 5 });
 });

@@ -49,7 +49,7 @@ async function tableOf(respond: Respond, options: DynamoTableOptions = {}): Prom
     server.closeAllConnections();
     server.close();
   });
-  return { table: dynamoTable(client, 'fleet', { insertsTogether: true, ...options }), calls };
+  return { table: dynamoTable(client, 'fleet', { insertsTogether: { fewest: 4 }, ...options }), calls };
 }
 
 const keys = (count: number): string[] => Array.from({ length: count }, (_, i) => `s${i}`);
@@ -72,7 +72,7 @@ it('puts of one turn go in calls of 25, and their units are counted as those of 
 });
 
 it('without the option each put goes alone', async () => {
-  const { table, calls } = await tableOf(batched, { insertsTogether: false });
+  const { table, calls } = await tableOf(batched, { insertsTogether: undefined });
   await putAll(table, keys(10));
   expect(new Set(operations(calls))).toEqual(new Set(['PutItem']));
 });
