@@ -42,6 +42,10 @@ interface Lists {
 
 export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[] => kinds.filter((kind) => lists.firstListOf[kind] !== incarnation);
 
+/** Can no run have begun since the hub knows the cluster? Without these three lists none ever did, in any version. */
+export const hasNeverRun = ({ incarnation, incarnationSinceMs, lists }: Lists & { readonly incarnationSinceMs: number }): boolean =>
+  incarnationSinceMs === 0 && inputKinds.some((kind) => lists.firstListOf[kind] !== incarnation);
+
 /**
  * Has the first list of every kind been applied, so that runs may begin (upstream's HasSynced)? Not while a session is unbound: the lists that the
  * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. In shadow mode
