@@ -15,7 +15,7 @@ import { ingestBatch } from './batch.ts';
 import { freshCaches } from './warm-caches.ts';
 
 const settings = readHubSettings(process.env);
-// Fewer are live changes.
+// Lists write many new objects at once. One to three are live changes, and each of these goes alone.
 const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName, { insertsTogether: { fewest: 4 } });
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.

@@ -28,10 +28,11 @@ export interface Step {
  */
 export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
   const { deps, store } = context;
-  if (sourcesOf(context.cluster, part).length === 0) return;
+  const sources = sourcesOf(context.cluster, part);
+  if (sources.length === 0) return;
   const servicesPerStep = stepInRun(part.run, limitsOf(deps).ingest.servicesPerStep);
   const after = part.progress?.services ?? '';
-  const saidBy = saidOf(context, part, version);
+  const saidBy = saidOf(context, part, version, sources);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
     const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
     if (done === '' && `${namespace}/` < after) continue;
@@ -45,7 +46,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 }
 
 /** What the part says of a service's saved outputs in its key range. */
-function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version) {
+function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
   const saidIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
@@ -59,7 +60,6 @@ function saidOf({ store, cluster }: MessageContext, part: OutputListPart, versio
         return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
       });
   };
-  const sources = sourcesOf(cluster, part);
   return async (namespace: string, service: string): Promise<readonly OutputState[]> =>
     (await Promise.all(sources.map((source) => saidIn(source, namespace, service)))).flat();
 }

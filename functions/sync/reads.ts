@@ -12,7 +12,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { noneSaved } from '#shared/store/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
-import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { firstGeneration, isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
@@ -43,7 +43,7 @@ export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads 
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
   const service = { cluster: message.cluster, namespace: message.namespace, name: message.service };
-  return begin(deps, service, message.generation === 1 ? neverRan : undefined, true);
+  return begin(deps, service, message.generation === firstGeneration ? neverRan : undefined, true);
 }
 
 /** Of a run: those that began beside its claim, if they count, or else new ones. A run that was postponed before most likely is again. */

@@ -24,7 +24,7 @@ import { eventRecorder } from './kube-events.ts';
 
 const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient(frequentCallConfig);
-// Both outputs of a new service, saved behind all writes that somebody waits for.
+// The first run of a service saves two outputs and its counts, when the cluster has its endpoints: nobody waits for these puts.
 const table = dynamoTable(dynamodb, settings.tableName, { insertsTogether: { fewest: 2 } });
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.

@@ -22,7 +22,7 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
     askForUnits(request);
     const end = response.end;
     response.end = ((body?: unknown, ...rest: unknown[]) => {
-      units[isRead ? 'read' : 'written'] += operation === 'BatchExecuteStatement' ? consumedByAll(body) : consumed(body);
+      units[isRead ? 'read' : 'written'] += consumed(body);
       return (end as (...args: unknown[]) => ServerResponse).call(response, body, ...rest);
     }) as typeof end;
   });
@@ -58,12 +58,8 @@ function askForUnits(request: IncomingMessage): void {
   }) as typeof request.emit;
 }
 
+/** A batch tells the units of each of its statements. */
 function consumed(body: unknown): number {
-  return typeof body === 'string' ? Number(/"CapacityUnits":([\d.]+)/.exec(body)?.[1] ?? 0) : 0;
-}
-
-/** Each statement has units of its own. */
-function consumedByAll(body: unknown): number {
   if (typeof body !== 'string') return 0;
   return [...body.matchAll(/"CapacityUnits":([\d.]+)/g)].reduce((sum, [, units]) => sum + Number(units), 0);
 }

@@ -143,7 +143,10 @@ export class HubFunction extends Construct {
     this.role.addToPolicy(new PolicyStatement({ actions: ['dynamodb:PartiQLInsert'], resources: [tableArn], conditions }));
   }
 
-  /** Which clusters there are, whose each queue is, and where each API is: register's business. Whoever can change that is sent all clusters' tokens. `moreWrites`: what the function may write by, besides the three. */
+  /**
+   * Denies all writes of the records that register alone writes: which clusters there are, whose each queue is, and where each API is. Sync sends each
+   * cluster's token to the address in these records. `moreWrites`: operations by which the function may write besides put, update and delete.
+   */
   denyIdentity(tableArn: string, ...moreWrites: readonly 'PartiQLInsert'[]): void {
     this.role.addToPolicy(
       new PolicyStatement({

@@ -34,12 +34,9 @@
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespaceKey, podLogOf } from '#shared/store/keys.ts';
-import { hasPodLog } from '#shared/store/namespaces.ts';
+import { podLogAttributes as attributes, hasPodLog, selectorsVersionIn } from '#shared/store/namespaces.ts';
 import type { Condition } from '#shared/store/table.ts';
 import { isFirstAfterPause, type LogEntry, type LogHead, mayBeSettled, type TakenNumber } from './pod-log-rules.ts';
-
-/** Attributes of the namespace's item: the newest number, when it was taken and when the one before it was, and the settled number. */
-const attributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
 
 /** Takes the number under which Pods are about to be written. */
 export async function takeLogNumber(
@@ -129,7 +126,7 @@ async function readAfterEntry({ table, cluster }: ClusterStore, namespace: strin
   const settled = taken.number - 1;
   const settle = isFirstAfterPause(taken, limits) ? table.update(key, { set: { [attributes.settled]: settled } }, notSettledTo(settled)) : undefined;
   const item = (await settle) ?? (await table.get(key));
-  return { selectors: (item?.['n'] as number | undefined) ?? 0, head: (item?.[attributes.number] as number | undefined) ?? 0 };
+  return { selectors: selectorsVersionIn(item), head: (item?.[attributes.number] as number | undefined) ?? 0 };
 }
 
 const notSettledTo = (number: number): Condition => ({
@@ -170,7 +167,7 @@ export async function confirmUnlogged(
   { now, limits = podLogDefaults }: ToConfirm,
 ): Promise<LoggedPods> {
   const item = await store.table.get(namespaceKey(store.cluster, namespace));
-  if (!hasPodLog(item)) return { selectors: (item?.['n'] as number | undefined) ?? 0, isLoggedAgain: false };
+  if (!hasPodLog(item)) return { selectors: selectorsVersionIn(item), isLoggedAgain: false };
   const entry = { taken: await takeLogNumber(store, namespace, now(), limits), names };
   await putLogEntry(store, namespace, entry, limits);
   return { ...(await confirmEntry(store, namespace, entry, { now, limits })), isLoggedAgain: true };

@@ -11,17 +11,17 @@ import type { Condition, Item } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
+/** Of the pod log (shared/pod-log): the newest number, when it was taken and when the one before it was, ms since the epoch, and the settled number. */
+export const podLogAttributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
+
 /**
  * The counter of writes. Of Services it is the version of their set (selectors), raised after each batch that writes one. Of Pods it is the newest number
  * of the pod log, taken before the first Pod of a batch is written; where there is no log, writes of Pods are not counted. (The attributes' names are
  * stored, and so stay.)
  */
-const writesOf = { Service: 'n', Pod: 'p' } as const;
+const writesOf = { Service: 'n', Pod: podLogAttributes.number } as const;
 /** The count of writes at which the namespace was read and held none of the kind. */
 const emptyAt = { Service: 'noService', Pod: 'noPod' } as const;
-/** When the count of Pods' writes was raised last, ms since the epoch; and the count of which shared/pod-log says that no writer is under way. */
-const podsWrittenAt = 'pa';
-const podsSettled = 'pq';
 
 /** A namespace that may hold objects of a kind. */
 export interface KnownNamespace {
@@ -48,8 +48,11 @@ async function warnFormerVersion({ table, cluster }: ClusterStore, namespace: st
 
 /** Version of the namespace's set of Services: raised after each write of a Service, read after each write of a Pod. */
 export async function selectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<number> {
-  return number(await table.get(namespaceKey(cluster, namespace)), writesOf.Service);
+  return selectorsVersionIn(await table.get(namespaceKey(cluster, namespace)));
 }
+
+/** By the namespace's item of the index. */
+export const selectorsVersionIn = (item: Item | undefined): number => number(item, writesOf.Service);
 
 export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 1 } });
@@ -64,8 +67,9 @@ export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Po
  */
 export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<void> {
   // No writer has the first number: it is settled.
-  const first = { [writesOf.Pod]: 1, [podsSettled]: 1, [podsWrittenAt]: nowMs };
-  await table.update(namespaceKey(cluster, namespace), { set: first, remove: [emptyAt.Pod] }, { absent: writesOf.Pod });
+  const { number, settled, takenAtMs } = podLogAttributes;
+  const set = { [number]: 1, [settled]: 1, [takenAtMs]: nowMs };
+  await table.update(namespaceKey(cluster, namespace), { set, remove: [emptyAt.Pod] }, { absent: number });
 }
 
 const itemsPerPage = 2_000;
@@ -133,5 +137,5 @@ const mayHold = (i: Item, kind: NamespacedKind): boolean =>
 const knownNamespace = (i: Item, kind: NamespacedKind): KnownNamespace => ({
   name: nameOf(i),
   writes: isCounted(i, kind) ? number(i, writesOf[kind]) : undefined,
-  writtenAtMs: kind === 'Pod' ? number(i, podsWrittenAt) : 0,
+  writtenAtMs: kind === 'Pod' ? number(i, podLogAttributes.takenAtMs) : 0,
 });

@@ -1,8 +1,10 @@
 /** Puts of new items that are asked for at once, as one BatchExecuteStatement. */
-import { type AttributeValue, BatchExecuteStatementCommand, type DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { BatchExecuteStatementCommand, type BatchStatementRequest, type DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { itemSize } from '../item-size.ts';
 import type { Condition, Item } from '../table.ts';
 import { encodeItem } from './attributes.ts';
+import { unitsOf } from './consumed-units.ts';
+import { onceATurn } from './once-a-turn.ts';
 
 /** BatchExecuteStatement takes no more statements. */
 const mostStatements = 25;
@@ -26,7 +28,7 @@ export const isAbsence = (condition: Condition | undefined): condition is Absenc
 
 interface Asked {
   readonly id: string;
-  readonly attributes: Record<string, AttributeValue>;
+  readonly statement: BatchStatementRequest;
   /** The conditional PutItem, which decides where an INSERT fails. */
   readonly putAlone: () => Promise<boolean>;
   readonly settle: (written: boolean | Promise<boolean>) => void;
@@ -41,11 +43,12 @@ export interface InsertOptions {
 }
 
 /**
- * Puts on the condition that an attribute is absent. Those of one turn of the event loop go as one call: a call costs half a millisecond of a worker's
- * CPU whatever it writes, and the first lists of a cluster write thousands of objects.
+ * Puts on the condition that an attribute is absent. Those of one turn of the event loop go as one call: ingest writes thousands of objects for the first
+ * lists of a cluster, and each call costs its worker half a millisecond of CPU, with one item or with 25.
  *
- * An INSERT fails where an item of its key exists. So one that succeeds proves the attribute absent; each that fails, for whatever reason, is done again
- * as a PutItem with the condition, whose answer counts. A call that is refused is the last one: the worker puts alone from then on.
+ * DynamoDB refuses an INSERT where an item of the key exists. So where it inserts, the attribute was absent. The driver repeats each INSERT that failed, for
+ * whatever reason, as a PutItem with the condition, and the answer to that counts. When a call is refused as a whole, it is the worker's last one: from
+ * then on each put goes alone.
  */
 export function batchedInserts(
   client: DynamoDBClient,
@@ -53,23 +56,15 @@ export function batchedInserts(
 ): (item: Item, condition: Absence) => Promise<boolean> {
   let waiting: Asked[] = [];
   let calls = 0;
-  let isFlushDue = false;
   let isRefused = false;
 
-  function flushSoon(): void {
-    if (isFlushDue) return;
-    isFlushDue = true;
-    setImmediate(flush);
-  }
-
-  function flush(): void {
-    isFlushDue = false;
+  const flushSoon = onceATurn(() => {
     while (waiting.length > 0 && (calls < mostCalls || waiting.length < fewest || isRefused)) {
       const batch = takeBatch();
       if (batch.length < fewest || isRefused) for (const each of batch) void alone(each);
       else void send(batch);
     }
-  }
+  });
 
   /** The first that wait, of different keys. */
   function takeBatch(): readonly Asked[] {
@@ -109,10 +104,10 @@ export function batchedInserts(
 
   /** For each whether it was inserted, in their order. */
   async function insert(batch: readonly Asked[]): Promise<readonly boolean[]> {
-    const statements = batch.map(({ attributes }) => ({ Statement: statementOf(tableName, attributes), Parameters: Object.values(attributes) }));
+    const statements = batch.map(({ statement }) => statement);
     try {
       const output = await client.send(new BatchExecuteStatementCommand({ Statements: statements, ReturnConsumedCapacity: 'TOTAL' }));
-      count((output.ConsumedCapacity ?? []).reduce((sum, c) => sum + (c.CapacityUnits ?? 0), 0));
+      count(unitsOf(output));
       const responses = output.Responses ?? [];
       if (responses.some((r) => r.Error?.Code === 'AccessDenied')) isRefused = true;
       return responses.map((r) => r.Error === undefined);
@@ -125,10 +120,12 @@ export function batchedInserts(
   }
 
   return (item, condition) => {
-    const attributes = encodeItem(item);
-    if (isRefused || !isStatement(item, statementOf(tableName, attributes))) return putAlone(item, condition);
+    const text = statementOf(tableName, item);
+    if (isRefused || !isStatement(item, text)) return putAlone(item, condition);
+    // An item that no table takes fails here, alone.
+    const statement = { Statement: text, Parameters: Object.values(encodeItem(item)) };
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    waiting.push({ id: JSON.stringify([item.pk, item.sk]), attributes, putAlone: () => putAlone(item, condition), settle: resolve });
+    waiting.push({ id: JSON.stringify([item.pk, item.sk]), statement, putAlone: () => putAlone(item, condition), settle: resolve });
     flushSoon();
     return promise;
   };
@@ -137,7 +134,7 @@ export function batchedInserts(
 const isStatement = (item: Item, text: string): boolean =>
   text.length <= mostChars && itemSize(item) <= mostBytes && Object.keys(item).every((name) => plainName.test(name));
 
-const statementOf = (tableName: string, attributes: Record<string, AttributeValue>): string =>
-  `INSERT INTO "${tableName}" VALUE {${Object.keys(attributes)
+const statementOf = (tableName: string, item: Item): string =>
+  `INSERT INTO "${tableName}" VALUE {${Object.keys(item)
     .map((name) => `'${name}':?`)
     .join(',')}}`;
