@@ -4,16 +4,16 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
 import { versionOf } from '#shared/store/version.ts';
-import type { MarkApplied } from './applied-part.ts';
-import { applyObject } from './apply-object.ts';
-import type { BatchContext, MessageContext } from './batch-context.ts';
-import { applyHeartbeat } from './heartbeat.ts';
-import { applyInputPart } from './input-list.ts';
-import { applyObserved } from './observed-outputs.ts';
-import { applyOutputPart } from './output-list.ts';
-import { type EventsRecord, type Progress, waitForSweep } from './put-off.ts';
-import { byOurClock } from './relay-clock.ts';
-import { incarnationOfSession } from './session.ts';
+import type { BatchContext, MessageContext } from './batch/batch-context.ts';
+import type { MarkApplied } from './batch/page-progress.ts';
+import { type EventsRecord, type Progress, waitForSweep } from './batch/redelivery.ts';
+import { applyObject } from './inputs/apply-object.ts';
+import { applyInputPart } from './inputs/input-list-page.ts';
+import { applyObserved } from './outputs/observed-outputs.ts';
+import { applyOutputPart } from './outputs/output-list-page.ts';
+import { applyHeartbeat } from './session/heartbeat.ts';
+import { byOurClock } from './session/relay-clock.ts';
+import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage for a body that no later try can read, or that speaks for another cluster. */
 export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: Progress): Promise<MarkApplied | undefined> {

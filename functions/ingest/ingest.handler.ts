@@ -5,14 +5,14 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { frequentCallConfig } from '#shared/aws-client-config.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
-import { comeBackSoon, received } from '#shared/queue/come-back.ts';
+import { comeBackSoon, received } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
-import { ingestBatch } from './batch.ts';
-import { freshCaches } from './warm-caches.ts';
+import { freshCaches } from './batch/warm-caches.ts';
+import { ingestBatch } from './event-batch.ts';
 
 const settings = readHubSettings(process.env);
 // Lists write many new objects at once. One to three are live changes, and each of these goes alone.

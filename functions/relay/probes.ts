@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { Clock } from './clock.ts';
-import type { Meter } from './meter.ts';
 import type { Relay } from './relay.ts';
+import type { Clock } from './runtime/clock.ts';
+import type { Meter } from './runtime/meter.ts';
 
 const stuckAfterMs = 600_000;
 const beatMs = 5_000;

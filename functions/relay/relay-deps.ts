@@ -2,12 +2,12 @@
 import type { Limits } from '#shared/contract/limits.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import type { Clock } from './clock.ts';
-import type { OutboxOptions } from './delivery.ts';
-import type { Election } from './election.ts';
-import type { Meter } from './meter.ts';
-import type { Outputs } from './project.ts';
-import type { WatchSource } from './watch-source.ts';
+import type { Election } from './election/election.ts';
+import type { OutboxOptions } from './outbox/delivery.ts';
+import type { Outputs } from './projection/project.ts';
+import type { Clock } from './runtime/clock.ts';
+import type { Meter } from './runtime/meter.ts';
+import type { WatchSource } from './source/watch-source.ts';
 
 export interface RelayDeps {
   readonly source: WatchSource;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { LeaseName } from './lease-store.ts';
-import type { Outputs } from './project.ts';
+import type { LeaseName } from './election/lease-store.ts';
+import type { Outputs } from './projection/project.ts';
 
 export interface RelaySettings {
   readonly cluster: string;

@@ -7,17 +7,17 @@ import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
-import { systemClock } from './clock.ts';
-import { crdGuard } from './crd-guard.ts';
 import { fileCredentials } from './credentials.ts';
-import { Election } from './election.ts';
-import { httpLeaseStore } from './lease-store.ts';
-import { Meter } from './meter.ts';
+import { Election } from './election/election.ts';
+import { httpLeaseStore } from './election/lease-store.ts';
 import { probeServer } from './probes.ts';
 import { Relay } from './relay.ts';
-import { NotAuthorised } from './relay-errors.ts';
 import { readSettings } from './relay-settings.ts';
-import { httpWatchSource } from './watch-source-http.ts';
+import { systemClock } from './runtime/clock.ts';
+import { Meter } from './runtime/meter.ts';
+import { NotAuthorised } from './runtime/relay-errors.ts';
+import { crdGuard } from './source/crd-guard.ts';
+import { httpWatchSource } from './source/watch-source-http.ts';
 
 const log = jsonLog((line) => process.stdout.write(`${line}\n`), Date.now);
 

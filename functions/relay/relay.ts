@@ -1,16 +1,16 @@
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import { Acceptance } from './acceptance.ts';
-import { sleep } from './clock.ts';
-import { Condition } from './condition.ts';
-import type { Candidate } from './election.ts';
-import { identify } from './identify.ts';
-import type { Accepted } from './lease.ts';
-import type { Gauge } from './meter.ts';
-import { Published } from './published.ts';
+import type { Candidate } from './election/election.ts';
+import type { Accepted } from './election/lease.ts';
+import { Published } from './election/published.ts';
+import { Acceptance } from './outbox/acceptance.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
-import { ClusterReplaced, QueueReplaced } from './relay-errors.ts';
 import { Session } from './relay-session.ts';
+import { sleep } from './runtime/clock.ts';
+import { Condition } from './runtime/condition.ts';
+import type { Gauge } from './runtime/meter.ts';
+import { ClusterReplaced, QueueReplaced } from './runtime/relay-errors.ts';
+import { identify } from './source/identify.ts';
 
 /** Time limit for giving back the Lease at the end. */
 const giveBackMs = 2_000;

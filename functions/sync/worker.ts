@@ -3,13 +3,14 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
-import { reconcileClusterset, repeatClusterset } from './clusterset-run.ts';
-import type { SyncDeps } from './deps.ts';
-import { type EndedRun, keepHistory } from './keep-history.ts';
-import type { CarriedOver } from './load.ts';
-import { beginBesideClaim } from './reads.ts';
-import { reconcileService } from './reconcile-service.ts';
-import { type RunResult, report, reportGivenUp } from './report.ts';
+import { type EndedRun, keepHistory } from './aftermath/run-history.ts';
+import { report, reportGivenUp } from './aftermath/run-metrics.ts';
+import { reconcileClusterset, repeatClusterset } from './clusterset/reconcile-clusterset.ts';
+import { reconcileService } from './service/reconcile-service.ts';
+import type { SyncDeps } from './state/deps.ts';
+import type { CarriedOver } from './state/inputs.ts';
+import { beginBesideClaim } from './state/prefetch.ts';
+import type { RunResult } from './state/run-result.ts';
 
 /** True: the message is handled and can go. False: it has to come back. `deadlineMs`: when this worker is stopped. */
 export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {

@@ -128,6 +128,6 @@ export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode 
 /** An operator, or the hub for a second controller, has stopped the runs until the next switch of mode, which wakes every service. */
 export const isStopped = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'paused' || writerConflict;
 
-/** Active, and no second controller met since the last switch of mode. Not a condition of a run: that is functions/sync/admission.ts. */
+/** Active, and no second controller met since the last switch of mode. Not a condition of a run: that is functions/sync/admission/admission.ts. */
 export const isActiveWithoutConflict = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean =>
   mode === 'active' && !writerConflict;

@@ -10,7 +10,7 @@ export interface RelayState {
   readonly heartbeatAtMs: number;
   /** Newest version of each kind that the relay has read. */
   readonly readUpTo: { readonly [K in Kind]: Version };
-  /** What is to be added to the relay's times to have ours (functions/ingest/relay-clock.ts). */
+  /** What is to be added to the relay's times to have ours (functions/ingest/session/relay-clock.ts). */
   readonly clockBehindMs: number;
   /** What the last heartbeat alone says of it. */
   readonly lastClockBehindMs: number | undefined;

@@ -1,4 +1,4 @@
-/** Which of a cluster's relays speaks (functions/relay/lease.ts). */
+/** Which of a cluster's relays speaks (functions/relay/election/lease.ts). */
 export interface ElectionLimits {
   /** A standby takes a lease that it has not seen renewed for so long, ms. Whole seconds: the Lease says it. */
   readonly leaseMs: number;

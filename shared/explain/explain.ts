@@ -1,6 +1,6 @@
 /** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
 import { hasRuns, isShadow, writesOptIn } from '#shared/clusters/mode.ts';
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';

@@ -73,7 +73,7 @@ export interface ObjectOfKind {
   readonly ServiceImport: ServiceImport;
 }
 
-/** A Kubernetes Event before it is correlated and written (functions/sync/kube-events.ts). */
+/** A Kubernetes Event before it is correlated and written (functions/sync/aftermath/kube-events.ts). */
 export interface EventSketch {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

@@ -27,7 +27,7 @@
  * The log promises that no run misses a Pod that it was woken for. It does not promise that all readers know the same. A reader of the whole namespace
  * sees the Pods of a writer in flight, and so does one that reads such a Pod for another entry. A reader that waits for the writer's entry does not, and
  * if the writer has crashed, it waits until the message comes again. So a run changes what the outputs say of a Pod only by a record of the Pod that was
- * read when each earlier run had ended (functions/sync/run-pods.ts). Leases put the runs of a service in order, reads are strongly consistent, and
+ * read when each earlier run had ended (functions/sync/state/run-pods.ts). Leases put the runs of a service in order, reads are strongly consistent, and
  * records only get newer: the record is at least as new as the one that any earlier run went by, so the change undoes none of them. What a run leaves as
  * it is it cannot undo. This holds however long a writer is in flight and however many overtake it, and costs a read only of Pods that were read before.
  */

@@ -71,7 +71,7 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   const item = await add(table, service, now());
   const addedMs = now();
   if (!item.lease || !isLeased(item, addedMs)) {
-    // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/reads.ts).
+    // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).
     return { service, wakeUp: newWork(cluster, w, item.lease ? latestGeneration : item.generation, addedMs) };
   }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;

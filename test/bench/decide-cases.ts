@@ -1,9 +1,9 @@
 /** What `npm run bench` times: both controllers on one service, its pods as sync has them (projected), everything settled but for the change. */
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
 
 export type Change = 'none' | 'pod';
 

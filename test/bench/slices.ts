@@ -4,9 +4,9 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
 import { median } from './median.ts';
 
 export interface Measured {

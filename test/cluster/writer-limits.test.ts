@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';

@@ -1,6 +1,6 @@
 /** What a run tells, and what a warm worker keeps, does not grow with the cluster. */
 import { expect, it } from 'vitest';
-import { load } from '#functions/sync/load.ts';
+import { load } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';

@@ -1,6 +1,6 @@
 /** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
 import { expect, it } from 'vitest';
-import { foreignManager, tolerated } from '#functions/sync/foreign-writes.ts';
+import { foreignManager, tolerated } from '#functions/sync/guards/foreign-writes.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';

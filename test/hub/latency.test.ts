@@ -1,6 +1,6 @@
 /** SyncLatency is what a user waits beyond the batch period that he asked for, by one clock. */
 import { expect, it } from 'vitest';
-import { inputEntry } from '#functions/relay/project.ts';
+import { inputEntry } from '#functions/relay/projection/project.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

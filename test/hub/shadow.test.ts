@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareWithCluster } from '#functions/sync/shadow.ts';
+import { compareWithCluster } from '#functions/sync/controllers/shadow-compare.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { countDifferences, readDifference } from '#shared/store/shadow-record.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';

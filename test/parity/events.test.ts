@@ -1,6 +1,6 @@
 /** Kubernetes Events without a process that correlates them (Q-22..30; docs/parity.md D24 and D26). */
 import { describe, expect, it } from 'vitest';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -1,6 +1,6 @@
 /** What upstream's slice tracker is for: telling the echo of our own write from what somebody else did (docs/architecture.md, "Echo"). */
 import { describe, expect, it } from 'vitest';
-import { isOwnEcho } from '#functions/ingest/echo.ts';
+import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';

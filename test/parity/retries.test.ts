@@ -1,6 +1,6 @@
 /** What becomes of a sync that fails, and how our records do what upstream's work queues, stale checks and slice tracker do. */
 import { describe, expect, it } from 'vitest';
-import { deletedInput } from '#functions/relay/project.ts';
+import { deletedInput } from '#functions/relay/projection/project.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

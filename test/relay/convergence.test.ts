@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';

@@ -1,4 +1,4 @@
-import { isNewer } from '#functions/relay/resource-version.ts';
+import { isNewer } from '#functions/relay/source/resource-version.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Entry, EventsMessage } from '#shared/queue/messages.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { httpLeaseStore, type LeaseContent, type LeaseStore, parseAccepted } from '#functions/relay/lease-store.ts';
+import { httpLeaseStore, type LeaseContent, type LeaseStore, parseAccepted } from '#functions/relay/election/lease-store.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 
 interface Stored {

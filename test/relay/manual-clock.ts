@@ -1,4 +1,4 @@
-import type { Clock } from '#functions/relay/clock.ts';
+import type { Clock } from '#functions/relay/runtime/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Lets that much time pass, timer by timer, and everything that each of them sets going. */

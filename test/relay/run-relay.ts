@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#functions/relay/clock.ts';
-import { crdGuard } from '#functions/relay/crd-guard.ts';
-import { Meter } from '#functions/relay/meter.ts';
 import { Relay } from '#functions/relay/relay.ts';
 import type { RelayOptions } from '#functions/relay/relay-deps.ts';
-import type { WatchSource } from '#functions/relay/watch-source.ts';
-import { httpWatchSource } from '#functions/relay/watch-source-http.ts';
+import type { Clock } from '#functions/relay/runtime/clock.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
+import { crdGuard } from '#functions/relay/source/crd-guard.ts';
+import type { WatchSource } from '#functions/relay/source/watch-source.ts';
+import { httpWatchSource } from '#functions/relay/source/watch-source-http.ts';
 import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
 import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';

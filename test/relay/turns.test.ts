@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
-import { Election } from '#functions/relay/election.ts';
-import { Meter } from '#functions/relay/meter.ts';
+import { Election } from '#functions/relay/election/election.ts';
 import { Relay } from '#functions/relay/relay.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';

@@ -1,11 +1,12 @@
 /** Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch. */
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshCaches, type WarmCaches } from '#functions/ingest/warm-caches.ts';
-import { syncBatch } from '#functions/sync/batch.ts';
-import type { SyncDeps } from '#functions/sync/deps.ts';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+
+import { freshCaches, type WarmCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
-import { comeBackSeconds } from '#shared/queue/come-back.ts';
+import { comeBackSeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';
 import { within } from './ports.ts';

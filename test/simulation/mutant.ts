@@ -1,5 +1,5 @@
 /** The form of a deliberate bug, and the world that most of them are let loose in. */
-import type { Election } from '#functions/relay/election.ts';
+import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';

@@ -1,5 +1,5 @@
 /** Deliberate bugs of relays that share a Lease: put around the objects' public members, as no port lies between. */
-import type { Candidate, Election } from '#functions/relay/election.ts';
+import type { Candidate, Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import { kinds } from '#shared/kube/types.ts';
 

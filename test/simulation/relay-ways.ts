@@ -1,6 +1,6 @@
 /** A relay's ways to the API server and to the queue, each of which may be cut off for a while: calls hang and then fail, watches break. */
-import type { LeaseStore } from '#functions/relay/lease-store.ts';
-import type { WatchSource } from '#functions/relay/watch-source.ts';
+import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
+import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { MemoryLease } from '#test/support/lease-memory.ts';

@@ -1,8 +1,9 @@
 /** The real relay, as often as it is started: killed, started anew, two at once, or two that take turns by a Lease. */
-import type { Clock } from '#functions/relay/clock.ts';
-import { Election } from '#functions/relay/election.ts';
-import { Meter } from '#functions/relay/meter.ts';
+
+import { Election } from '#functions/relay/election/election.ts';
 import { Relay } from '#functions/relay/relay.ts';
+import type { Clock } from '#functions/relay/runtime/clock.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { memoryLease } from '#test/support/lease-memory.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';

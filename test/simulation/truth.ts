@@ -1,7 +1,7 @@
 /** What is so in the cluster itself, and what upstream's rules make of it. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
@@ -9,7 +9,7 @@ import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isLeftover } from '#shared/opt-in/hand-over.ts';
 import { effective, type OptIn, writerOf } from '#shared/opt-in/writer.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
   store.list(kind, namespace) as readonly unknown[] as readonly T[];

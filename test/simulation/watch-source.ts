@@ -1,5 +1,5 @@
 /** What a relay sees of the store: consistent pages, and each kind's events with a delay of their own. */
-import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/watch-source.ts';
+import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { StoreEvent } from '#infra/local/apiserver/history.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';

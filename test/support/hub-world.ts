@@ -3,16 +3,16 @@
  * without a network that sends what the real one projects. Everything happens in the order of its time; nothing waits for a clock.
  */
 
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshCaches } from '#functions/ingest/warm-caches.ts';
-import { encodeParts } from '#functions/relay/list-parts.ts';
-import { Meter } from '#functions/relay/meter.ts';
-import { Outbox } from '#functions/relay/outbox.ts';
-import { isEcho } from '#functions/relay/own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry } from '#functions/relay/project.ts';
+import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { isEcho } from '#functions/relay/projection/own-write.ts';
+import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry } from '#functions/relay/projection/project.ts';
+import { encodeParts } from '#functions/relay/reflector/list-parts.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { syncBatch } from '#functions/sync/batch.ts';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -25,9 +25,9 @@ import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { comeBackSoon } from '#shared/queue/come-back.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
+import { comeBackSoon } from '#shared/queue/visibility.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';

@@ -1,6 +1,6 @@
 /** The Lease of a cluster without HTTP: written under the condition of its version, as the API server does. */
-import type { Lease } from '#functions/relay/lease.ts';
-import type { LeaseStore } from '#functions/relay/lease-store.ts';
+import type { Lease } from '#functions/relay/election/lease.ts';
+import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 
 export interface MemoryLease {
   /** What is there. May be set, as a restored etcd does. */

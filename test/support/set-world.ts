@@ -2,13 +2,14 @@
  * Several clusters and one hub in memory and in virtual time, as hub-world.ts has one: each cluster with its own store, queues, API and relay without a
  * network.
  */
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshCaches } from '#functions/ingest/warm-caches.ts';
-import { encodeParts } from '#functions/relay/list-parts.ts';
-import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
+
+import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/projection/project.ts';
+import { encodeParts } from '#functions/relay/reflector/list-parts.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { syncBatch } from '#functions/sync/batch.ts';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { invalid } from '#infra/local/apiserver/failure.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';

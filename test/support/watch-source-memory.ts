@@ -1,6 +1,6 @@
 /** A cluster without HTTP for the relay's core: the embedded API server's store, read directly, on a clock that the test owns. */
-import type { Clock } from '#functions/relay/clock.ts';
-import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/watch-source.ts';
+import type { Clock } from '#functions/relay/runtime/clock.ts';
+import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 

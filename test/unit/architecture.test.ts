@@ -1,5 +1,6 @@
 /** The import rules that biome.json can't express: what may be imported as a type only, and who may import an SDK. */
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 interface Import {
@@ -107,6 +108,67 @@ describe('imports', () => {
   });
 });
 
+/** The rooms of each stage, and the rooms that each of them may import; '.' is the hall, the files beside the rooms. */
+const rooms: Record<string, Record<string, readonly string[]>> = {
+  'functions/relay': {
+    '.': ['reflector', 'outbox', 'projection', 'election', 'source', 'runtime'],
+    reflector: ['outbox', 'projection', 'election', 'source', 'runtime'],
+    outbox: ['projection', 'source', 'runtime'],
+    projection: ['source', 'runtime'],
+    election: ['source', 'runtime'],
+    source: ['runtime'],
+    runtime: [],
+  },
+  'functions/ingest': {
+    '.': ['inputs', 'outputs', 'session', 'wake-ups', 'clusterset', 'batch'],
+    inputs: ['batch'],
+    outputs: ['session', 'batch'],
+    session: ['batch'],
+    clusterset: ['wake-ups', 'batch'],
+    'wake-ups': ['batch'],
+    batch: [],
+  },
+  'functions/sync': {
+    '.': ['service', 'clusterset', 'aftermath', 'state'],
+    service: ['controllers', 'guards', 'admission', 'state'],
+    controllers: ['guards', 'admission', 'state'],
+    clusterset: ['admission', 'state'],
+    guards: ['state'],
+    admission: ['state'],
+    aftermath: ['state'],
+    state: [],
+  },
+};
+
+/** Imports from one room of a stage to another that `rooms` does not list. An entry may also import what it connects to the port. */
+function strayImports(stage: string, imports: readonly Import[]): readonly string[] {
+  const roomOf = (path: string): string => /^([^/]+)\//.exec(path.slice(stage.length + 1))?.[1] ?? '.';
+  return imports
+    .filter(({ file, from }) => from.startsWith('.') && !isEntry(file))
+    .map(({ file, from }) => ({ file, from: roomOf(file), to: roomOf(join(dirname(file), from)) }))
+    .filter(({ from, to }) => from !== to && !rooms[stage]?.[from]?.includes(to))
+    .map(({ file, from, to }) => `${file}: ${from} imports ${to}`);
+}
+
+describe('rooms', () => {
+  it.each(Object.keys(rooms))('the rooms of %s import downwards only', (stage) => {
+    const files = globSync(`${stage}/**/*.ts`);
+    expect(new Set(files.map((file) => file.slice(stage.length + 1).split('/')).map(([room, name]) => (name ? room : '.')))).toEqual(
+      new Set(Object.keys(rooms[stage] ?? {})),
+    );
+    expect(
+      strayImports(
+        stage,
+        files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8'))),
+      ),
+    ).toEqual([]);
+  });
+
+  it('a planted import of a higher room is found', () => {
+    expect(strayImports('functions/sync', importsOf('functions/sync/state/planted.ts', `import { a } from '../clusterset/b.ts';`))).toHaveLength(1);
+  });
+});
+
 describe('the record of a cluster', () => {
   const writesIt = (file: string, source: string): boolean =>
     !/^shared\/(clusters\/|store\/keys\.ts$)/.test(file) && /\bmetaKey\b|sk: 'META'/.test(source);
@@ -148,7 +210,7 @@ it('files are small', () => {
 });
 
 /** Names of roles that several folders have: the interface of a driver, a stage's dependencies and its batch, and the parts of the two controllers. */
-const sharedNames: readonly string[] = ['port.ts', 'deps.ts', 'batch.ts', 'labels.ts', 'outcome.ts', 'plan.ts', 'sync.ts'];
+const sharedNames: readonly string[] = ['port.ts', 'deps.ts', 'labels.ts', 'outcome.ts', 'plan.ts', 'decide.ts'];
 
 it('file names are unique, but for names of roles', () => {
   const folders = Map.groupBy(globSync('{shared,functions,infra}/**/*.ts'), (file) => file.split('/').at(-1) as string);

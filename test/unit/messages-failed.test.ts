@@ -1,8 +1,8 @@
 /** Lambda counts no error when only some messages of a batch come back: the stages count those themselves. */
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { syncBatch } from '#functions/sync/batch.ts';
-import type { SyncDeps } from '#functions/sync/deps.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { readObject } from '#shared/store/objects.ts';

@@ -2,14 +2,15 @@
  * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, in front of a table, queues and an API server in memory
  * whose calls take what they take on AWS. Nothing of this machine's speed is in the result.
  */
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshCaches } from '#functions/ingest/warm-caches.ts';
-import { Meter } from '#functions/relay/meter.ts';
-import { Outbox } from '#functions/relay/outbox.ts';
-import { isEcho } from '#functions/relay/own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/project.ts';
-import { syncBatch } from '#functions/sync/batch.ts';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+
+import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { isEcho } from '#functions/relay/projection/own-write.ts';
+import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/projection/project.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countAddresses } from '#shared/endpoints/capacity.ts';
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';

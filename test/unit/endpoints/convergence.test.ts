@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { endpoints, pod, service } from '../kube/objects.ts';
 

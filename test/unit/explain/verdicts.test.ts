@@ -1,13 +1,13 @@
 /** The explanation is held to the decisions: whatever pods and service there are, what it says of a pod is what is written of it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideEndpoints } from '#shared/endpoints/sync.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { explainPods } from '#shared/explain/explain.ts';
 import { endpointsPlaces, slicePlaces } from '#shared/explain/saved.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 import { input } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { entry, ingestHub } from './hub.ts';

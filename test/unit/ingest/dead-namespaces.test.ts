@@ -1,6 +1,6 @@
 /** Clusters that make and delete namespaces all the time leave thousands in the index, which only grows: lists must not read them for ever. */
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readObject, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';

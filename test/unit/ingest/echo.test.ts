@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/echo.ts';
+import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/outputs/echo.ts';
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { beginFirstList, holdWakeUps, markFirstListApplied, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { oweHeldWakeUps, switchMode } from '#shared/clusters/mode-switch.ts';

@@ -1,8 +1,9 @@
 /** A hub in memory for tests of ingest: one cluster, its queues, and messages as a relay sends them. */
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import type { IngestDeps } from '#functions/ingest/ingest-deps.ts';
-import type { EventsRecord } from '#functions/ingest/put-off.ts';
-import { freshCaches } from '#functions/ingest/warm-caches.ts';
+
+import type { IngestDeps } from '#functions/ingest/batch/ingest-deps.ts';
+import type { EventsRecord } from '#functions/ingest/batch/redelivery.ts';
+import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSuspicious, planPage } from '#functions/ingest/list-plan.ts';
-import type { VersionedEntry } from '#functions/ingest/object-plan.ts';
+import { isSuspicious, planPage } from '#functions/ingest/inputs/list-plan.ts';
+import type { VersionedEntry } from '#functions/ingest/inputs/object-plan.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 

@@ -1,6 +1,6 @@
 /** Parts of lists of Endpoints and slices in namespaces of many services. */
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';

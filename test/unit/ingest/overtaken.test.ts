@@ -1,6 +1,6 @@
 /** A batch that is slow, and not dead: others write the same namespace's pods while its own write is held up. */
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

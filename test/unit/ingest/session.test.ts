@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { incarnationOfSession } from '#functions/ingest/session.ts';
+import { incarnationOfSession } from '#functions/ingest/session/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession } from '#shared/clusters/sessions.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readObjects } from '#shared/store/objects.ts';

@@ -1,7 +1,7 @@
 /** What a tenant makes, or a relay sends, that is larger than the table or a worker can take. */
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ingestBatch } from '#functions/ingest/batch.ts';
-import { freshCaches, LruCache } from '#functions/ingest/warm-caches.ts';
+import { freshCaches, LruCache } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { comeBackSeconds, comeBackSoon } from '#shared/queue/come-back.ts';
+import { comeBackSeconds, comeBackSoon } from '#shared/queue/visibility.ts';
 
 const seconds = (receives: number, random: number): number => comeBackSeconds(receives, random, defaultLimits.runs);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Lease, nextStep, type Standing } from '#functions/relay/lease.ts';
+import { type Lease, nextStep, type Standing } from '#functions/relay/election/lease.ts';
 
 const lease = (holder: string, durationMs = 6_000): Lease => ({ holder, durationMs, transitions: 0, resourceVersion: '7', accepted: undefined });
 const seen = (holder: string, sinceMs: number) => ({ lease: lease(holder), sinceMs });

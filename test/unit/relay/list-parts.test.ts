@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeParts, type Listed } from '#functions/relay/list-parts.ts';
+import { encodeParts, type Listed } from '#functions/relay/reflector/list-parts.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { Attempts } from '#functions/relay/attempts.ts';
-import { systemClock as clock } from '#functions/relay/clock.ts';
-import { Listing } from '#functions/relay/listing.ts';
-import { Meter } from '#functions/relay/meter.ts';
-import { Mutex } from '#functions/relay/mutex.ts';
-import { Outbox } from '#functions/relay/outbox.ts';
-import { Published } from '#functions/relay/published.ts';
-import { SentIndex } from '#functions/relay/sent-index.ts';
+import { Published } from '#functions/relay/election/published.ts';
+import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { SentIndex } from '#functions/relay/projection/sent-index.ts';
+import { Attempts } from '#functions/relay/reflector/attempts.ts';
+import { Listing } from '#functions/relay/reflector/listing.ts';
+import { systemClock as clock } from '#functions/relay/runtime/clock.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
+import { Mutex } from '#functions/relay/runtime/mutex.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 
 const log: Log = { info() {}, warn() {}, error() {}, with: () => log };

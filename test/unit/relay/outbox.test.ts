@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { OutboxOptions } from '#functions/relay/delivery.ts';
-import { Meter } from '#functions/relay/meter.ts';
-import { Outbox } from '#functions/relay/outbox.ts';
+import type { OutboxOptions } from '#functions/relay/outbox/delivery.ts';
+import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { SendError } from '#shared/queue/port.ts';

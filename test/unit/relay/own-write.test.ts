@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isEcho } from '#functions/relay/own-write.ts';
+import { isEcho } from '#functions/relay/projection/own-write.ts';
 
 const entry = { ns: 'ns', name: 'svc', rv: '9', uid: 'u', svc: 'svc' };
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;

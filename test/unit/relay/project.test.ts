@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { encodeParts } from '#functions/relay/list-parts.ts';
-import { Meter } from '#functions/relay/meter.ts';
-import { inputEntry, outputEntry } from '#functions/relay/project.ts';
-import { SentIndex } from '#functions/relay/sent-index.ts';
+import { inputEntry, outputEntry } from '#functions/relay/projection/project.ts';
+import { SentIndex } from '#functions/relay/projection/sent-index.ts';
+import { encodeParts } from '#functions/relay/reflector/list-parts.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';

@@ -1,8 +1,8 @@
 import { labelServiceName, labelSliceManagedBy, labelZone, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Endpoint, EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 import type { AddressTypePlan, SlicesInput, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
 
 export const serviceUid = 'service-uid';
 export const owner = { apiVersion: 'v1', kind: 'Service', name: 'foo', uid: serviceUid, controller: true, blockOwnerDeletion: true };

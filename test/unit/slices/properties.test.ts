@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { Endpoint, EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { portMapKey, portsByPod } from '#shared/slices/ports.ts';
-import { decideSlices } from '#shared/slices/sync.ts';
 import { carryOut, deepFreeze, input, managed, node, nodes, owner, service, slice } from './fixtures.ts';
 
 const settings = { numRuns: 300 };

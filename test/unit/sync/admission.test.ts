@@ -1,6 +1,6 @@
 /** The truth table: mode × writer conflict × first lists × circuit × Service record. Of the rows that match a cluster the first one counts. */
 import { expect, it } from 'vitest';
-import { admit } from '#functions/sync/admission.ts';
+import { admit } from '#functions/sync/admission/admission.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 
 const nowMs = 1_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { podsChangedInEndpoints, podsChangedInSlices, podsOnlyIn } from '#functions/sync/changed-pods.ts';
+import { podsChangedInEndpoints, podsChangedInSlices, podsOnlyIn } from '#functions/sync/state/changed-pods.ts';
 import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 

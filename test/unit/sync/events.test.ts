@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eventRecorder } from '#functions/sync/kube-events.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayBeOutdated } from '#functions/sync/run.ts';
+import { mayBeOutdated } from '#functions/sync/state/run.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { noWork } from '#shared/workqueue/rules/item.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { SyncDeps } from '#functions/sync/deps.ts';
-import { beginBesideClaim, readsOf } from '#functions/sync/reads.ts';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { beginBesideClaim, readsOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';

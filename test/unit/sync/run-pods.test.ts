@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type PodsOfRun, RunPods } from '#functions/sync/run-pods.ts';
+import { type PodsOfRun, RunPods } from '#functions/sync/state/run-pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeObjectOf, putObject, readObject } from '#shared/store/objects.ts';

@@ -1,0 +1,91 @@
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import type { PodChange } from '#shared/membership/pod-change.ts';
+import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import type { ObjectRecord } from '#shared/store/objects.ts';
+import { WakeUps } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import type { IngestDeps } from './ingest-deps.ts';
+import type { ObjectsAhead } from './prefetch-objects.ts';
+
+/** What the messages of one batch share. */
+export interface BatchContext {
+  /** Its table rejects with OutOfTime once the batch's time for writing is up. */
+  readonly deps: IngestDeps;
+  readonly cluster: ClusterRecord;
+  readonly store: ClusterStore;
+  readonly effects: BatchEffects;
+  readonly ahead: ObjectsAhead;
+}
+
+export interface MessageContext extends BatchContext {
+  /** The incarnation that the message's versions belong to. */
+  readonly incarnation: number;
+}
+
+/** A change that is stored, and whose services have no wake-up yet. */
+export interface PendingNotification {
+  readonly kind: InputKind;
+  readonly record: ObjectRecord;
+  /** The Pod's change, if this batch saw the Pod before and after it; otherwise `record.unnotifiedLabels` say what the Pod may have been. */
+  readonly podChange: PodChange | undefined;
+  /** A Node that has the zone that it had, as far as this batch has seen it before and after. */
+  readonly isZoneKept?: boolean;
+  readonly observedAtMs: number | undefined;
+}
+
+/**
+ * What the first phase of a batch leaves to those that follow (event-batch.ts). It grows as records are written, so it is complete also for messages that
+ * fail half-way.
+ */
+export class BatchEffects {
+  readonly podLog: PodLogWriter;
+  readonly pending: PendingNotification[] = [];
+  /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
+  readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
+  readonly #indexing = new Map<string, Promise<void>>();
+  #wakeUps = new WakeUps();
+  #nodesWritten = false;
+
+  constructor(podLog: PodLogWriter) {
+    this.podLog = podLog;
+  }
+
+  /** To be called before the write: its answer may get lost. */
+  recordWrite(kind: InputKind, namespace: string, name: string): void {
+    // Any write of a Node makes a new set of nodes, whether services have to run for it or not.
+    if (kind === 'Node') this.#nodesWritten = true;
+    if (kind === 'Pod') this.podLog.record(namespace, name);
+  }
+
+  /** Objects of a namespace that the batch writes side by side wait for one call, which puts it into the index. */
+  indexOnce(namespace: string, index: () => Promise<void>): Promise<void> {
+    const indexing = this.#indexing.get(namespace) ?? index().finally(() => this.#indexing.delete(namespace));
+    this.#indexing.set(namespace, indexing);
+    return indexing;
+  }
+
+  /** The service owes a run: at once, and with its outputs as they are saved, unless the options say otherwise. */
+  wake(namespace: string, service: string, { delaySeconds = 0, live = false, observedAtMs }: WakeOptions = {}): void {
+    this.#wakeUps.add({ namespace, service, delaySeconds, readLive: live, observedAtMs });
+  }
+
+  get nodesWritten(): boolean {
+    return this.#nodesWritten;
+  }
+
+  /** Those since the last call. */
+  takeWakeUps(): readonly WakeUp[] {
+    const { all } = this.#wakeUps;
+    this.#wakeUps = new WakeUps();
+    return all;
+  }
+}
+
+export interface WakeOptions {
+  readonly delaySeconds?: number;
+  /** The run reads the outputs from the cluster: what is saved of them may be wrong. */
+  readonly live?: boolean;
+  readonly observedAtMs?: number | undefined;
+}

@@ -1,0 +1,62 @@
+/**
+ * Reads that begin together with the read of the cluster's record: the records of the objects in small live messages, and the next number of their Pods'
+ * log. No decision rests on them. A record that has changed since fails the condition of its write and is read again, a number that is not used gets
+ * its entry, and each message is parsed again when it is applied.
+ */
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
+import { type Events, readEvents } from '#shared/queue/events.ts';
+import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
+import type { IngestDeps } from './ingest-deps.ts';
+import type { EventsRecord } from './redelivery.ts';
+
+export interface ObjectsAhead {
+  /** The record as read for this batch; undefined if it was not read, or the read failed. */
+  recordOf(kind: InputKind, namespace: string, name: string): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
+}
+
+/** To parse a larger body twice takes longer than the call that is saved. */
+const longestBody = 8_192;
+
+export function readAhead(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], podLog: PodLogWriter): ObjectsAhead {
+  const reads = new Map<string, Promise<{ readonly record: ObjectRecord | undefined } | undefined>>();
+  const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
+  const mostObjects = limitsOf(deps).ingest.readAhead;
+  const store = { table: deps.table, cluster };
+  for (const { body } of records) {
+    const message = body.length <= longestBody ? readable(deps, body) : undefined;
+    if (message?.type !== 'live' || message.cluster !== cluster || message.kind === 'Endpoints' || message.kind === 'EndpointSlice') continue;
+    const { kind } = message;
+    for (const { namespace, name } of message.entries) {
+      if (reads.size >= mostObjects) break;
+      const record = readObject(store, kind, namespace, name);
+      reads.set(
+        keyOf(kind, namespace, name),
+        record.then(
+          (found) => ({ record: found }),
+          () => undefined,
+        ),
+      );
+      if (kind === 'Pod') podLog.takeAhead(namespace);
+    }
+  }
+  return {
+    // Once: the first message of the batch about the object writes its record, and a second one has to read that.
+    async recordOf(kind, namespace, name) {
+      const key = keyOf(kind, namespace, name);
+      const read = reads.get(key);
+      reads.delete(key);
+      return read;
+    },
+  };
+}
+
+function readable(deps: IngestDeps, body: string): Events | undefined {
+  try {
+    return readEvents(body, limitsOf(deps).queue);
+  } catch {
+    // Whatever is wrong with it: its own application says so, and the other messages of the batch are applied.
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Messages that this batch does not finish, and that do not come back by their visibility timeout either: they are sent again, or set aside. A message
+ * is sent again as it stands in the queue (messages.ts), so that a field of a newer relay is still in it.
+ */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import type { PartProgress } from '#shared/queue/messages.ts';
+import { parseEventsMessage } from '#shared/queue/parse.ts';
+import type { IngestDeps } from './ingest-deps.ts';
+import { runAfterStep } from './page-chunk.ts';
+
+export interface EventsRecord {
+  readonly messageId: string;
+  readonly body: string;
+  /** When the queue accepted it, ms since the epoch by the queue's clock. */
+  readonly sentAtMs?: number;
+}
+
+/** How far a run has got with a message. Filled in step by step, so that it is known also when the run's time is up. */
+export interface Progress {
+  /** The message's turn came before the time was up. */
+  hasBegun?: boolean;
+  /** Of a part of a list of an output kind. */
+  part?: PartProgress;
+}
+
+/**
+ * Sends a message again for which the run had too little time: at once, and as a new message, because a large one has no reason to wait, nor to count
+ * receives towards the dead-letter queue. False: it could not be sent.
+ */
+export async function sendAgain(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
+  try {
+    const message = parseEventsMessage(record.body, limitsOf(deps).queue);
+    const limits = limitsOf(deps).ingest;
+    const run = message.runs ?? 1;
+    // A part of an output kind carries its progress, and so comes to an end. Messages of input kinds carry none, and their runs are counted.
+    const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
+    if (runs > limits.mostRuns) {
+      await quarantine(deps, cluster, record, `not applied within ${limits.mostRuns} runs`);
+      return true;
+    }
+    const again = { ...message, runs, ...(progress.part && { progress: progress.part }) };
+    await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage(again) }]);
+    deps.log.warn('events message takes more than one run', { cluster: cluster.id, messageId: record.messageId, runs, ...progress.part });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A message of a session that is not bound yet waits for sweep to verify the session. Each wait is twice as long as the one before: while sweep cannot
+ * reach the cluster, everything that the relay sends waits here.
+ */
+export async function waitForSweep(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
+  const message = parseEventsMessage(body, limitsOf(deps).queue);
+  const { suspectDelaySeconds, mostSuspectDelaySeconds } = limitsOf(deps).ingest;
+  const waits = Math.min(message.waits ?? 0, 30);
+  const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);
+  await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
+}
+
+export async function quarantine(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {
+  deps.metrics.put('Quarantined', 1, { cluster: cluster.id });
+  deps.log.warn('events message quarantined', { cluster: cluster.id, messageId: record.messageId, reason });
+  await deps
+    .queues(cluster.id, cluster.queues)
+    .quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: cluster.id, body: record.body.slice(0, 200_000) }) }]);
+}

@@ -1,0 +1,100 @@
+/** The exports and imports that what a batch has written concerns (docs/clusterset.md). A cluster that takes no part costs nothing here. */
+
+import { exportsAnything, importsAnything, isMember } from '#shared/clusters/clusterset-membership.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { namesInSet } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { WakeUps } from '#shared/workqueue/add.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
+import { servicesOf } from '../wake-ups/selectors.ts';
+import { importsOfNewZones } from './zone-wakes.ts';
+
+/** `woken`: the services that the batch wakes. */
+export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
+  const batch = await asOfNow(given, woken);
+  const wakeUps = new WakeUps();
+  if (exportsAnything(batch.cluster)) await wakeExports(batch, woken, wakeUps);
+  if (importsAnything(batch.cluster)) await wakeImports(batch, wakeUps);
+  return wakeUps.all;
+}
+
+/**
+ * The waking that follows a switch may have passed before the batch wrote its objects, which read the record before the switch: what the cluster takes part in
+ * is read again where that may have grown by something that the batch concerns.
+ */
+async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {
+  const { deps, cluster, effects } = batch;
+  const { namespaces } = cluster.clusterset.exports;
+  const mayExportMore = isMember(cluster) && namespaces !== 'all' && woken.some((w) => !namespaces.includes(w.namespace));
+  const isOfSet = effects.pending.some(({ kind }) => kind === 'ServiceExport' || kind === 'ServiceImport' || kind === 'Namespace');
+  if (!mayExportMore && !isOfSet) return batch;
+  return { ...batch, cluster: (await readCluster(deps.table, cluster.id)) ?? cluster };
+}
+
+async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
+  const { cluster, store, effects } = batch;
+  for (const { kind, record, observedAtMs } of effects.pending)
+    if (kind === 'ServiceExport') wakeUps.add({ ...soon, namespace: record.namespace, service: exportWork(record.name), observedAtMs });
+  const { namespaces } = cluster.clusterset.exports;
+  const mayExport = [...Map.groupBy(woken, (w) => w.namespace)].filter(([ns]) => namespaces === 'all' || namespaces.includes(ns));
+  await concurrently(8, mayExport, async ([namespace, services]) => {
+    // Read after the pods were written: an export that is written later reads them itself.
+    const exported = new Set((await readObjects(store, 'ServiceExport', namespace)).map((r) => r.name));
+    for (const w of services) if (exported.has(w.service)) wakeUps.add({ ...w, readLive: false, service: exportWork(w.service) });
+  });
+  await wakeExportsOnNodes(batch, wakeUps);
+}
+
+/**
+ * Imported endpoints have the zone of their Pod's Node, which may become known after the Pod. The cluster's own services do not run for that, as
+ * upstream's do not; an importer may prefer endpoints by their zone.
+ */
+async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
+  const { cluster, store, effects } = batch;
+  const isMoved = ({ kind, record, isZoneKept }: PendingNotification): boolean => kind === 'Node' && isAlive(record) && isZoneKept !== true;
+  const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
+  // Of first lists every export is woken once they are complete.
+  if (moved.size === 0 || !hasSynced(cluster)) return;
+  const { namespaces } = cluster.clusterset.exports;
+  const exports = (await readObjects(store, 'ServiceExport', '')).filter((r) => namespaces === 'all' || namespaces.includes(r.namespace));
+  await concurrently(4, [...Map.groupBy(exports, (r) => r.namespace)], async ([namespace, exported]) => {
+    const [services, pods] = await Promise.all([servicesOf(batch, namespace), readObjects(store, 'Pod', namespace)]);
+    const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
+    const names = new Set(exported.map((r) => r.name));
+    for (const { metadata, spec } of services)
+      if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
+        wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
+  });
+}
+
+async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
+  const { deps, cluster, effects } = batch;
+  const wake = (namespace: string, name: string, delaySeconds = 0): void =>
+    wakeUps.add({ ...soon, delaySeconds, namespace, service: importWork(name), observedAtMs: undefined });
+  for (const { namespace, name } of await importsOfNewZones(batch)) wake(namespace, name);
+  const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
+  for (const { kind, record } of effects.pending) {
+    const { namespace, name } = record;
+    if (kind === 'ServiceImport') wake(namespace, name);
+    if (kind === 'Namespace') ofNames.push({ namespace: name, isConcerned: () => true });
+    // What is gone does not say whose it was.
+    if (kind === 'Service' && name.startsWith(derivedPrefix)) ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === name });
+  }
+  const slices = new Map(effects.importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));
+  for (const { namespace, derived } of slices.values())
+    ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === derived, delaySeconds: slicesDelaySeconds });
+  await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
+    for (const name of await namesInSet(deps.table, cluster.clusterset.set, namespace)) if (isConcerned(name)) wake(namespace, name, delaySeconds);
+  });
+}
+
+const slicesDelaySeconds = 3;
+
+const soon = { delaySeconds: 0, readLive: false } as const;

@@ -1,0 +1,40 @@
+/** The imports whose hints are for the zones of the cluster's nodes, when it gets a zone that it had no node in (docs/clusterset.md). */
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { localityOfExport } from '#shared/clusterset/locality.ts';
+import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { zoneOf } from '#shared/kube/nodes.ts';
+import { readSetNamespace } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import type { BatchContext } from '../batch/batch-context.ts';
+
+export interface ImportName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A zone that has lost its last node needs none: hints for it are for no node. */
+export async function importsOfNewZones({ deps, cluster, store, effects }: BatchContext): Promise<readonly ImportName[]> {
+  const changed = effects.pending.filter(({ kind, isZoneKept }) => kind === 'Node' && isZoneKept !== true);
+  const zones = new Set(changed.flatMap(({ record }) => decodeObjectOf('Node', record) ?? []).map(zoneOf));
+  zones.delete('');
+  // After first lists every import is woken.
+  if (zones.size === 0 || !hasSynced(cluster)) return [];
+  const names = new Set(changed.map(({ record }) => record.name));
+  for (const record of await readObjects(store, 'Node', '')) {
+    const node = names.has(record.name) ? undefined : decodeObjectOf('Node', record);
+    if (node) zones.delete(zoneOf(node));
+  }
+  if (zones.size === 0) return [];
+  const namespaces = (await readObjects(store, 'Namespace', '')).flatMap((r) => decodeObjectOf('Namespace', r)?.metadata.name ?? []);
+  const preferring = await concurrently(8, namespaces, async (namespace) => {
+    const exported = await readSetNamespace(deps.table, cluster.clusterset.set, namespace);
+    return [...exported].filter(([, { faces }]) => [...faces.values()].some(prefers)).map(([name]): ImportName => ({ namespace, name }));
+  });
+  return preferring.flat();
+}
+
+function prefers(face: string): boolean {
+  const { locality, spec } = JSON.parse(face) as ExportedService;
+  return localityOfExport(locality, spec.trafficDistribution) !== undefined;
+}

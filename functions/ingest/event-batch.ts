@@ -1,0 +1,156 @@
+/**
+ * A batch of events messages of one cluster, in phases with a barrier between them:
+ *
+ * 1. write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts)
+ * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
+ * 3. raise the generations of the services that are concerned by what this worker knows, and send their wake-ups
+ * 4. the same for those that are concerned besides, by selectors read after the writes (a call beside 3); and for all where pods were logged again
+ * 5. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service that 3 and 4 passed over
+ *
+ * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
+ * it twice is harmless.
+ */
+
+import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
+import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
+import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
+import { clearUnnotified } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { applyMessage } from './apply-message.ts';
+import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
+import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts';
+import type { IngestDeps } from './batch/ingest-deps.ts';
+import { Room } from './batch/memory-budget.ts';
+import type { MarkApplied } from './batch/page-progress.ts';
+import { type ObjectsAhead, readAhead } from './batch/prefetch-objects.ts';
+import { type EventsRecord, type Progress, quarantine, sendAgain } from './batch/redelivery.ts';
+import { cachesInScope } from './batch/warm-caches.ts';
+import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
+import { wakeConcerned, wakeKnown } from './wake-ups/concerned-services.ts';
+import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-hold.ts';
+import { forgetServicesOf } from './wake-ups/selectors.ts';
+
+/** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
+export async function ingestBatch(
+  deps: IngestDeps,
+  cluster: string,
+  records: readonly EventsRecord[],
+  deadline = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const failed = await applyBatch(deps, cluster, records, deadline).catch((error: unknown) => {
+    deps.log.error('events batch failed', { cluster, messages: records.length, error: String(error) });
+    return records.map((r) => r.messageId);
+  });
+  if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
+  return failed;
+}
+
+async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
+  // Not the limited table: what the pod log has taken a number for, it writes.
+  const podLog = new PodLogWriter({ table: deps.table, cluster: id }, deps.now, limitsOf(deps).podLog, deps.caches.logged);
+  const ahead = readAhead(deps, id, records, podLog);
+  const cluster = await readCluster(deps.table, id);
+  if (!cluster || cluster.mode === 'removed') {
+    deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
+    return records.map((r) => r.messageId);
+  }
+  const limit = timeLimit(deps.table, deps.now, deadline, limitsOf(deps).ingest.writingShare);
+  const batch = openBatch(deps, cluster, limit.table, podLog, ahead);
+  const { failed, marks } = await applyMessages(batch, records, limit);
+  limit.lift();
+  try {
+    await notifyServices(batch);
+    for (const mark of marks) await mark();
+    await wakeAfterFirstLists(deps, batch, deadline - limitsOf(deps).sync.reserveMs);
+  } catch (error) {
+    deps.log.error('wake-ups failed', { cluster: id, error: String(error) });
+    return records.map((r) => r.messageId);
+  }
+  return failed;
+}
+
+function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, podLog: PodLogWriter, ahead: ObjectsAhead): BatchContext {
+  return {
+    deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheScope) },
+    cluster,
+    store: { table: limited, cluster: cluster.id },
+    effects: new BatchEffects(podLog),
+    ahead,
+  };
+}
+
+interface Applied {
+  /** Ids of the messages that are to come back. */
+  readonly failed: readonly string[];
+  readonly marks: readonly MarkApplied[];
+}
+
+/** Phase 1. Never rejects: a message that fails takes no other with it. */
+async function applyMessages(batch: BatchContext, records: readonly EventsRecord[], limit: TimeLimit): Promise<Applied> {
+  const { deps, cluster } = batch;
+  const { ingest, queue } = limitsOf(deps);
+  const room = new Room(ingest.memoryAtOnce);
+  const failed: string[] = [];
+  const marks = await concurrently(10, records, async (record): Promise<MarkApplied | undefined> => {
+    try {
+      return await room.whileIn(memoryOf(record.body, queue), () => applyInTime(batch, record, limit));
+    } catch (error) {
+      if (error instanceof UnreadableMessage) {
+        await quarantine(deps, cluster, record, error.message);
+        return undefined;
+      }
+      deps.log.error('events message failed', { cluster: cluster.id, messageId: record.messageId, error: String(error) });
+      failed.push(record.messageId);
+      return undefined;
+    }
+  });
+  return { failed, marks: marks.filter((mark) => mark !== undefined) };
+}
+
+/** A message for which the batch has too little time is sent again, and so is done with here. */
+async function applyInTime(batch: BatchContext, record: EventsRecord, limit: TimeLimit): Promise<MarkApplied | undefined> {
+  const progress: Progress = {};
+  try {
+    limit.check();
+    progress.hasBegun = true;
+    return await applyMessage(batch, record, progress);
+  } catch (error) {
+    if (error instanceof OutOfTime && (await sendAgain(batch.deps, batch.cluster, record, progress))) return undefined;
+    throw error;
+  }
+}
+
+/** Phases 2 to 5, up to the parts of lists. */
+async function notifyServices(batch: BatchContext): Promise<void> {
+  const { deps, cluster, store, effects } = batch;
+  await raiseSetVersions(batch);
+  await effects.podLog.writeEntries();
+  const { syncs } = deps.queues(cluster.id, cluster.queues);
+  const areHeld = await areWakeUpsHeld(batch);
+  // Beside the reads that follow an entry: warm workers know the services that these mostly show.
+  if (!areHeld) wakeKnown(batch);
+  const early = effects.takeWakeUps();
+  const [sentEarly, logged] = await Promise.all([addWork(deps, syncs, cluster.id, early), effects.podLog.confirmEntries()]);
+  if (!areHeld) await wakeConcerned(batch, logged);
+  const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
+  const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
+  deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
+  await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, [...early, ...missing]));
+  const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
+  await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
+}
+
+const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.namespace && a.service === b.service;
+
+async function raiseSetVersions(batch: BatchContext): Promise<void> {
+  const { store, effects } = batch;
+  const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
+  for (const namespace of namespaces) forgetServicesOf(batch, namespace);
+  await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
+  if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
+}

@@ -1,0 +1,82 @@
+/**
+ * An entry of an input kind becomes the newest record of its object, or loses to a newer one. This module only writes and says what is pending;
+ * event-batch.ts notifies the services. The order, of which the first two steps are here (docs/architecture.md, "Invariants"): log number, object,
+ * versions of the sets, log entry, generation, wake-up; then the record's `unnotifiedLabels` (`past`) are cleared, and the list part is marked.
+ */
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { InputKind } from '#shared/kube/types.ts';
+import { readFence } from '#shared/store/lists.ts';
+import { indexNamespace } from '#shared/store/namespaces.ts';
+import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store/objects.ts';
+import type { MessageContext } from '../batch/batch-context.ts';
+import { fitItem, type ObjectPlan, planObject, type VersionedEntry } from './object-plan.ts';
+
+/** `known`: the record as the caller has just read it (undefined in it: there is none); left out, it is read here. */
+export async function applyObject(
+  context: MessageContext,
+  kind: InputKind,
+  entry: VersionedEntry,
+  known?: { readonly record: ObjectRecord | undefined },
+): Promise<void> {
+  const { deps, cluster, store, effects } = context;
+  const { namespace, name, observedAtMs } = entry;
+  let before = known ? known.record : await readObject(store, kind, namespace, name);
+  for (;;) {
+    const plan = planObject(kind, before, entry);
+    if (plan.kind === 'stale') {
+      deps.metrics.put('EventsStale', 1, { cluster: cluster.id });
+      notifyAgain(context, kind, entry, plan.stored);
+      return;
+    }
+    if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) {
+      // A newer list does not have the object. Its deletion may not be sent again, so the object would exist here for good.
+      deps.metrics.put('EventsSuspect', 1, { cluster: cluster.id });
+      return;
+    }
+    const record = await recordOf(context, kind, entry, plan);
+    if (!record) return;
+    effects.recordWrite(kind, namespace, name);
+    if (await putObject(store, kind, record, before)) {
+      if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
+      if (plan.isPending) effects.pending.push({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
+      return;
+    }
+    before = await readObject(store, kind, namespace, name);
+  }
+}
+
+/**
+ * The batch that wrote the record may have crashed before it raised the versions of the sets, wrote to the pod log, or notified the services. A live
+ * message comes again because of that (or twice for no reason, which costs a wake-up), and so does a part of a first list, whose records say nothing.
+ * Other lists come again and again for every object: of theirs only what the record says is pending.
+ */
+function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: VersionedEntry, stored: ObjectRecord): void {
+  const { listed, ofFirstList, observedAtMs } = entry;
+  if (listed && !ofFirstList && !stored.unnotifiedLabels) return;
+  effects.recordWrite(kind, stored.namespace, stored.name);
+  effects.pending.push({ kind, record: stored, podChange: undefined, observedAtMs });
+}
+
+/** The record to write, once all is done that has to come before the write; undefined: no item can hold it, and the stored record stays. */
+async function recordOf(
+  { deps, cluster, effects, store }: MessageContext,
+  kind: InputKind,
+  { namespace, name, projection }: VersionedEntry,
+  { version, unnotifiedLabels }: Extract<ObjectPlan, { kind: 'write' }>,
+): Promise<ObjectRecord | undefined> {
+  const limits = limitsOf(deps).ingest;
+  const { record, bytes } = fitItem(cluster.id, kind, { namespace, name, version, projection, unnotifiedLabels, deletedAtMs: deps.now() }, limits);
+  if (!record) {
+    deps.metrics.put('ObjectsTooLarge', 1, { cluster: cluster.id });
+    const details = { cluster: cluster.id, kind, namespace, name, bytes, most: limits.mostItemBytes };
+    deps.log.error('object is too large to be stored: its former record stays', details);
+    return undefined;
+  }
+  const key = `${cluster.id}/${namespace}`;
+  if (!deps.caches.namespaces.get(key)) {
+    await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
+    deps.caches.namespaces.set(key, true);
+  }
+  if (kind === 'Pod') await effects.podLog.takeNumber(namespace);
+  return record;
+}

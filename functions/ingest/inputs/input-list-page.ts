@@ -1,0 +1,130 @@
+/**
+ * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
+ * and periodic inventory are one thing, and the entries are the repair.
+ */
+import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts';
+import { hasRuns, isStrict } from '#shared/clusters/mode.ts';
+import { isOwnSession } from '#shared/clusters/sessions.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { InputListPart } from '#shared/queue/events.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { raiseFence } from '#shared/store/lists.ts';
+import { beginPodLog, type KnownNamespace, markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
+import { forgetOutputs } from '#shared/store/outputs.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import type { MessageContext } from '../batch/batch-context.ts';
+import { rangeWithin } from '../batch/key-range.ts';
+import { type MarkApplied, markApplied } from '../batch/page-progress.ts';
+import { applyObject } from './apply-object.ts';
+import { isSuspicious, keyOf, type PagePlan, planPage } from './list-plan.ts';
+import type { VersionedEntry } from './object-plan.ts';
+
+/** Undefined: the part is not applied whole, and is not to be marked as applied. */
+export async function applyInputPart(context: MessageContext, part: InputListPart): Promise<MarkApplied | undefined> {
+  const { store, cluster, effects, incarnation } = context;
+  const version = versionOf(incarnation, part.asOf);
+  await raiseFence(store.table, store.cluster, part.kind, version);
+  const isFirst = incarnation === cluster.incarnation && (await beginFirstList(store.table, cluster, part.kind, version));
+  const stored = await readRange(context, part);
+  const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
+  if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.podLog.recordAll(namespace);
+
+  await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
+  if (await awaitsOwnList(context, part, page)) return undefined;
+  await concurrently(16, page.tombstone, (record) => {
+    // A part that comes again does not find it among its entries, so the record says that services are pending, also in a first list.
+    const deletion = { namespace: record.namespace, name: record.name, version, projection: undefined, asOf: version, listed: true };
+    return applyObject(context, part.kind, deletion, { record });
+  });
+  for (const record of page.pending) {
+    effects.recordWrite(part.kind, record.namespace, record.name);
+    effects.pending.push({ kind: part.kind, record, podChange: undefined, observedAtMs: undefined });
+  }
+  await purge(context, part, page);
+  return () => markApplied(context, part, version);
+}
+
+const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: { asOf: Version; isFirst: boolean }): readonly VersionedEntry[] =>
+  part.entries.map(({ namespace, name, resourceVersion, projection }) => ({
+    namespace,
+    name,
+    version: versionOf(incarnation, resourceVersion),
+    projection,
+    asOf,
+    listed: true,
+    ofFirstList: isFirst,
+  }));
+
+/** The records of the part's key range, by "namespace/name". */
+async function readRange({ deps, store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
+  if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
+  if (kind === 'ServiceExport' || kind === 'ServiceImport')
+    return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
+  const namespaces = await namespacesInRange(store, kind, { from, to });
+  if (kind === 'Pod') await beginPodLogs({ deps, store }, namespaces, entries);
+  const listed = new Set(entries.map((e) => e.namespace));
+  const records = await concurrently(8, namespaces, async (ns) => {
+    const range = rangeWithin(ns.name, from, to);
+    const found = await readObjects(store, kind, ns.name, range);
+    const isWholeNamespace = range.from === undefined && range.to === undefined;
+    if (found.length === 0 && isWholeNamespace && !listed.has(ns.name))
+      await markNamespaceEmpty(store, kind, ns, { now: deps.now(), afterMs: limitsOf(deps).ingest.emptyAfterMs });
+    return found;
+  });
+  return byKey(records.flat());
+}
+
+/** Of namespaces with many Pods, before these are written: a worker that finds many and no log begins it, and has to read all of them again. */
+async function beginPodLogs(
+  { deps, store }: Pick<MessageContext, 'deps' | 'store'>,
+  known: readonly KnownNamespace[],
+  entries: InputListPart['entries'],
+): Promise<void> {
+  const { mostUnlogged } = limitsOf(deps).podLog;
+  const logged = new Set(known.filter((ns) => ns.writes !== undefined).map((ns) => ns.name));
+  for (const [namespace, { length }] of Map.groupBy(entries, (e) => e.namespace))
+    if (length > mostUnlogged && !logged.has(namespace)) await beginPodLog(store, namespace, deps.now());
+}
+
+const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));
+
+/** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
+async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
+  if (!isStrict(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
+  // The message alone is no proof: a relay that was taken over could say that its list is confirmed.
+  if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
+  const missing = page.tombstone.length;
+  // Counted once for each request: while sweep cannot list (the cluster is paused, or its API does not answer), each list of the relay comes here.
+  if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
+  deps.log.warn('list would take away too much: not applied until it is confirmed', {
+    cluster: cluster.id,
+    kind: part.kind,
+    missing,
+    of: page.alive,
+  });
+  return true;
+}
+
+async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
+  // What wakes every Service record is still to come: Services that were deleted meanwhile need theirs.
+  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.holdsWakeUps || !hasRuns(cluster))) return;
+  const { tombstoneMs } = limitsOf(deps).ingest;
+  const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
+  await concurrently(16, old, async (r) => {
+    if (kind === 'Service') await forgetEndpoints(store, r);
+    await purgeTombstone(store, kind, r);
+  });
+}
+
+/**
+ * Endpoints that no run has deleted, in shadow mode or as it was given up: what is saved of them would explain them to every list. A run that is owed
+ * deletes them, and its history begins with what is saved.
+ */
+async function forgetEndpoints({ table, cluster }: ClusterStore, { namespace, name }: ObjectRecord): Promise<void> {
+  const service = { cluster, namespace, name };
+  const { dirtyAtMs } = await readWork(table, service);
+  if (dirtyAtMs === undefined) await forgetOutputs(table, service, ['Endpoints']);
+}

@@ -1,0 +1,144 @@
+/** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
+import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
+import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { isAlive, readObject } from '#shared/store/objects.ts';
+import { type OutputObject, readOutput, saveOutput } from '#shared/store/outputs.ts';
+import { type Version, versionOf } from '#shared/store/version.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import type { MessageContext } from '../batch/batch-context.ts';
+import { byOurClock } from '../session/relay-clock.ts';
+import { classify, mayBeWithoutService, type Observation } from './echo.ts';
+import { noteIfOther } from './note-others.ts';
+
+/** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
+const minSyncDelaySeconds = 1;
+
+/** Entries of a message. `listedAt`: they are of a list of that version. */
+export async function applyObserved(context: MessageContext, message: LiveOutputs | OutputListPart, listedAt?: Version): Promise<void> {
+  const { kind, entries } = message;
+  const inShadow = isShadow(context.cluster);
+  const unclear: OutputState[] = [];
+  await concurrently(16, entries, async (seen) => {
+    await noteIfOther(context, kind, seen);
+    if (kind === 'EndpointSlice' && seen.managedBy === importsManagedBy) noteImportedSlice(context, seen);
+    else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
+    else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
+  });
+  if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
+}
+
+/**
+ * Another client has changed a slice of an import, or it is gone: its import looks at it. A deletion of ours wakes it in vain. Not at once, so that two
+ * that write against each other do so seldom.
+ */
+function noteImportedSlice({ deps, cluster, effects }: MessageContext, { namespace, service, isOwnWrite, deleted }: OutputState): void {
+  if (isOwnWrite || !importsAnything(cluster)) return;
+  if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
+  effects.importedSlices.push({ namespace, derived: service });
+}
+
+/** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */
+async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: OutputState, listedAt: Version | undefined): Promise<boolean> {
+  const { deps, cluster, effects, incarnation } = context;
+  const observedAtMs = byOurClock(cluster, seen.observedAtMs);
+  for (const name of new Set([seen.service, seen.formerService])) {
+    if (!name) continue;
+    const service = { cluster: cluster.id, namespace: seen.namespace, name };
+    const observation = await observe(context, service, { kind, seen, version: versionOf(incarnation, seen.resourceVersion), listedAt });
+    switch (classify(observation)) {
+      case 'ours':
+        break;
+      case 'look-again':
+        return true;
+      case 'ours-or-unsaved': {
+        // A run that is under way may have made the object and not saved it yet; a batch before may have raised the generation and sent no wake-up.
+        if (isClean(await readWork(deps.table, service))) break;
+        if (seen.secondLook) effects.wake(seen.namespace, name, { live: !observation.saved, observedAtMs });
+        else if (!seen.deleted) return true;
+        break;
+      }
+      case 'rewound':
+        deps.metrics.put('Drift', 1, { cluster: cluster.id });
+        effects.wake(seen.namespace, name, { live: true });
+        break;
+      case 'foreign':
+        deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
+        effects.wake(seen.namespace, name, { live: true, observedAtMs });
+        break;
+    }
+  }
+  return false;
+}
+
+async function observe(
+  { deps, store }: MessageContext,
+  service: ServiceKey,
+  entry: Pick<Observation, 'kind' | 'seen' | 'version' | 'listedAt'>,
+): Promise<Observation> {
+  const saved = await readOutput(deps.table, service, { kind: entry.kind, name: entry.seen.name }, 'written', entry.version);
+  const observation = { ...entry, saved, isWithoutService: false };
+  if (!mayBeWithoutService(observation)) return observation;
+  return { ...observation, isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };
+}
+
+/** The entries come back after EV-16's delay. By then sync has saved what it wrote. */
+async function sendForSecondLook(
+  { deps, cluster }: MessageContext,
+  message: LiveOutputs | OutputListPart,
+  entries: readonly OutputState[],
+): Promise<void> {
+  const delaySeconds = Math.min(longestDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
+  const newest = entries.reduce((rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv), '0');
+  const again = entries.map((seen) => ({
+    ...seen,
+    secondLook: true as const,
+    // Upstream's sync is due when the delay is over, and so is ours.
+    ...(seen.observedAtMs !== undefined && { observedAtMs: seen.observedAtMs + delaySeconds * 1000 }),
+  }));
+  const body = encodeSecondLook({ ...message, asOf: newest, entries: again });
+  await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds }]);
+}
+
+/** In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it? */
+async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind, seen: OutputState): Promise<boolean> {
+  if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
+  if (seen.managedBy === optInManagedBy) return true;
+  const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
+  const saved = await Promise.all(
+    services.map((name) => readOutput(deps.table, { cluster: cluster.id, namespace: seen.namespace, name }, { kind, name: seen.name })),
+  );
+  return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
+}
+
+/**
+ * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event wakes the service whenever its message comes
+ * again: the run that has saved it may have failed before it did. A list does not: it would wake every service of which nothing has changed.
+ */
+async function saveObserved(
+  { deps, cluster, effects, incarnation }: MessageContext,
+  kind: OutputKind,
+  seen: OutputState,
+  listedAt: Version | undefined,
+): Promise<void> {
+  // A relay with OUTPUTS=metadata sends nothing to compare with.
+  if (!seen.deleted && !seen.object) return;
+  if (seen.service === '' || (kind === 'EndpointSlice' && seen.managedBy !== slicesManagedBy && !seen.deleted)) return;
+  const service = { cluster: cluster.id, namespace: seen.namespace, name: seen.service };
+  const record = {
+    kind,
+    name: seen.name,
+    uid: seen.uid,
+    version: versionOf(incarnation, seen.resourceVersion),
+    generation: seen.generation ?? 0,
+    object: seen.deleted ? undefined : (seen.object as OutputObject | undefined),
+  };
+  const isNew = await saveOutput(deps.table, service, record, { source: 'observed', again: listedAt === undefined });
+  if (isNew) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
+}

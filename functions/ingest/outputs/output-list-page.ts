@@ -1,0 +1,54 @@
+/** A part of a list of an output kind. Such a part repairs nothing by itself: it finds the services whose outputs are not what sync has saved. */
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
+import { raiseFence } from '#shared/store/lists.ts';
+import { isAlive, readObject } from '#shared/store/objects.ts';
+import { rememberOddName } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
+import type { MessageContext } from '../batch/batch-context.ts';
+import { stepInRun } from '../batch/page-chunk.ts';
+import { type MarkApplied, markApplied } from '../batch/page-progress.ts';
+import type { Progress } from '../batch/redelivery.ts';
+import { applyObserved } from './observed-outputs.ts';
+import { unlistedOutputs } from './unlisted-outputs.ts';
+
+/** A run that is not the message's first goes on where the run before had got to: the records alone would not tell. */
+export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: Progress): Promise<MarkApplied> {
+  const { deps, cluster, store, incarnation } = context;
+  const entriesPerStep = stepInRun(part.run, limitsOf(deps).ingest.entriesPerStep);
+  const version = versionOf(incarnation, part.asOf);
+  await raiseFence(store.table, store.cluster, part.kind, version);
+  const isFirstList = part.kind === 'Endpoints' && cluster.lists.firstListOf.Endpoints !== incarnation;
+  for (let i = part.progress?.entries ?? 0; i < part.entries.length; i += entriesPerStep) {
+    const entries = part.entries.slice(i, i + entriesPerStep);
+    await rememberOddNames(context, part, entries);
+    await applyObserved(context, { ...part, entries }, version);
+    if (isFirstList) await wakeLeftovers(context, entries);
+    progress.part = { entries: i + entries.length };
+  }
+  for await (const { entries, upTo } of unlistedOutputs(context, part, version)) {
+    await applyObserved(context, { ...part, entries }, version);
+    progress.part = { entries: part.entries.length, services: upTo };
+  }
+  return () => markApplied(context, part, version);
+}
+
+/** Of slices whose names do not begin with their service's. The version before this one did not remember those that it had saved. */
+async function rememberOddNames({ store }: MessageContext, { kind }: OutputListPart, entries: readonly OutputState[]): Promise<void> {
+  if (kind !== 'EndpointSlice') return;
+  const ours = entries.filter((e) => e.service !== '' && (e.managedBy === slicesManagedBy || e.managedBy === optInManagedBy));
+  await concurrently(16, ours, (e) => rememberOddName(store.table, { cluster: store.cluster, namespace: e.namespace, name: e.service }, e.name));
+}
+
+/**
+ * Upstream's check of leftover Endpoints at its start (EP-70): those without a Service get a run, which deletes them. Endpoints that hold a
+ * leader-election record stay.
+ */
+async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputState[]): Promise<void> {
+  await concurrently(16, entries, async (e) => {
+    if (e.leader || isAlive(await readObject(store, 'Service', e.namespace, e.name))) return;
+    effects.wake(e.namespace, e.name, { live: true });
+  });
+}

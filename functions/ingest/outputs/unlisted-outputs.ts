@@ -1,0 +1,97 @@
+/** Saved outputs of which a part of a list has no entry: they are gone, or belong to another service. */
+import { hasNeverRun } from '#shared/clusters/first-lists.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { namespacesInRange } from '#shared/store/namespaces.ts';
+import { readObjects } from '#shared/store/objects.ts';
+import { longestNamePrefix, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import { resourceVersionOf, type Version } from '#shared/store/version.ts';
+import type { MessageContext } from '../batch/batch-context.ts';
+import { inRange, rangeWithin } from '../batch/key-range.ts';
+import { stepInRun } from '../batch/page-chunk.ts';
+
+/** What a part says of the outputs of some services. */
+export interface Step {
+  readonly entries: readonly OutputState[];
+  /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */
+  readonly upTo: string;
+}
+
+/**
+ * What a part says of saved outputs without having an entry that says it: that one is gone, or that it belongs to another service now (the relay
+ * remembers the former service only as long as it lives). The services come in the order of their keys, some at a time, because a namespace may have
+ * more of them than one run has time for; a later run begins behind `part.progress.services`.
+ */
+export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
+  const { deps, store } = context;
+  const sources = sourcesOf(context.cluster, part);
+  if (sources.length === 0) return;
+  const servicesPerStep = stepInRun(part.run, limitsOf(deps).ingest.servicesPerStep);
+  const after = part.progress?.services ?? '';
+  const saidBy = saidOf(context, part, version, sources);
+  for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
+    const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
+    if (done === '' && `${namespace}/` < after) continue;
+    const services = (await mayOwn(store, namespace, part, done)).filter((name) => name > done);
+    for (let i = 0; i < services.length; i += servicesPerStep) {
+      const some = services.slice(i, i + servicesPerStep);
+      const entries = await concurrently(16, some, (service) => saidBy(namespace, service));
+      yield { entries: entries.flat(), upTo: `${namespace}/${some.at(-1)}` };
+    }
+  }
+}
+
+/** What the part says of a service's saved outputs in its key range. */
+function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
+  const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
+  const saidIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
+    const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
+    const key = { cluster: cluster.id, namespace, name: service };
+    const saved = await readOutputHeads(store.table, key, which, source);
+    return saved
+      .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part))
+      .flatMap(({ name, uid }): OutputState[] => {
+        const entry = listed.get(`${namespace}/${name}`);
+        if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
+        return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
+      });
+  };
+  return async (namespace: string, service: string): Promise<readonly OutputState[]> =>
+    (await Promise.all(sources.map((source) => saidIn(source, namespace, service)))).flat();
+}
+
+/**
+ * In shadow mode slices of Services that opt in are ours, and the others the cluster's own. Before the first run there are none of ours. The cluster's
+ * record was read after the list was made, so a run that has begun since has found each output of the list as it is there, or has made it later.
+ */
+function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
+  if (!isShadow(cluster)) return hasNeverRun(cluster) ? [] : ['written'];
+  return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
+}
+
+/**
+ * The names of services of which an output may lie in the part, in order. Endpoints have their service's name. A slice's begins with it, by generateName;
+ * services with a slice of another name are remembered (`readOddServices`). So a page of a namespace with 20,000 services reads some hundred of them.
+ */
+async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
+  const { from = '', to } = rangeWithin(namespace, part.from, part.to);
+  const isSlice = part.kind === 'EndpointSlice';
+  const first = isSlice ? from.slice(0, longestNamePrefix) : from;
+  // Of a long name only the beginning is in a slice's: services behind the end may have slices before it.
+  const last = isSlice && to !== undefined && to.length >= longestNamePrefix ? `${to.slice(0, longestNamePrefix)}\u{10FFFF}` : to;
+  const range = {
+    ...(first && { from: done > first ? done : first }),
+    ...(!first && done && { from: done }),
+    ...(last !== undefined && { to: last }),
+  };
+  const held = (await readObjects(store, 'Service', namespace, range)).map((r) => r.name);
+  if (!isSlice) return held;
+  // "a" and "a-b" come before the slice "a-b-xyz", and may have slices behind it.
+  const before = [...from.matchAll(/-/g)].map((dash) => from.slice(0, dash.index)).concat(first);
+  const names = new Set([...held, ...before, ...(await readOddServices(store, namespace))]);
+  return [...names].filter((name) => name !== '').sort();
+}

@@ -1,0 +1,68 @@
+/**
+ * Which history does a session speak of? Four cases (docs/architecture.md, "Restore"):
+ * - it fits the record: bound to the present incarnation
+ * - its relay saw the history go back, or its first list is older than what was read before: unbound, until sweep has decided
+ * - it is of a former incarnation and still sends: outdated. What it says counts as of the former history, until sweep has verified it
+ * - it has another identity: unbound too; sweep binds it to `foreignCluster` or begins the next incarnation
+ */
+import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
+import { UnreadableMessage } from '#shared/queue/codec.ts';
+import type { Events, Heartbeat } from '#shared/queue/events.ts';
+import { versionOf } from '#shared/store/version.ts';
+import type { BatchContext } from '../batch/batch-context.ts';
+
+type Context = Pick<BatchContext, 'deps' | 'cluster'>;
+
+const rereadMs = 24 * 3_600_000;
+
+/**
+ * The incarnation that a message's versions belong to. A session is bound to the cluster's incarnation with its first message, if it fits the cluster;
+ * otherwise it is recorded for sweep to verify. Undefined: the session is not bound yet, and its messages wait. Throws UnreadableMessage for a session
+ * of another cluster.
+ */
+export async function incarnationOfSession(context: Context, message: Events): Promise<number | undefined> {
+  const { cluster } = context;
+  const bound = await boundIncarnation(context, message.session);
+  if (bound === foreignCluster) {
+    throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${cluster.id} is ${cluster.uid}`);
+  }
+  if (bound === undefined) return bindOrRecord(context, message);
+  const isOutdated = bound < cluster.incarnation;
+  if (isOutdated && message.type === 'heartbeat' && message.sentAtMs > cluster.incarnationSinceMs) await recordOutdated(context, message);
+  return bound;
+}
+
+/** As the record says; undefined for a session that is not bound. */
+async function boundIncarnation({ deps, cluster }: Context, session: string): Promise<number | undefined> {
+  const cache = deps.caches.sessions;
+  const key = `${cluster.id} ${session}`;
+  const cached = cache.get(key);
+  // Sweep may have bound a session of a former incarnation to this one. And a record expires that is not read now and then.
+  if (cached?.incarnation === cluster.incarnation && deps.now() - cached.readAtMs < rereadMs) return cached.incarnation;
+  const now = deps.now();
+  const incarnation = await readSession(deps.table, cluster.id, session, now);
+  if (incarnation !== undefined && incarnation !== foreignCluster) cache.set(key, { incarnation, readAtMs: now });
+  return incarnation;
+}
+
+/** Binds the session if it has the cluster's identity, and its first list is no older than the history that was read before. */
+async function bindOrRecord({ deps, cluster }: Context, message: Events): Promise<number | undefined> {
+  const { session, uid, firstListVersion, historyRewoundAtMs } = message;
+  const knownUid = cluster.uid || (await adoptIdentity(deps.table, cluster.id, uid));
+  const wasRewound = historyRewoundAtMs !== undefined && historyRewoundAtMs > cluster.incarnationSinceMs;
+  const isOlder = versionOf(cluster.incarnation, firstListVersion) < cluster.relay.readUpTo.Service;
+  if (knownUid === uid && !wasRewound && !isOlder) return bindSession(deps.table, cluster, session, deps.now());
+  if (cluster.unverified?.session !== session) {
+    const rewound = historyRewoundAtMs !== undefined && { rewoundAtMs: historyRewoundAtMs };
+    await recordUnverified(deps.table, cluster, { state: 'unbound', session, uid, sinceMs: deps.now(), ...rewound });
+  }
+  return undefined;
+}
+
+/**
+ * The relay of a session of a former incarnation is still there: it did not notice that the history went back, because it began in between or had read
+ * less. Its messages count as of the former history, and so are lost, until sweep has verified the session.
+ */
+async function recordOutdated({ deps, cluster }: Context, { session, uid, readUpTo }: Heartbeat): Promise<void> {
+  if (uid === cluster.uid) await recordUnverified(deps.table, cluster, { state: 'outdated', session, readUpTo });
+}

@@ -1,0 +1,70 @@
+/** Which services have to run because of the objects that a batch wrote. */
+
+import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import type { LoggedPods } from '#shared/pod-log/pod-log.ts';
+import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
+import { listHints } from '#shared/store/hints-record.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
+import { knownServicesOf, servicesOf } from './selectors.ts';
+
+/** What is known without a read: the services that were written, and those that select a Pod by the selectors that this worker has read before. */
+export function wakeKnown(batch: BatchContext): void {
+  const { effects } = batch;
+  for (const { kind, record, observedAtMs } of effects.pending) {
+    if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
+  }
+  for (const [namespace, pods] of podsByNamespace(batch)) wakeForPods(batch, namespace, pods, knownServicesOf(batch, namespace));
+}
+
+/** All that Pods and Nodes concern. `logged`: by namespace, read after the Pods were written. */
+export async function wakeConcerned(batch: BatchContext, logged: ReadonlyMap<string, LoggedPods>): Promise<void> {
+  await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
+    wakeForPods(batch, namespace, pods, await servicesOf(batch, namespace, logged.get(namespace)?.selectors));
+  });
+  if (batch.effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+}
+
+function podsByNamespace({ effects }: BatchContext): ReadonlyMap<string, readonly PendingNotification[]> {
+  return Map.groupBy(
+    effects.pending.filter((p) => p.kind === 'Pod'),
+    (p) => p.record.namespace,
+  );
+}
+
+function wakeForPods(
+  { cluster, effects }: BatchContext,
+  namespace: string,
+  pods: readonly PendingNotification[],
+  services: readonly Service[],
+): void {
+  const delaySeconds = Math.min(longestDelaySeconds, cluster.settings.batchPeriodSeconds);
+  for (const pod of pods) {
+    const { observedAtMs } = pod;
+    for (const service of concernedByPod(pod, services)) effects.wake(namespace, service, { delaySeconds, observedAtMs });
+  }
+}
+
+/** Upstream's own set (PK-9) if the change is known exactly; otherwise each service that selects any label set which the Pod may have had. */
+export function concernedByPod(
+  { podChange, record }: Pick<PendingNotification, 'podChange' | 'record'>,
+  services: readonly Service[],
+): readonly string[] {
+  if (podChange) return servicesForPod(podChange, services);
+  const labelSets = [...(record.unnotifiedLabels ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];
+  return services.filter((s) => labelSets.some((labels) => selectorMatches(s.spec?.selector, labels))).map((s) => s.metadata.name);
+}
+
+/** Services whose topology hints no longer fit the Nodes (EV-21). */
+async function wakeOverloaded({ deps, cluster, store, effects }: BatchContext): Promise<void> {
+  const hinted = await listHints(deps.table, cluster.id);
+  if (hinted.length === 0) return;
+  const nodes = (await readObjects(store, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
+  const ratios = zoneRatios(nodes);
+  for (const { namespace, name, hints } of hinted) if (isOverloaded(hints, ratios)) effects.wake(namespace, name);
+}

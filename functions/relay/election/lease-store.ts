@@ -1,0 +1,132 @@
+/** The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a relay may write. */
+import { isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { statusError } from '#shared/cluster-api/status.ts';
+import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
+import { allKinds } from '#shared/kube/types.ts';
+import { MalformedAnswer } from '../source/watch-source.ts';
+import type { Accepted, Lease } from './lease.ts';
+
+export type LeaseContent = Omit<Lease, 'resourceVersion'>;
+
+/** Every call rejects with a ClusterApiError, or with MalformedAnswer. */
+export interface LeaseStore {
+  /** Undefined when there is no Lease. */
+  read(signal: AbortSignal): Promise<Lease | undefined>;
+  /** `over`: the Lease that it replaces, or undefined to create one. Resolves to undefined on a conflict. `taken`: the holder changes. */
+  write(content: LeaseContent, over: Lease | undefined, taken: boolean, signal: AbortSignal): Promise<Lease | undefined>;
+}
+
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const acceptedAnnotation = 'fleet-endpoints/accepted';
+
+/**
+ * Versions in a Lease that was renewed longer ago than this are ignored: no relay has led since, and the cluster may have been deregistered and registered
+ * again meanwhile, with an empty queue and snapshot. Clocks may differ by about as much; then a relay lists once more.
+ */
+const validForMs = 30_000;
+
+export function httpLeaseStore(transport: HttpTransport, { namespace, name }: LeaseName, now: () => number, timeoutMs: number): LeaseStore {
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  const path = `${collection}/${encodeURIComponent(name)}`;
+  // A renewal keeps fields that others have added, and the time of acquisition.
+  let last: WireLease | undefined;
+
+  const parse = (body: Buffer): Lease => {
+    last = JSON.parse(body.toString()) as WireLease;
+    return leaseOf(last, now());
+  };
+
+  return {
+    async read(signal) {
+      const answer = await transport.request('GET', path, { timeoutMs, signal, idempotent: true });
+      if (answer.status === 200) return parse(answer.body);
+      const error = statusError(answer);
+      if (isNotFound(error)) return undefined;
+      throw error;
+    },
+
+    async write(content, over, taken, signal) {
+      const body = JSON.stringify(wireOf({ namespace, name }, content, { over, last: over && last, taken }, new Date(now()).toISOString()));
+      const answer = await transport.request(over ? 'PUT' : 'POST', over ? path : collection, { timeoutMs, signal, body, idempotent: true });
+      if (answer.status === 200 || answer.status === 201) return parse(answer.body);
+      const error = statusError(answer);
+      // 404: the Lease was deleted meanwhile. For a POST the namespace is missing, which stays an error.
+      if (isConflict(error) || error.reason === 'AlreadyExists' || (over && isNotFound(error))) return undefined;
+      throw error;
+    },
+  };
+}
+
+interface WireLease {
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly annotations?: { readonly [name: string]: string };
+    readonly [field: string]: unknown;
+  };
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly leaseTransitions?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+  };
+}
+
+function leaseOf({ metadata, spec }: WireLease, nowMs: number): Lease {
+  const { resourceVersion } = metadata ?? {};
+  if (!isResourceVersion(resourceVersion)) throw new MalformedAnswer(`the Lease has the resourceVersion ${JSON.stringify(resourceVersion)}`);
+  return {
+    holder: spec?.holderIdentity ?? '',
+    durationMs: (spec?.leaseDurationSeconds ?? 0) * 1000,
+    transitions: spec?.leaseTransitions ?? 0,
+    resourceVersion,
+    accepted: nowMs - Date.parse(spec?.renewTime ?? '') <= validForMs ? parseAccepted(metadata?.annotations?.[acceptedAnnotation]) : undefined,
+  };
+}
+
+/** Undefined for malformed text: a standby without versions lists. */
+export function parseAccepted(text: string | undefined): Accepted | undefined {
+  let given: { readonly uid?: unknown; readonly revision?: unknown; readonly versions?: { readonly [kind: string]: unknown } } | null;
+  try {
+    given = JSON.parse(text ?? 'null') as typeof given;
+  } catch {
+    return undefined;
+  }
+  if (typeof given?.uid !== 'string' || typeof given.revision !== 'string' || typeof given.versions !== 'object' || given.versions === null)
+    return undefined;
+  const { uid, revision, versions } = given;
+  return {
+    uid,
+    revision,
+    versions: Object.fromEntries(allKinds.flatMap((kind) => (isResourceVersion(versions[kind]) ? [[kind, versions[kind]]] : []))),
+  };
+}
+
+function wireOf(
+  { namespace, name }: LeaseName,
+  { holder, durationMs, transitions, accepted }: LeaseContent,
+  { over, last, taken }: { readonly over: Lease | undefined; readonly last: WireLease | undefined; readonly taken: boolean },
+  renewTime: string,
+): object {
+  const time = renewTime.replace('Z', '000Z');
+  const { [acceptedAnnotation]: _, ...others } = last?.metadata?.annotations ?? {};
+  const annotations = { ...others, ...(accepted && { [acceptedAnnotation]: JSON.stringify(accepted) }) };
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { ...last?.metadata, namespace, name, annotations, ...(over && { resourceVersion: over.resourceVersion }) },
+    spec: {
+      // Absent and not empty, which some versions refuse.
+      ...(holder !== '' && { holderIdentity: holder }),
+      leaseDurationSeconds: Math.ceil(durationMs / 1000),
+      leaseTransitions: transitions,
+      acquireTime: taken ? time : (last?.spec?.acquireTime ?? time),
+      renewTime: time,
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. And the options of the outbox. */
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { EventsMessage } from '#shared/queue/messages.ts';
+import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
+import type { Fields, Log } from '#shared/telemetry/port.ts';
+import { type Clock, sleep, unlessAborted } from '../runtime/clock.ts';
+import type { Meter } from '../runtime/meter.ts';
+import { backoffMs } from '../runtime/relay-errors.ts';
+import type { GatherWindow } from './gather-window.ts';
+
+export interface OutboxDeps {
+  readonly queue: MessageQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly limits?: Limits;
+  /** Evaluated just before each send; absent without an election. */
+  readonly maySend?: () => boolean;
+}
+
+/** Another relay leads: this one keeps the entries that it reads. */
+export class NotLeading extends Error {
+  override readonly name = 'NotLeading';
+}
+
+export interface OutboxOptions {
+  /** Objects, and their bytes, that may wait before the relay stops reading its watches. */
+  readonly maxWaiting?: number;
+  readonly maxWaitingBytes?: number;
+  /** Limits of one live message, in bytes before compression; a larger object gets a message of its own. */
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
+  /** Sends in flight at once. */
+  readonly concurrency?: number;
+  /** How long entries are gathered after a send, even if the queue is quick: a message costs ingest and the queue as much as all its entries. */
+  readonly gatherMs?: GatherWindow;
+  /** The same for Endpoints and slices, which sync does not wait for. */
+  readonly gatherOutputsMs?: number;
+  /** How long those that the hub wrote itself wait for others: they cost as much as a change, and tell the hub something only after a fault. */
+  readonly gatherEchoesMs?: number;
+}
+
+export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<OutboxOptions> {
+  const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
+  const defaults = { maxWaiting: mostWaiting, maxWaitingBytes: mostWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
+  return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, gatherEchoesMs: 10_000, ...given };
+}
+
+/**
+ * Sends the bodies until the queue has accepted all of them. An unreachable queue, throttling and missing rights are retried. A message that the queue
+ * refuses for its content would be refused for ever and block every later one: it is counted, logged with its objects, and dropped. The next list repeats a
+ * dropped live state; a list without one of its pages never completes, so the first lists stay missing.
+ * `before` is called before each attempt; rejects as it does, or with the reason of `stop`.
+ */
+export async function deliver(
+  deps: OutboxDeps,
+  bodies: readonly string[],
+  { waiting, before }: { readonly waiting: () => number; readonly before: () => void },
+  stop: AbortSignal,
+): Promise<void> {
+  const { queue, clock, log, meter } = deps;
+  let messages: readonly OutgoingMessage[] = bodies.map((body) => ({ body }));
+  for (let attempt = 0; messages.length > 0; ) {
+    before();
+    stop.throwIfAborted();
+    try {
+      await unlessAborted(queue.send(messages), stop);
+      meter.count('relay_messages_total', messages.length);
+      return;
+    } catch (error) {
+      stop.throwIfAborted();
+      const refused = error instanceof SendError ? error.refused : [];
+      for (const { body } of refused) {
+        meter.count('relay_refused_total');
+        log.error('message dropped: the queue refuses it for good', { error: String(error), bytes: body.length, ...contentOf(body, deps) });
+      }
+      messages = messages.filter((m) => !refused.includes(m));
+      if (refused.length > 0) continue;
+      meter.count('relay_queue_errors_total');
+      const delayMs = backoffMs(attempt, 500, clock.random());
+      log.warn('queue did not accept messages', { attempt, delayMs: Math.round(delayMs), waiting: waiting(), error: String(error) });
+      attempt++;
+      await sleep(clock, delayMs, stop);
+    }
+  }
+}
+
+/** The objects of a message, for the log. */
+function contentOf(body: string, deps: OutboxDeps): Fields {
+  const message = decodeMessage(body, limitsOf(deps).queue) as EventsMessage;
+  if (message.type === 'heartbeat') return { type: message.type };
+  const { type, kind, asOf, entries } = message;
+  const keys = entries.slice(0, 20).map((e) => `${e.ns}/${e.name}`);
+  return { type, kind, asOf, entries: entries.length, keys, ...(message.type === 'list' && { from: message.from, to: message.to }) };
+}

@@ -1,0 +1,250 @@
+import { limitsOf } from '#shared/contract/limits.ts';
+import { allKinds, type Kind } from '#shared/kube/types.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
+import { Condition } from '../runtime/condition.ts';
+import { deliver, NotLeading, type OutboxDeps, type OutboxOptions, outboxOptions } from './delivery.ts';
+import { dueAtMs } from './due.ts';
+import { ChangeRate } from './gather-window.ts';
+import { KindQueue, type Pending } from './kind-queue.ts';
+
+/**
+ * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once; otherwise it gathers
+ * entries for a window that grows with the rate of changes (outputs: a second; what the hub wrote itself: ten), so that a busy cluster sends larger messages
+ * and not more of them.
+ *
+ * The outbox repeats a send until the queue accepts it; it drops only messages that the queue will never accept, and logs their objects (delivery.ts).
+ * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
+ *
+ * In a standby the outbox holds the entries that the leader may not have sent (kind-queue.ts). When it is full, it drops them and records that the kind
+ * needs a list.
+ */
+export class Outbox {
+  readonly #deps: OutboxDeps;
+  /** Undefined in a standby. */
+  #header: EventsHeader | undefined;
+  readonly #options: Required<OutboxOptions>;
+  readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
+  #isClosed = false;
+  readonly #changed = new Condition();
+  /** Aborted when this relay's term as leader ends. */
+  #term = new AbortController();
+  /** The versions that the leader has published as accepted by the queue. */
+  #leaderAccepted: { readonly [K in Kind]?: string } = {};
+  #isAlone = false;
+  #sendsInFlight = 0;
+  #hurries = 0;
+  #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  readonly #rate = new ChangeRate();
+  readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
+
+  /** Without a header the relay begins as a standby. */
+  constructor(deps: OutboxDeps, header: EventsHeader | undefined, options: OutboxOptions = {}) {
+    this.#deps = deps;
+    this.#header = header;
+    this.#options = outboxOptions(deps, options);
+  }
+
+  /** The header of every message sent; undefined in a standby. */
+  get leaderHeader(): EventsHeader | undefined {
+    return this.#header;
+  }
+
+  /** Aborted when another relay leads. */
+  get termEnds(): AbortSignal {
+    return this.#term.signal;
+  }
+
+  /** This relay leads from now on: the outbox sends the entries that the former leader may not have sent. */
+  lead(header: EventsHeader): void {
+    if (this.#header || this.#isClosed) return;
+    this.#header = header;
+    this.#term = new AbortController();
+    for (const queue of this.#queues.values()) queue.onLead();
+    this.#changed.notifyAll();
+    this.#scheduleSend();
+  }
+
+  /** Another relay leads from now on. Sends in flight cannot be cancelled. */
+  standBy(): void {
+    if (!this.#header) return;
+    this.#header = undefined;
+    // The versions are from before this relay's own term.
+    this.#leaderAccepted = {};
+    for (const queue of this.#queues.values()) queue.onStandBy();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#term.abort(new NotLeading('another relay leads'));
+    this.#changed.notifyAll();
+  }
+
+  /** The leader has published these versions as accepted by the queue. */
+  onLeaderAccepted(versions: { readonly [K in Kind]?: string }): void {
+    if (this.#header) return;
+    this.#leaderAccepted = versions;
+    for (const queue of this.#queues.values()) queue.onLeaderAccepted(versions[queue.kind]);
+    this.#changed.notifyAll();
+  }
+
+  /** No leader publishes versions that this relay can use. */
+  onNoLeader(): void {
+    this.#isAlone = true;
+    this.#changed.notifyAll();
+  }
+
+  /** Resolves when a standby should read its first list of the kind: not before the leader has published a version of it, at which the standby can list. */
+  async waitForLeader(kind: Kind, signal: AbortSignal): Promise<void> {
+    await this.#changed.waitUntil(() => this.#header !== undefined || this.#isAlone || this.#leaderAccepted[kind] !== undefined, signal);
+  }
+
+  /** The version up to which the queue has accepted the kind, as the leader has published it. */
+  leaderAccepted(kind: Kind): string | undefined {
+    return this.#leaderAccepted[kind];
+  }
+
+  /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
+  put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
+    const queue = this.queueOf(kind);
+    queue.put(key, entry, { nowMs: this.#deps.clock.now(), held: this.#header === undefined, isEcho });
+    if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
+    if (this.#header) this.#scheduleSend();
+    else if (this.isFull) queue.needList(entry.rv);
+  }
+
+  /** Records that the kind has been read up to this version, without an entry to send. */
+  markRead(kind: Kind, version: string): void {
+    this.queueOf(kind).readUpTo = version;
+  }
+
+  /** A list of that version has been read and not sent. `accepted`: the queue is known to have accepted the state of that version. */
+  markListed(kind: Kind, version: string, accepted: boolean): void {
+    const queue = this.queueOf(kind);
+    queue.needList(version);
+    // The leader may have taken the kind back since, to list it.
+    if (accepted && this.#leaderAccepted[kind] !== undefined) queue.dropAccepted(version);
+    this.#changed.notifyAll();
+  }
+
+  /** The version at which a watch may resume: every earlier entry has been accepted by the queue, or waits here. */
+  acceptedUpTo(kind: Kind): string | undefined {
+    const queue = this.queueOf(kind);
+    return this.#header ? queue.acceptedUpTo : queue.readUpTo;
+  }
+
+  get waiting(): number {
+    return [...this.#queues.values()].reduce((sum, queue) => sum + queue.waiting.size, 0);
+  }
+
+  get isFull(): boolean {
+    return (
+      this.waiting >= this.#options.maxWaiting ||
+      [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0) >= this.#options.maxWaitingBytes
+    );
+  }
+
+  /** Resolves when the outbox is not full. */
+  async waitForRoom(signal: AbortSignal): Promise<void> {
+    await this.#hurry(() => !this.#header || !this.isFull, signal);
+  }
+
+  /** Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the watch cannot make them wrong. */
+  async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
+    await this.#hurry(() => !this.#header || this.queueOf(kind).waiting.size === 0, signal);
+  }
+
+  /** Resolves when the queue has accepted every entry, or another relay leads. */
+  async waitUntilDrained(signal: AbortSignal): Promise<void> {
+    await this.#hurry(() => !this.#header || (this.waiting === 0 && this.#sendsInFlight === 0), signal);
+  }
+
+  /** Echoes do not wait for others meanwhile. */
+  #hurry(until: () => boolean, signal: AbortSignal): Promise<void> {
+    this.#hurries++;
+    this.#scheduleSend();
+    return this.#changed.waitUntil(until, signal).finally(() => this.#hurries--);
+  }
+
+  /** Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them; rejects with NotLeading when another relay leads. */
+  async deliver(bodies: readonly string[], signal?: AbortSignal): Promise<void> {
+    const stop = signal ? AbortSignal.any([signal, this.#term.signal]) : this.#term.signal;
+    const before = (): void => {
+      if (this.#deps.maySend?.() === false) this.standBy();
+      if (!this.#header) throw new NotLeading('another relay leads');
+    };
+    await deliver(this.#deps, bodies, { waiting: () => this.waiting, before }, stop);
+  }
+
+  /** Drops the waiting entries. */
+  close(): void {
+    this.#isClosed = true;
+    this.#term.abort(new Error('the outbox is closed'));
+    this.#timer?.cancel();
+    for (const queue of this.#queues.values()) queue.clear();
+    this.#changed.notifyAll();
+  }
+
+  /** Never sends synchronously: the events of one chunk go together in one message. */
+  #scheduleSend(): void {
+    if (this.#isClosed || !this.#header || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
+    const nowMs = this.#deps.clock.now();
+    const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))));
+    if (this.#timer && this.#timer.atMs <= dueAtMs) return;
+    this.#timer?.cancel();
+    const cancel = this.#deps.clock.after(dueAtMs - nowMs, () => {
+      this.#timer = undefined;
+      if (this.waiting > 0) void this.#sendDue();
+    });
+    this.#timer = { atMs: dueAtMs, cancel };
+  }
+
+  #dueAtMs(queue: KindQueue, nowMs: number): number {
+    return dueAtMs(queue, { nowMs, sentAtMs: this.#sentAtMs[queue.group], rate: this.#rate, mayWait: this.#hurries === 0 }, this.#options);
+  }
+
+  /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
+  async #sendDue(): Promise<void> {
+    const taken: { readonly queue: KindQueue; readonly pending: readonly Pending[] }[] = [];
+    const bodies: string[] = [];
+    const nowMs = this.#deps.clock.now();
+    const queues = [...this.#queues.values()];
+    const due = new Set(queues.filter((queue) => this.#dueAtMs(queue, nowMs) <= nowMs).map((queue) => queue.group));
+    for (const group of due) this.#sentAtMs[group] = nowMs;
+    for (const queue of queues.filter((queue) => due.has(queue.group))) {
+      const pending = queue.take(this.#options.maxEntries, this.#options.maxBytes);
+      if (pending.length === 0) continue;
+      const message = { ...this.#header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
+      const body = encodeMessage(message, limitsOf(this.#deps).queue);
+      if (body.length > limitsOf(this.#deps).relay.bodyBytes) {
+        // Only a message of a single entry can be so large.
+        for (const { key, bytes } of pending) {
+          this.#deps.meter.add('relay_unsendable_total', queue.kind);
+          this.#deps.log.error('object is too large to be sent', { kind: queue.kind, key, bytes });
+        }
+        continue;
+      }
+      queue.underWay.add(pending);
+      taken.push({ queue, pending });
+      bodies.push(body);
+    }
+    if (bodies.length > 0) {
+      this.#sendsInFlight++;
+      this.#changed.notifyAll();
+      this.#scheduleSend();
+      // Rejects when it is closed, or another relay leads: onStandBy has put the entries back.
+      await this.deliver(bodies).catch(() => {});
+      this.#sendsInFlight--;
+      for (const { queue, pending } of taken) queue.underWay.delete(pending);
+    }
+    this.#changed.notifyAll();
+    this.#scheduleSend();
+  }
+
+  /** The waiting entries of one kind, and the version up to which it has been read. */
+  queueOf(kind: Kind): KindQueue {
+    return this.#queues.get(kind) as KindQueue;
+  }
+
+  waitUntil(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    return this.#changed.waitUntil(holds, signal);
+  }
+}

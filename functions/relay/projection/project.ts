@@ -1,0 +1,97 @@
+import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
+import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
+import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import { isWrittenByHub } from '../source/last-writer.ts';
+import type { KubeObject } from '../source/watch-source.ts';
+import { sizeOf } from './message-size.ts';
+
+/** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
+export type Outputs = 'metadata' | 'full';
+
+/** "namespace/name", "/name" for nodes: the order of objects in a list. */
+export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice';
+
+/**
+ * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block
+ * the messages that it shares with others.
+ */
+const longestOf = {
+  Service: 'longestService',
+  Pod: 'longestPod',
+  Node: 'longestNode',
+  Namespace: 'longestNode',
+  ServiceExport: 'longestService',
+  ServiceImport: 'longestService',
+} as const satisfies {
+  readonly [K in InputKind]: keyof RelayLimits;
+};
+
+/** Throws for an object that cannot be sent. */
+export function inputEntry(
+  kind: InputKind,
+  object: KubeObject,
+  resourceVersion: string,
+  { seen, limits = defaultLimits.relay }: { readonly seen?: number | undefined; readonly limits?: RelayLimits } = {},
+): InputEntry {
+  const { namespace = '', name } = object.metadata;
+  const o = encodeProjection(kind, object as never);
+  const bytes = Buffer.byteLength(o);
+  const longest = limits[longestOf[kind]];
+  if (bytes > longest) throw new RangeError(`its projection has ${bytes} bytes: at most ${longest} are sent`);
+  return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
+}
+
+export function deletedInput(object: KubeObject, resourceVersion: string, seen: number): InputEntry {
+  const { namespace = '', name } = object.metadata;
+  return { ns: namespace, name, rv: resourceVersion, seen };
+}
+
+export interface OutputEntryOptions {
+  readonly outputs?: Outputs;
+  /** Fields that the object does not have: when it was observed, its former service, its deletion. */
+  readonly more?: Partial<OutputEntry>;
+  readonly limits?: RelayLimits;
+}
+
+/** Throws for an object that cannot be sent. */
+export function outputEntry(
+  kind: OutputKind,
+  object: KubeObject,
+  resourceVersion: string,
+  { outputs = 'metadata', more = {}, limits = defaultLimits.relay }: OutputEntryOptions = {},
+): OutputEntry {
+  const { namespace = '', name, uid = '', generation, labels, annotations } = object.metadata;
+  const by = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
+  const entry: OutputEntry = {
+    ns: namespace,
+    name,
+    rv: resourceVersion,
+    uid,
+    ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
+    svc: kind === 'Endpoints' ? name : serviceOf(object),
+    ...(by !== undefined && { by }),
+    ...(by === importsManagedBy && !more.gone && isWrittenByHub(object) && { own: true as const }),
+    ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
+    ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
+    ...more,
+  };
+  const bytes = entry.body ? sizeOf(entry) : 0;
+  if (bytes > limits.entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${limits.entryBytes} are sent`);
+  return entry;
+}
+
+/** A slice's service; "" without one. */
+export const serviceOf = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
+
+/** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
+function whole(kind: OutputKind, object: KubeObject): object {
+  const { managedFields: _, ...metadata } = object.metadata;
+  // Items of a list have no kind.
+  const apiVersion = kind === 'Endpoints' ? 'v1' : 'discovery.k8s.io/v1';
+  return { ...(object as Endpoints | EndpointSlice), apiVersion, kind, metadata };
+}

@@ -1,0 +1,112 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { Kind, OutputKind } from '#shared/kube/types.ts';
+import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Meter } from '../runtime/meter.ts';
+import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
+import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry, serviceOf } from './project.ts';
+import { projectionHash } from './projection-hash.ts';
+
+type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
+
+export interface SentIndexDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly outputs: Outputs;
+  readonly limits?: Limits;
+}
+
+/**
+ * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of the last projection, so that updates which
+ * change none of it are dropped; of slices the service that they belong to. It never holds an object.
+ */
+export class SentIndex {
+  readonly #deps: SentIndexDeps;
+  readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
+  readonly #services = new Map<string, string>();
+
+  constructor(deps: SentIndexDeps) {
+    this.#deps = deps;
+  }
+
+  /** The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object cannot be projected. */
+  onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
+    const key = keyOf(object);
+    const seen = this.#deps.clock.now();
+    const limits = limitsOf(this.#deps).relay;
+    let entry: Entry;
+    try {
+      if (!isInput(kind))
+        entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, seen), limits });
+      else if (type === 'DELETED') entry = deletedInput(object, version, seen);
+      else entry = inputEntry(kind, object, version, { seen, limits });
+    } catch (e) {
+      // One object that cannot be read must not hold up the others: the hub keeps the state that it has of it.
+      this.#unreadable(kind, key, e);
+      this.#forgetOne(kind, key);
+      return undefined;
+    }
+    if (kind !== 'Pod' && kind !== 'Node') return entry;
+    const hash = 'o' in entry && entry.o !== undefined ? projectionHash(entry.o) : undefined;
+    if (hash === undefined) this.#hashes[kind].delete(key);
+    else if (this.#hashes[kind].get(key) === hash) {
+      this.#deps.meter.add('relay_unchanged_total', kind);
+      return undefined;
+    } else this.#hashes[kind].set(key, hash);
+    return entry;
+  }
+
+  /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
+  onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
+    const key = keyOf(object);
+    try {
+      if (!isInput(kind)) {
+        if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOf(object));
+        return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: limitsOf(this.#deps).relay });
+      }
+      const entry = inputEntry(kind, object, version, { limits: limitsOf(this.#deps).relay });
+      if (kind === 'Pod' || kind === 'Node') {
+        const hash = projectionHash(entry.o ?? '');
+        if (!beside) this.#hashes[kind].set(key, hash);
+        // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an event: its next one must not be dropped.
+        else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
+      }
+      return entry;
+    } catch (e) {
+      this.#unreadable(kind, key, e);
+      this.#forgetOne(kind, key);
+      return undefined;
+    }
+  }
+
+  /** To be called before a list from whose version a watch begins. */
+  reset(kind: Kind): void {
+    if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
+    if (kind === 'EndpointSlice') this.#services.clear();
+  }
+
+  /** What an entry of an output says beside the object: of a slice also the service that it has left. */
+  #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, seen: number): Partial<OutputEntry> {
+    const more = { seen, ...(type === 'DELETED' && { gone: true as const }) };
+    if (kind === 'Endpoints') return more;
+    const key = keyOf(object);
+    const service = serviceOf(object);
+    const former = this.#services.get(key);
+    if (type === 'DELETED') this.#services.delete(key);
+    else if (former !== service) this.#services.set(key, service);
+    const moved = former !== undefined && former !== service && former !== '';
+    return moved ? { ...more, oldSvc: former } : more;
+  }
+
+  #forgetOne(kind: Kind, key: string): void {
+    if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].delete(key);
+    this.#services.delete(key);
+  }
+
+  #unreadable(kind: Kind, key: string, error: unknown): void {
+    this.#deps.meter.add('relay_unsendable_total', kind);
+    this.#deps.log.error('object cannot be projected', { kind, key, error });
+  }
+}

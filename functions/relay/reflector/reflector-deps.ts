@@ -1,0 +1,37 @@
+/** What a reflector, the list and watch of one kind, is given by its session. */
+import type { Limits } from '#shared/contract/limits.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import type { Published } from '../election/published.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { SentIndex } from '../projection/sent-index.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Meter } from '../runtime/meter.ts';
+import type { Mutex } from '../runtime/mutex.ts';
+import type { IdentityCheck } from '../source/identity-check.ts';
+import type { WatchSource } from '../source/watch-source.ts';
+
+export interface ReflectorDeps {
+  readonly source: WatchSource;
+  readonly outbox: Outbox;
+  readonly sentIndex: SentIndex;
+  readonly published: Published;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** One list at a time in the whole relay: a page takes megabytes. */
+  readonly listMutex: Mutex;
+  readonly identityCheck: IdentityCheck;
+  readonly newId: () => string;
+  readonly limits?: Limits;
+}
+
+export interface ReflectorOptions {
+  /** The session's base. */
+  readonly base: string;
+  readonly resyncMs: number;
+  readonly pageSize: number;
+  /** Reject instead of waiting when the API server refuses the first list or watch. */
+  readonly failFast: boolean;
+  /** Of a kind that a cluster may be without: called when the API server knows it no more. */
+  readonly onMissing?: () => void;
+}

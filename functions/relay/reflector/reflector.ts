@@ -1,0 +1,114 @@
+import { hasCause } from '#shared/cluster-api/errors.ts';
+import { isExpired } from '#shared/cluster-api/list.ts';
+import type { Kind } from '#shared/kube/types.ts';
+import type { EventsHeader } from '#shared/queue/messages.ts';
+import { WentBack } from '../runtime/relay-errors.ts';
+import { MalformedAnswer } from '../source/watch-source.ts';
+import { Attempts, isNewTerm } from './attempts.ts';
+import { Listing } from './listing.ts';
+import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
+import { readWatch } from './watching.ts';
+
+/**
+ * Keeps the hub's view of one kind complete: a list in pages, then a watch from the list's version, resumed where it broke off. It lists again where a watch
+ * cannot be resumed, and each resync period. It survives the same failures as client-go's tools/cache/reflector.go.
+ */
+export class Reflector {
+  readonly kind: Kind;
+  readonly #deps: ReflectorDeps;
+  readonly #attempts: Attempts;
+  readonly #listing: Listing;
+  /** A watch was tried and not refused. A refusal after that is of an API server that starts again, and does not know its rules yet. */
+  #watched = false;
+
+  constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions) {
+    this.kind = kind;
+    this.#deps = deps;
+    this.#attempts = new Attempts(kind, deps, options);
+    this.#listing = new Listing(kind, deps, options, this.#attempts);
+  }
+
+  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions, NotAuthorised. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#listing.list('first', signal);
+    await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal), this.#listing.makeUpForEver(signal)]);
+  }
+
+  /** Has the first list been read completely and, in the leader, does the kind need no list? */
+  get isReady(): boolean {
+    const { outbox } = this.#deps;
+    return this.isListed && (outbox.leaderHeader === undefined || outbox.queueOf(this.kind).listNeededAt === undefined);
+  }
+
+  get isListed(): boolean {
+    return this.#listing.newest !== undefined;
+  }
+
+  /** The newest version read, by list or watch. */
+  get high(): string | undefined {
+    return this.#listing.high(this.#deps.outbox.queueOf(this.kind).readUpTo);
+  }
+
+  /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
+  idleMs(nowMs: number): number {
+    return this.#attempts.idleMs(nowMs);
+  }
+
+  async #watchForEver(signal: AbortSignal): Promise<void> {
+    for (let gaps = 0; ; ) {
+      const progress = await this.#watchUntilGap(signal);
+      gaps = progress ? 0 : gaps + 1;
+      this.#deps.meter.add('relay_relists_total', this.kind);
+      // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight loop.
+      if (gaps > 1)
+        await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps, term: this.#deps.outbox.leaderHeader }, signal);
+      await this.#listing.list('restart', signal);
+    }
+  }
+
+  /** Resolves when the watch cannot be resumed: to true if it had brought events since the list. */
+  async #watchUntilGap(signal: AbortSignal): Promise<boolean> {
+    const { clock, outbox } = this.#deps;
+    let brought = false;
+    let malformedAt: string | undefined;
+    let brokenAtMs: number | undefined;
+    let failedIn: EventsHeader | undefined;
+    for (let attempt = 0; ; ) {
+      const openedAt = clock.now();
+      const term = outbox.leaderHeader;
+      if (isNewTerm(term, failedIn)) attempt = 0;
+      const from = outbox.acceptedUpTo(this.kind) as string;
+      const progress = { events: 0, begun: false };
+      try {
+        if (brokenAtMs !== undefined) {
+          const floor = this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from;
+          this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, brokenAtMs, signal));
+        }
+        brokenAtMs = undefined;
+        await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
+        brokenAtMs = clock.now();
+        this.#watched = true;
+        attempt = 0;
+        await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
+      } catch (e) {
+        brokenAtMs = clock.now();
+        this.#watched ||= progress.begun;
+        this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
+        this.#watched = true;
+        if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {
+          this.#deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
+          return brought || progress.events > 0;
+        }
+        if (progress.events > 0) attempt = 0;
+        // A line that cannot be parsed comes again from the same version: once may be a network error, twice is not.
+        if (e instanceof MalformedAnswer) {
+          if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
+          malformedAt = outbox.queueOf(this.kind).readUpTo;
+        }
+        failedIn = term;
+        await this.#attempts.failed({ verb: 'watch', attempt: attempt++, term }, e, signal);
+      }
+      if (progress.events > 0) brought = true;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** One watch of a kind: each event that changes something of the projection goes to the outbox. */
+import type { Kind } from '#shared/kube/types.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { isEcho } from '../projection/own-write.ts';
+import { keyOf } from '../projection/project.ts';
+import type { SentIndex } from '../projection/sent-index.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Meter } from '../runtime/meter.ts';
+import { WentBack } from '../runtime/relay-errors.ts';
+import { checkVersion, isNewer } from '../source/resource-version.ts';
+import { MalformedAnswer, type WatchSource } from '../source/watch-source.ts';
+
+export interface WatchingDeps {
+  readonly source: WatchSource;
+  readonly outbox: Outbox;
+  readonly sentIndex: SentIndex;
+  readonly clock: Clock;
+  readonly meter: Meter;
+}
+
+/** Progress of one watch: the number of events read, and whether the server has sent anything. */
+export interface Progress {
+  events: number;
+  begun: boolean;
+}
+
+export interface WatchRequest {
+  readonly kind: Kind;
+  readonly from: string;
+  /** Filled in as the watch goes on. */
+  readonly progress: Progress;
+  /** Called with the reader's activity, before and after each event. */
+  readonly now: (what: 'watching' | 'waiting') => void;
+}
+
+/** Reads a watch to its end into the outbox. */
+export async function readWatch(
+  { source, outbox, sentIndex, clock, meter }: WatchingDeps,
+  { kind, from, progress, now }: WatchRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  let position = from;
+  now('watching');
+  for await (const event of source.watch(kind, from, signal)) {
+    progress.begun = true;
+    now('watching');
+    const { readUpTo = '' } = outbox.queueOf(kind);
+    if (event.type === 'BOOKMARK') {
+      const version = checkVersion(event.resourceVersion);
+      if (isNewer(position, version)) throw new WentBack(`a bookmark at ${version} after ${position}`);
+      position = version;
+      if (isNewer(version, readUpTo)) outbox.markRead(kind, version);
+      continue;
+    }
+    if (!event.object.metadata?.name) throw new MalformedAnswer('an object of the watch has no name');
+    const version = checkVersion(event.object.metadata.resourceVersion);
+    if (!isNewer(version, position)) throw new WentBack(`an event at ${version} after ${position}`);
+    position = version;
+    progress.events++;
+    // The watch resumes at the version that the queue has accepted, so the outbox has some of the events already.
+    if (!isNewer(version, readUpTo)) continue;
+    meter.event(kind, clock.now());
+    const entry = sentIndex.onEvent(kind, event, version);
+    if (entry) outbox.put(kind, keyOf(event.object), entry, isEcho(kind, event, entry));
+    else outbox.markRead(kind, version);
+    if (!outbox.isFull) continue;
+    now('waiting');
+    await outbox.waitForRoom(signal);
+    now('watching');
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Tells a ServiceExport that its owner has deleted from one that goes with its CRD (MC-52). With a CRD the API server deletes all of its objects, one after
+ * the other, and serves the kind until the last one is gone. That is no owner's word: what a cluster exports is left as it is, as while the kind is missing.
+ */
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { resources } from '#shared/cluster-api/resources.ts';
+import { parseStatus, statusError } from '#shared/cluster-api/status.ts';
+import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { mcsGroup } from '#shared/contract/clusterset-names.ts';
+import type { Kind, ObjectMeta } from '#shared/kube/types.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import { isRefused } from '../runtime/relay-errors.ts';
+import type { KubeObject, WatchSource } from './watch-source.ts';
+
+/** Kinds whose objects must not be lost with their CRD. Imports may be: the hub makes them again. */
+const guarded: ReadonlySet<Kind> = new Set<Kind>(['ServiceExport']);
+
+/** The kind counts as missing from the time when its CRD is to be deleted. */
+export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log): WatchSource {
+  let isTold = false;
+
+  /** Asked after the objects were read: as long as the CRD stays, none of them has gone with it. */
+  async function assertStays(kind: Kind, signal: AbortSignal): Promise<void> {
+    let goes = false;
+    try {
+      goes = await isCrdGoing(transport, kind, signal);
+    } catch (e) {
+      if (!isRefused(e)) throw e;
+      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports that go with their CRD count as taken back', { kind, error: e });
+      isTold = true;
+    }
+    if (goes) throw new ClusterApiError(`the CRD of ${kind} is being deleted, and its objects with it`, { status: 404 });
+  }
+
+  return {
+    identity: (signal) => source.identity(signal),
+
+    async list(kind, page, signal) {
+      const read = await source.list(kind, page, signal);
+      if (guarded.has(kind)) await assertStays(kind, signal);
+      return read;
+    },
+
+    async *watch(kind, resourceVersion, signal) {
+      for await (const event of source.watch(kind, resourceVersion, signal)) {
+        const goes = event.type === 'DELETED' || (event.type === 'MODIFIED' && isToBeDeleted(event.object));
+        if (goes && guarded.has(kind)) await assertStays(kind, signal);
+        yield event;
+      }
+    },
+  };
+}
+
+const isToBeDeleted = ({ metadata }: KubeObject): boolean => (metadata as ObjectMeta).deletionTimestamp !== undefined;
+
+async function isCrdGoing(transport: HttpTransport, kind: Kind, signal: AbortSignal): Promise<boolean> {
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${resources[kind].plural}.${mcsGroup}`;
+  const answer = await transport.request('GET', path, { signal, idempotent: true });
+  const text = answer.body.toString();
+  // An API server without any CRDs, such as the embedded one, has the kind from elsewhere.
+  if (answer.status === 404) return parseStatus(text)?.details?.kind === 'customresourcedefinitions';
+  if (answer.status !== 200) throw statusError(answer);
+  return (JSON.parse(text) as { readonly metadata?: ObjectMeta }).metadata?.deletionTimestamp !== undefined;
+}

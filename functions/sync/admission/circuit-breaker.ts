@@ -1,0 +1,78 @@
+/** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
+import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import {
+  type CircuitReason,
+  circuitSeconds,
+  claimProbe,
+  closeCircuit,
+  longestCircuitSeconds,
+  nextCircuit,
+  openCircuit,
+  secondsAfterFailure,
+} from '#shared/clusters/circuit.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { controllers } from '#shared/kube/controllers.ts';
+import { type Outcome, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { SyncDeps } from '../state/deps.ts';
+import { isOnceMore, type Run } from '../state/run.ts';
+
+/**
+ * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
+ * cluster is asked something else, briefly. If it answers, the former are the key's own fault (undefined), and a broken connection is tried again at
+ * once, one time.
+ */
+export async function classifyFailure(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
+  if (isWithoutCredentials(error)) return withoutCredentials(run.deps, error);
+  if (!isClusterFault(error)) return undefined;
+  const broken = isBrokenConnection(error) && !controllers.some((c) => isOnceMore(run, c));
+  if (error.status >= 500 || isTimeOut(error) || broken) {
+    try {
+      await run.brief.identity();
+      return broken ? { kind: 'postponed', reason: 'connection lost', waitSeconds: 1 } : undefined;
+    } catch (probe) {
+      if (!(probe instanceof ClusterApiError)) throw probe;
+    }
+  }
+  return openedCircuit(run.deps, run.meta, error);
+}
+
+/** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
+export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
+  deps.log.warn('no credentials for now', { error: error.message });
+  const longest = 5;
+  return { kind: 'postponed', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), coveredForSeconds: longest };
+}
+
+/** Opens the circuit, or keeps it open longer, and says how long this key waits. */
+export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'postponed' }> {
+  const reason = reasonOf(error);
+  const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
+  const next = nextCircuit(meta.circuit, failure, deps.now());
+  const waitSeconds = secondsAfterFailure(next, failure, deps.random());
+  await openCircuit(deps.table, meta, next);
+  deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
+  deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, waitSeconds, error: error.message });
+  return { kind: 'postponed', reason: `circuit: ${reason}`, waitSeconds, coveredForSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
+}
+
+function reasonOf(error: ClusterApiError): CircuitReason {
+  if (error.status === 0) return 'unreachable';
+  if (error.status === 401) return 'unauthorized';
+  if (error.status === 403) return 'forbidden';
+  return error.status === 429 ? 'throttled' : 'server-error';
+}
+
+/** Makes this run the one that probes an open circuit. Throws Postponed where another one does. */
+export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
+  const nowMs = deps.now();
+  if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
+  throw new Postponed(`circuit: ${meta.circuit?.reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
+}
+
+/** The cluster has answered: the circuit closes and the load is ramped up from now. */
+export async function closedCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
+  if (!(await closeCircuit(deps.table, meta, deps.now()))) return;
+  deps.metrics.put('CircuitOpen', 0, { cluster: meta.id });
+  deps.log.info('circuit closed', { cluster: meta.id });
+}

@@ -1,0 +1,177 @@
+/**
+ * The record that a run leaves behind, made when all that matters is written. Nothing here may harm a run: what goes wrong is counted, and the record
+ * is lost.
+ */
+import { limitsOf } from '#shared/contract/limits.ts';
+import { fieldManager, fieldManagerOf } from '#shared/contract/managed-by.ts';
+import { verdictsOf } from '#shared/explain/explain.ts';
+import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
+import { changesBetween, type Why } from '#shared/history/changes.ts';
+import { effectiveMs, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
+import { append } from '#shared/history/journal.ts';
+import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { annotationOverCapacity } from '#shared/kube/names.ts';
+import { pack, saveChunk, unpack } from '#shared/store/history-chunks.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { versionOf } from '#shared/store/version.ts';
+import { roomForHistory } from '#shared/workqueue/item-store.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import type { SyncDeps } from '../state/deps.ts';
+import type { Inputs } from '../state/inputs.ts';
+import type { ServerState } from '../state/observed-state.ts';
+import type { RunResult } from '../state/run-result.ts';
+
+export interface EndedRun {
+  readonly claim: Claim;
+  readonly result: RunResult;
+  /** When the relay saw the change that the run is for, where that is known, and when its wake-up was due. */
+  readonly seenMs: number | undefined;
+  readonly dueMs: number | undefined;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+/** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
+export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {
+  const { claim, result } = run;
+  const days = result.meta?.settings.historyDays ?? 0;
+  if (days === 0) return result.meta && claim.item.history ? null : undefined;
+  let record: HistoryRecord | undefined;
+  try {
+    record = recordOf(run, limitsOf(deps).sync.historyNamed);
+    return isWorthKeeping(record) ? await keep(deps, run, record, days) : undefined;
+  } catch (error) {
+    deps.metrics.put('HistoryLost', 1, { cluster: claim.service.cluster });
+    deps.log.warn('history lost', { ...claim.service, error: String(error) });
+    return record && lost(record);
+  }
+}
+
+async function keep(deps: SyncDeps, { claim, result }: EndedRun, record: HistoryRecord, days: number): Promise<Uint8Array | null> {
+  const { service, item } = claim;
+  const save = (packed: Uint8Array, { generation, ...newest }: HistoryRecord): Promise<void> =>
+    saveChunk(deps.table, service, { newestMs: effectiveMs({ generation, ...newest }), generation, packed }, days);
+  const text = item.history && unpack(item.history);
+  const kept = text === undefined ? undefined : decodeRecords(text);
+  // Packed by a version that this one cannot read: it stays as it is, in an item of its own.
+  if (item.history && !kept) await save(item.history, record);
+  const triggers = result.triggers === undefined ? item.triggers : (result.triggers ?? undefined);
+  const room = roomForHistory(service, { ...item, triggers }, limitsOf(deps).sync.historyFills);
+  const appended = append({ kept: kept ?? [], room, pack }, record);
+  const newest = appended.chunk?.at(-1);
+  if (appended.chunk && newest) await save(pack(encodeRecords(appended.chunk)), newest);
+  return appended.packed ?? null;
+}
+
+/** So that a reader of later records knows that there were others. */
+const lost = (record: HistoryRecord): Uint8Array =>
+  pack(encodeRecords([{ ...record, changes: [], more: record.changes.length + record.more, notes: [], gap: 'records up to this one were lost' }]));
+
+function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, mostNamed: number): HistoryRecord {
+  const { server, inputs, outcomes } = result;
+  const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
+    if (o.kind === 'ok') return [];
+    return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
+  });
+  const run = server && inputs && { server, inputs, result };
+  const adopted = run ? adoptedBy(run) : 0;
+  const gaps = [
+    ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
+    ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
+    ...(run && lostOf(run).length > 0 ? ['what was saved of an output could not be read: what changed it just before may be missing'] : []),
+    ...(adopted > 0 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
+  ];
+  const changed = run ? changesOf(run, mostNamed) : { changes: [], more: 0 };
+  return {
+    atMs: beganMs,
+    generation: claim.item.generation,
+    ...{ seenMs, dueMs, acceptedMs: server?.lastWriteMs, endedMs },
+    writes: { endpoints: server?.writes.Endpoints ?? 0, slices: server?.writes.EndpointSlice ?? 0 },
+    endings: Object.fromEntries(endings),
+    ...(result.heldBack !== undefined && { heldBack: result.heldBack }),
+    notes: result.notes ?? [],
+    ...(gaps.length > 0 && { gap: gaps.join('; ') }),
+    ...(result.isUnsaved && changed.changes.length + changed.more > 0 && { isUnsaved: true }),
+    ...changed,
+    ...{ times: 1, untilMs: beganMs },
+  };
+}
+
+interface Reached {
+  readonly server: ServerState;
+  readonly inputs: Inputs;
+  readonly result: RunResult;
+}
+
+/** What was saved of an earlier incarnation is not what there was before the run. */
+const isRestored = ({ server, inputs, result }: Reached): boolean =>
+  inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
+
+/** What is saved of these nobody knows (store/amendments.ts), and the run has found how they are: what their bodies say had been changed before. */
+function lostOf({ server, inputs }: Reached): readonly OutputRecord[] {
+  const found = new Set(server.found.map(({ record }) => nameOf(record)));
+  return inputs.outputs.filter((o) => o.isUnreadable && found.has(nameOf(o)));
+}
+
+/** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. */
+function adoptedBy({ server, inputs }: Reached): number {
+  const known = new Set(inputs.outputs.map(nameOf));
+  const objects = server.found.flatMap(({ record }) => (record.object && !known.has(nameOf(record)) ? [record.object] : []));
+  return addressesOf(objects).size;
+}
+
+/** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
+function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more'> {
+  const { server, inputs, result } = run;
+  // Of a service that is gone the run forgets what its controllers are done with.
+  const ended = inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
+  const found = byName(server.found.map(({ record }) => record));
+  // What nothing was saved of, or nothing that can be read, is taken as it was found.
+  const lost = lostOf(run);
+  const saved = new Map([...found, ...byName(inputs.outputs.filter((o) => !lost.includes(o)))]);
+  const kept = inputs.outputs.filter((o) => !ended.includes(o.kind));
+  const after = new Map([...byName(kept), ...byName(server.records)]);
+  const before = view(saved.values());
+  const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
+  return changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
+}
+
+const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
+
+const nameOf = ({ kind, name }: Pick<OutputRecord, 'kind' | 'name'>): string => `${kind}/${name}`;
+
+const view = (records: Iterable<OutputRecord>): Addresses =>
+  addressesOf([...records].flatMap(({ object }): OutputObject[] => (object ? [object] : [])));
+
+function whyOf({ server, inputs, result }: Reached): Why {
+  const { service, nodes, namespacePods } = inputs;
+  const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
+  // Mostly of one pod, so that a map of them all would not pay.
+  const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
+  const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
+  const { meta } = result;
+  return (name, where) => {
+    if (!meta) return 'the cluster is not known';
+    if (name === '') return 'an address without a pod';
+    const { namespace } = inputs.serviceRecord ?? { namespace: '' };
+    const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
+    verdicts.set(name, verdict);
+    const { endpoints, slices } = verdict;
+    if (where !== inEndpoints) return shortened(slices.find((s) => s.family === where)?.why ?? whyWithoutFamily(service !== undefined, where));
+    const over = isOverCapacity && endpoints.place !== 'absent' ? '; Endpoints are over capacity and list ready pods first' : '';
+    return shortened(`${endpoints.why}${over}`);
+  };
+}
+
+const whyWithoutFamily = (isThere: boolean, family: string): string => (isThere ? `the service has no ${family} slices` : 'there is no such service');
+
+/** Who had written what the run found changed. */
+function otherWriter({ server, result }: Reached): string {
+  const managers = server.found.flatMap(({ manager }) => (manager ? [manager] : []));
+  const ours = [fieldManagerOf(result.meta?.writer), fieldManager];
+  return managers.find((m) => !ours.includes(m)) ?? 'another client';
+}
+
+const longest = 240;
+const shortened = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`);

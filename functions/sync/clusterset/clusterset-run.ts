@@ -1,0 +1,30 @@
+/** What the runs of exports and imports share. */
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { ImportReport } from '#shared/store/import-report.ts';
+import type { SyncDeps } from '../state/deps.ts';
+
+export interface ClustersetRun {
+  readonly deps: SyncDeps;
+  readonly meta: ClusterRecord;
+  readonly namespace: string;
+  /** Of the export or import. */
+  readonly name: string;
+  /** Of the work item, as it was claimed. */
+  readonly generation: number;
+  /** How often in a row the run was postponed before. */
+  readonly rounds: number;
+  /** The API of the run's own cluster. Throws Postponed while its circuit is open: what needs no API comes first. */
+  readonly api: () => Promise<ClusterApi>;
+  /** The API of another cluster, to be read from. */
+  readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
+  readonly assertTimeToWrite: () => void;
+  /** What the run of an import finds out on its way; saved at its end for those who look (import-report-record.ts). */
+  readonly found: ImportFindings;
+  /** When a run for the change was due, by our clock; undefined where that is not known. */
+  readonly observedAtMs: number | undefined;
+  /** Counted by the run as it goes. */
+  readonly written: { slices: number };
+}
+
+export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

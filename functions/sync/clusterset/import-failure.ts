@@ -1,0 +1,41 @@
+/**
+ * Why an import has not come about in a cluster, in the index of the set: the exports of its name say so (MC-80). Saved first, then the exports are woken;
+ * a run that ends in between owes that.
+ */
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import type { ExportFailure } from '#shared/clusterset/conditions.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { owing, type SetEntries, type SetKey, saveImportFailure, saveOwed } from '#shared/store/clusterset-index.ts';
+import { exportWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { wakeClusters } from './wake-clusters.ts';
+
+/** `entries`: as the run has read them. `failure` undefined: the import is as it should be. */
+export async function tellExports(run: ClustersetRun, entries: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+  const { deps, meta, namespace, name } = run;
+  if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+  const text = failure && JSON.stringify(failure);
+  const owes = owing('import', meta.id);
+  const isNew = text !== entries.failures.get(meta.id);
+  if (!isNew && !entries.owed.has(owes)) return;
+  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  if (isNew) await saveOwed(deps.table, key, owes, true);
+  if (isNew) await saveImportFailure(deps.table, key, meta.id, text);
+  if (failure) deps.log.warn('import not made', { cluster: meta.id, namespace, service: name, reason: failure.message });
+  await wakeClusters(run, { clusters: [...entries.faces.keys()], service: exportWork(name) });
+  await saveOwed(deps.table, key, owes, false);
+}
+
+/** Of all importers together; one that has left, or imports no more, has no say. */
+export async function failureOfImports({ deps }: ClustersetRun, { failures }: SetEntries): Promise<ExportFailure | undefined> {
+  const told = await concurrently(8, [...failures], async ([cluster, text]) => {
+    const importer = await readCluster(deps.table, cluster);
+    if (!importer || isDeregistered(importer) || importer.clusterset.imports !== 'active') return undefined;
+    return { cluster, failure: JSON.parse(text) as ExportFailure };
+  });
+  const [first, ...others] = told.filter((t) => t !== undefined);
+  if (!first) return undefined;
+  const message = [first, ...others].map((t) => `cluster "${t.cluster}": ${t.failure.message}`).join('; ');
+  return { reason: first.failure.reason, message };
+}

@@ -1,0 +1,70 @@
+/** `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and console. Its cluster is not asked. */
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { isOurImport } from '#shared/clusterset/import-ownership.ts';
+import { leftOutText } from '#shared/clusterset/left-out.ts';
+import { previewImport } from '#shared/clusterset/preview.ts';
+import { labelMcsService } from '#shared/kube/names.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { limited } from '../state/difference-lines.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { reportOf } from './import-report-record.ts';
+import type { Sources } from './import-sources.ts';
+
+/** `merged` undefined: nothing would be there. */
+export async function findPreview(
+  run: ClustersetRun,
+  { merged, sources, importer }: Pick<Sources, 'merged' | 'sources' | 'importer'>,
+): Promise<void> {
+  if (!merged) return;
+  const { namespace, name, meta, found } = run;
+  const { set } = meta.clusterset;
+  const { slices, derived } = previewImport({
+    namespace,
+    name,
+    set,
+    merged,
+    sources,
+    importer,
+    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+  });
+  const inTheWay = await standsInTheWay(run);
+  const would = inTheWay ? 'would not be written' : 'would be written';
+  const endpoints = [...slices.plans].flatMap(([cluster, { addressTypes }]) =>
+    addressTypes.flatMap((t) => t.create.flatMap(endpointTexts)).map((text) => `EndpointSlices of ${cluster}: ${would}: ${text}`),
+  );
+  const preview = limited([
+    `ServiceImport ${namespace}/${name}: ${would}: ${merged.spec.type}, ports ${portsText(merged.spec.ports)}, of ${merged.clusters.join(', ')}`,
+    `Service ${namespace}/${derived.metadata.name}: ${would}`,
+    ...endpoints,
+    ...sources
+      .filter((s) => !slices.plans.has(s.cluster))
+      .map((s) => `EndpointSlices of ${s.cluster}: none would be written while its word does not count`),
+    ...slices.leftOut.map((l) => `EndpointSlices of ${l.cluster}: left out: ${leftOutText(l)}`),
+  ]);
+  Object.assign(found, reportOf(slices), { preview, inTheWay });
+}
+
+/** Endpoints of an import name no pod and no node. */
+const endpointTexts = ({ addressType, endpoints, ports }: SliceDraft): readonly string[] =>
+  (endpoints ?? []).map(({ addresses, conditions: { ready, serving, terminating } = {}, hostname, zone, hints }) => {
+    const zones = (hints?.forZones ?? []).map(({ name }) => name).join(',');
+    const named = `${hostname ? ` hostname=${hostname}` : ''}${zone ? ` zone=${zone}` : ''}${zones ? ` hints=${zones}` : ''}`;
+    return `${addressType} ${(addresses ?? []).join(',')} ready=${ready} serving=${serving} terminating=${terminating}${named} on ${portsText(ports)}`;
+  });
+
+const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
+  (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`).join(', ') || 'none';
+
+/** By what the relay has told of the cluster: an object under one of the two names that the hub did not make. */
+async function standsInTheWay({ deps, meta, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
+  const store = { table: deps.table, cluster: meta.id };
+  const [serviceImport, service] = await Promise.all([
+    readObject(store, 'ServiceImport', namespace, name),
+    readObject(store, 'Service', namespace, derivedName(namespace, name)),
+  ]);
+  const existing = decodeObjectOf('ServiceImport', serviceImport);
+  if (existing && !isOurImport(existing, meta.clusterset.set)) return 'ServiceImport';
+  const derived = decodeObjectOf('Service', service);
+  return derived && derived.metadata.labels?.[labelMcsService] !== name ? 'Service' : undefined;
+}

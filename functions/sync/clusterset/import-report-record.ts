@@ -1,0 +1,22 @@
+/** What an import's run has found out, for those who look: saved where it differs from what is saved, so a run that finds nothing costs one read. */
+import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
+import { leftOutText } from '#shared/clusterset/left-out.ts';
+import { type ImportReport, saveImportReport } from '#shared/store/import-report.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+
+/** As many as one item holds with ease. */
+const mostLeftOut = 20;
+
+export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' | 'held'>): ImportReport {
+  return {
+    ...(leftOut.length > 0 && {
+      leftOut: leftOut.slice(0, mostLeftOut).map(leftOutText),
+      leftOutCount: leftOut.length,
+      collisions: leftOut.filter(({ reason }) => reason.kind === 'collision').length,
+    }),
+    ...(held.length > 0 && { held }),
+  };
+}
+
+export const saveReport = ({ deps, meta, namespace, name, found }: ClustersetRun): Promise<void> =>
+  saveImportReport(deps.table, { cluster: meta.id, namespace, name }, found, deps.now());

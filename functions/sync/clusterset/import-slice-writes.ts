@@ -1,0 +1,79 @@
+/** The writes that a plan for the slices of an import asks for, each source for itself. */
+import { ClusterApiError, isAlreadyExists } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+
+/**
+ * What comes is written before what goes. A slice that the cluster refuses, as its policies do with sources and ranges that they do not know, holds up no
+ * other source: the rest of that source stays as it is. Resolves with the first refusal of each such source.
+ */
+export async function carryOut(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { plans, withdrawn }: ImportedSlicesPlan,
+  slices: readonly EndpointSlice[],
+): Promise<ReadonlyMap<string, ClusterApiError>> {
+  const taken = new Set(slices.map((s) => s.metadata.name));
+  const refused = new Map<string, ClusterApiError>();
+  async function write(cluster: string, call: () => Promise<unknown>): Promise<void> {
+    if (refused.has(cluster)) return;
+    run.assertTimeToWrite();
+    try {
+      await call();
+      run.written.slices++;
+    } catch (error) {
+      if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
+      refused.set(cluster, error);
+    }
+  }
+  const remove = ({ metadata: { name, uid = '', resourceVersion = '' } }: EndpointSlice) =>
+    api.delete('EndpointSlice', run.namespace, name, { uid, resourceVersion });
+
+  for (const [cluster, { addressTypes }] of plans) {
+    for (const { create, update } of addressTypes) {
+      for (const draft of create) {
+        await write(cluster, () => createSlice(api, draft, taken));
+      }
+      for (const slice of update) await write(cluster, () => api.replace('EndpointSlice', slice));
+    }
+  }
+  for (const [cluster, { addressTypes, unsupported }] of plans)
+    for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported]) await write(cluster, () => remove(slice));
+  for (const slice of withdrawn) {
+    run.assertTimeToWrite();
+    await remove(slice);
+    run.written.slices++;
+  }
+  return refused;
+}
+
+/** Under a name that is taken, for instance by a slice of ours that a user has relabelled, another one is tried. */
+async function createSlice(api: ClusterApi, draft: SliceDraft, taken: Set<string>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const slice = assignName(draft, draft.metadata.ownerReferences?.[0]?.uid ?? '', taken);
+    taken.add(slice.metadata.name);
+    try {
+      return void (await api.create('EndpointSlice', slice));
+    } catch (error) {
+      if (!isAlreadyExists(error) || tries === nameTries) throw error;
+    }
+  }
+}
+
+const nameTries = 5;
+
+/** By rights, admission or validation. It says nothing of the rest of the cluster. */
+export const isRefusal = (error: unknown): boolean => error instanceof ClusterApiError && (error.status === 403 || error.status === 422);
+
+/** Asked again less and less often: the cluster's administrator applies the relay's manifest, and nothing tells the hub of that. */
+export function refusedByCluster(run: Pick<ClustersetRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): Outcome {
+  const { deps, meta, namespace, name, rounds } = run;
+  deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });
+  return { kind: 'postponed', reason: `refused by the cluster: ${what}`, waitSeconds: Math.min(10 * 2 ** Math.min(rounds, 5), 300) };
+}

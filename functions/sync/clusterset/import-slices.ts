@@ -1,0 +1,146 @@
+/** The slices of an import: planned for all sources together, braked for each by itself, and written (MC-74). */
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
+import type { MergedExports } from '#shared/clusterset/merge.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { sameLabels } from '#shared/kube/labels.ts';
+import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { effective } from '#shared/opt-in/writer.ts';
+import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { addressesChangedInSlices } from '../state/changed-pods.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { reportOf } from './import-report-record.ts';
+import { carryOut, refusedByCluster } from './import-slice-writes.ts';
+import { livePods, type Sources } from './import-sources.ts';
+
+export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf' | 'metaOf'> {
+  readonly merged: MergedExports;
+  readonly derived: Service;
+}
+
+/** `refused`: what the API server says against slices of some sources. */
+export type Written = Outcome & { readonly refused?: string };
+
+export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
+  const { merged, derived, importer, metaOf } = to;
+  const { deps, meta, name } = run;
+  const labels = { [labelServiceName]: derived.metadata.name, [labelSliceManagedBy]: importsManagedBy };
+  const { items: slices } = await api.list('EndpointSlice', run.namespace, { labels });
+  const { maxEndpointsPerSlice } = meta.settings;
+  const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
+  const { plan, sources } = await planByPods(to, slices, planWith);
+  const braked = sources.filter((source) => takesMuchAway(run, slices, source, plan));
+  const confirmed = await concurrently(8, sources, async (source) =>
+    braked.includes(source) ? confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }) : source,
+  );
+  const final = braked.length > 0 ? planWith(confirmed) : plan;
+  const refused = await carryOut(run, api, final, slices);
+  Object.assign(run.found, reportOf(final));
+  const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
+  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
+  if (plan.leftOut.length > 0)
+    deps.log.warn('addresses left out of an import', {
+      cluster: meta.id,
+      namespace: run.namespace,
+      service: name,
+      leftOut: plan.leftOut.slice(0, 5),
+    });
+  if (refused.size > 0) {
+    deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+    const text = [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; ');
+    return { ...refusedByCluster(run, text), refused: text };
+  }
+  // What was not believed is owed until the snapshot has caught up.
+  const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
+  if (isDoubtful) return { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(deps).sync.doubtSeconds };
+  if (plan.held.length === 0) return ok;
+  deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
+  return { kind: 'postponed', reason: `no other source is ready: slices of ${plan.held.join(', ')} stay`, waitSeconds: heldSeconds };
+}
+
+/** The eviction itself needs no wake-up: a source that becomes ready brings its own. This is for the metric, whose alarm would end otherwise. */
+const heldSeconds = 300;
+
+type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;
+
+/** By Pods of each source that were read since the run's reads began, as far as the plan changes what the slices say of them (import-pods.ts). */
+async function planByPods({ sources: first, podsOf }: ToWrite, slices: readonly EndpointSlice[], planWith: PlanWith) {
+  for (let sources = first; ; ) {
+    const plan = planWith(sources);
+    const areAsKnown = await concurrently(8, sources, async ({ cluster }) => {
+      const [pods, own] = [podsOf.get(cluster), plan.plans.get(cluster)];
+      return !pods || !own || pods.areAsKnown(addressesChangedInSlices(ofSource(slices, cluster), own));
+    });
+    if (!areAsKnown.includes(false)) return { plan, sources };
+    sources = sources.map((source) => {
+      const pods = podsOf.get(source.cluster);
+      return pods && source.exported ? { ...source, exported: { ...source.exported, pods: pods.selected } } : source;
+    });
+  }
+}
+
+const ofSource = (slices: readonly EndpointSlice[], cluster: string): readonly EndpointSlice[] =>
+  slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
+
+function takesMuchAway({ deps }: ClustersetRun, slices: readonly EndpointSlice[], { cluster }: ImportSource, { plans }: ImportedSlicesPlan): boolean {
+  const plan = plans.get(cluster);
+  if (!plan) return false;
+  const { brakeFrom, brakeShare } = limitsOf(deps).sync;
+  const own = ofSource(slices, cluster);
+  const before = addressesIn(own).length;
+  return before >= brakeFrom && addressesIn(afterwards(own, plan)).length < before * brakeShare;
+}
+
+const addressesIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((s) => s.endpoints ?? []).map(({ addresses }) => addresses[0] ?? '');
+
+function afterwards(slices: readonly EndpointSlice[], { addressTypes, unsupported }: SlicesPlan): readonly Pick<EndpointSlice, 'endpoints'>[] {
+  const updates = addressTypes.flatMap((t) => t.update);
+  const changed = new Set([...unsupported, ...updates, ...addressTypes.flatMap((t) => t.delete)].map((s) => s.metadata.name));
+  return [...slices.filter((s) => !changed.has(s.metadata.name)), ...updates, ...addressTypes.flatMap((t) => t.create)];
+}
+
+interface ToConfirm {
+  readonly sources: readonly ImportSource[];
+  readonly slices: readonly EndpointSlice[];
+  readonly planWith: PlanWith;
+  /** With the source as it is. */
+  readonly plan: ImportedSlicesPlan;
+  readonly meta: ClusterRecord | undefined;
+}
+
+/** The source itself if its own API agrees; with that API's pods if more stays by them; silent, so that nothing of it changes, if it cannot be asked. */
+async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToConfirm): Promise<ImportSource> {
+  run.deps.metrics.put('Braked', 1, { cluster: source.cluster });
+  const { meta, sources, slices, planWith, plan } = to;
+  const { exported, ...rest } = source;
+  const silent: ImportSource = { ...rest, state: 'silent' };
+  if (!meta || !exported || !(await selectsAsKnown(run, meta, exported.service))) return silent;
+  const live = await livePods(run, meta, exported.service.spec?.selector ?? {});
+  if (!live) return silent;
+  const confirmed: ImportSource = { ...source, exported: { ...exported, pods: live } };
+  const leftBy = ({ plans }: ImportedSlicesPlan): readonly string[] => {
+    const own = plans.get(source.cluster);
+    return own ? addressesIn(afterwards(ofSource(slices, source.cluster), own)) : [];
+  };
+  const left = new Set(leftBy(plan));
+  const missed = leftBy(planWith(sources.map((s) => (s === source ? confirmed : s)))).filter((address) => !left.has(address)).length;
+  if (missed === 0) return source;
+  run.deps.metrics.put('Drift', missed, { cluster: source.cluster });
+  return confirmed;
+}
+
+/** False: the Service has another selector in its cluster than in the snapshot, or cannot be read. One that is gone there says nothing against the snapshot. */
+async function selectsAsKnown(run: ClustersetRun, meta: ClusterRecord, service: Service): Promise<boolean> {
+  try {
+    const live = await (await run.apiOf(meta)).get('Service', run.namespace, run.name);
+    return !live || sameLabels(effective(live, meta.optIn).spec?.selector, service.spec?.selector);
+  } catch (error) {
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: meta.id, error: String(error) });
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+/** What an import is made of: the exports of its name, and of each source cluster whose word counts its Service, pods and nodes (MC-70). */
+import { hasLeft } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { sourceStateOf } from '#shared/clusters/source-witness.ts';
+import { zonesOf } from '#shared/clusterset/import-hints.ts';
+import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import type { Importer } from '#shared/clusterset/locality-hints.ts';
+import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
+import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { parseCidr } from '#shared/kube/cidr.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { effective } from '#shared/opt-in/writer.ts';
+import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { ImportPods } from './import-pods.ts';
+
+export interface Sources {
+  /** Undefined: nothing exports the name. */
+  readonly merged: MergedExports | undefined;
+  readonly sources: readonly ImportSource[];
+  readonly importer: Importer;
+  /** Of each source whose Pods are the snapshot's. */
+  readonly podsOf: ReadonlyMap<string, ImportPods>;
+  readonly entries: SetEntries;
+  readonly metaOf: ReadonlyMap<string, ClusterRecord>;
+}
+
+export async function readSources(run: ClustersetRun): Promise<Sources> {
+  const { deps, meta, namespace, name } = run;
+  const since = deps.pods.readsBegun;
+  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  const entries = await readSetEntries(deps.table, key);
+  const { faces, winner } = entries;
+  const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
+  // A cluster that has left exports nothing. What it exports is its own word, so the rest of its record decides whether that counts.
+  const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
+  const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
+  const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
+  const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
+  if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
+    throw new Postponed('another cluster has named the export that has precedence', 1);
+  const podsOf = new Map<string, ImportPods>();
+  const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));
+  return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+}
+
+/** Its nodes are read only where an export asks for a locality. */
+async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports | undefined): Promise<Importer> {
+  return { cluster: meta.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, meta)).nodes.values()) : [] };
+}
+
+interface PodsToRead {
+  /** `Pods.readsBegun` when the run's reads began. */
+  readonly since: number;
+  readonly podsOf: Map<string, ImportPods>;
+}
+
+async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, podsOf }: PodsToRead): Promise<ImportSource> {
+  const { deps, namespace, name } = run;
+  const { podCidrs } = member.clusterset.exports;
+  const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
+  const state = sourceStateOf(member, deps.now());
+  const isLive = state === 'silent' && member.source?.answers === true;
+  if (state !== 'fresh' && !isLive) return { ...source, state };
+  const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
+  const service = stored && effective(stored, member.optIn);
+  // The export run will say so: until it has, its slices stay.
+  if (!service?.spec?.selector) return { ...source, state: 'silent' };
+  const { selector } = service.spec;
+  const { nodes } = await nodesOf(deps, member);
+  if (isLive) {
+    const live = await livePods(run, member, selector);
+    return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
+  }
+  const read = await readPods(deps, { cluster: member.id, namespace, name }, { scope: member.cacheScope, since });
+  const ofService = { selected: selected(read.pods, selector), isSelected: (pod: Pod) => selectorMatches(selector, pod.metadata.labels) };
+  const mostReads = limitsOf(deps).podLog.mostChanged;
+  const pods = new ImportPods({ ...read, store: { table: deps.table, cluster: member.id }, namespace, ...ofService, mostReads });
+  podsOf.set(member.id, pods);
+  return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
+}
+
+/** By the cluster's own API; undefined: it cannot be asked. Nothing of it is stored: the relay's word counts again when it comes. */
+export async function livePods(
+  run: ClustersetRun,
+  source: ClusterRecord,
+  selector: { readonly [key: string]: string },
+): Promise<readonly Pod[] | undefined> {
+  try {
+    const api = await run.apiOf(source);
+    return (await api.list('Pod', run.namespace, { labels: selector, keep: (pod): Pod => project('Pod', pod) })).items;
+  } catch (error) {
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source.id, error: String(error) });
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The run of an export in its own cluster (MC-54, MC-55): what the cluster exports is written down for the set, the importers are woken, and the export
+ * says how it stands. In this order: each step can be repeated, and what needs the cluster's API comes last, so that a cluster which cannot be asked holds
+ * up no importer.
+ */
+import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
+import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import { askedLocality } from '#shared/clusterset/locality.ts';
+import { mergeExports } from '#shared/clusterset/merge.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
+import { failureOfImports } from './import-failure.ts';
+import { wakeClusters } from './wake-clusters.ts';
+
+export async function runExport(run: ClustersetRun): Promise<Outcome> {
+  const { deps, meta, namespace, name } = run;
+  const store = { table: deps.table, cluster: meta.id };
+  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
+  const entries = await readSetEntries(deps.table, key);
+  const [exportRecord, serviceRecord] = await Promise.all([
+    readObject(store, 'ServiceExport', namespace, name),
+    readObject(store, 'Service', namespace, name),
+  ]);
+  const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
+  const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const validity = claimed && !entries.faces.has(meta.id) ? await withinLimit(run, claimed) : claimed;
+  const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
+  const isNew = entries.faces.get(meta.id) !== face;
+  const owes = owing('export', meta.id);
+  if (isNew) await saveOwed(deps.table, key, owes, true);
+  if (isNew && !(await saveFace(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
+    throw new Postponed('another run has saved what the cluster exports', 1);
+  if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
+  // Read after the face is saved: an export that came meanwhile has seen the former one.
+  const now = isNew ? await readSetEntries(deps.table, key) : entries;
+  // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
+  const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
+  if (isNew || entries.owed.has(owes)) {
+    await wakeClusters(run, { clusters: others, service: exportWork(name) });
+    if (face === undefined) await wakeBeyondLimit(run);
+    await saveOwed(deps.table, key, owes, false);
+  }
+  if (!serviceExport || !validity) return ok;
+  try {
+    await sayConditions(run, { validity, problems: askedLocality(serviceExport.metadata.annotations).problems }, now);
+  } catch (error) {
+    await noteWoken(deps.table, key, meta.id, run.generation);
+    throw error;
+  }
+  return ok;
+}
+
+function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceExport, service: Service | undefined): ExportValidity {
+  const { namespace = '', name } = metadata;
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
+}
+
+/** What the merge reads of an export, and no more: a change of anything else wakes no other export. */
+function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Service): ExportedService {
+  const { locality } = askedLocality(metadata.annotations);
+  const { clusterIP, ports, ipFamilies, sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = service.spec ?? {};
+  return {
+    cluster,
+    uid: metadata.uid ?? '',
+    createdAt: metadata.creationTimestamp as string | undefined,
+    labels: spec?.exportedLabels ?? {},
+    annotations: spec?.exportedAnnotations ?? {},
+    spec: {
+      ...(clusterIP === 'None' && { clusterIP }),
+      ...(ports && { ports: ports.map(({ targetPort: _, nodePort: __, ...port }) => port) }),
+      ...(ipFamilies && { ipFamilies }),
+      ...(sessionAffinity && { sessionAffinity }),
+      ...(sessionAffinityConfig && { sessionAffinityConfig }),
+      ...(internalTrafficPolicy && { internalTrafficPolicy }),
+      ...(trafficDistribution && { trafficDistribution }),
+    },
+    ...(locality && { locality }),
+  };
+}
+
+async function wakeImporters(run: ClustersetRun): Promise<void> {
+  const delaySeconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
+  await wakeClusters(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
+}
+
+async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
+  const records = await concurrently(16, exports, (e) => readCluster(deps.table, e.cluster));
+  return exports.filter((_, i) => records[i] && !isDeregistered(records[i]));
+}
+
+/** What the export itself is like, without the others of its name. */
+type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
+
+async function sayConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
+  const { deps, meta, namespace, name } = run;
+  const { faces, winner } = entries;
+  if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
+  // A cluster that the hub only watches is told nothing.
+  if (!(deps.reaches?.(meta) ?? meta.api)) return;
+  const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
+  const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };
+  let merged = mergeExports(exports, options);
+  // A cluster that was taken out conflicts with none. Where all agree its record is not read.
+  if (merged && merged.conflicts.length > 0) merged = mergeExports(await withoutDeregistered(run, exports), options);
+  const api = await run.api();
+  const current = await api.get('ServiceExport', namespace, name);
+  if (!current) return;
+  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure: await failureOfImports(run, entries) });
+  const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
+  if (!conditions) return;
+  run.assertTimeToWrite();
+  await api.patchStatus('ServiceExport', namespace, name, { conditions });
+}

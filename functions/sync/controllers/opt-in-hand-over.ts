@@ -1,0 +1,226 @@
+/**
+ * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
+ * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
+ */
+import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { sameLabels } from '#shared/kube/labels.ts';
+import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
+import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
+import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
+import { slicesFailureEvent } from '#shared/slices/outcome.ts';
+import { isOwnedBy } from '#shared/slices/planned-slice.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { verifiedPods } from '../guards/mass-removal-guard.ts';
+import { podsOnlyIn } from '../state/changed-pods.ts';
+import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
+import { mayBeOutdated, type Run } from '../state/run.ts';
+import { readCurrent, runSlices } from './slices-controller.ts';
+
+/** In a shadow cluster: is there anything to write for the Service? `written`: what sync has saved of it. */
+export function concernsOptIn(
+  { service, writer }: Inputs,
+  written: readonly OutputRecord[],
+  { item, wasTakenOver, meta }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly meta: ClusterRecord },
+): boolean {
+  if (!service) return written.length > 0;
+  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
+  return writer?.by === 'opt-in' || writer?.by === 'held' || readsLive || written.some(isOursByOptIn);
+}
+
+export async function runWithOptIn(run: Run): Promise<Outcome> {
+  const { writer, service } = run.inputs;
+  if (!service || !writer) {
+    if (!service) await saveDifference(run.deps.table, run.key, undefined);
+    return runSlices(run);
+  }
+  if (writer.by === 'held') {
+    await lookAt(run, managersOf(run));
+    run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
+    await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
+    return ok;
+  }
+  const isOurTask = writer.by === 'opt-in' || writesBuiltIn(run.meta);
+  const written = isOurTask ? await runSlices(run) : ok;
+  if (written.kind !== 'ok') return written;
+  if (mayHaveFormerWriter(run, writer) && (await isServiceAsKnown(run, writer))) return handOverSlices(run, writer);
+  const others = managersOf(run).filter((m) => m !== run.managedBy);
+  await lookAt(run, others);
+  return ok;
+}
+
+/** The run counts as one that has read them: the next writer goes by what is saved. */
+async function lookAt(run: Run, managers: readonly string[]): Promise<void> {
+  if (mayBeOutdated(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
+}
+
+/** Whose slices the next run goes by as they are saved. In shadow mode ingest saves those of the built-in writer. */
+const managersOf = ({ meta }: Run): readonly string[] => (writesBuiltIn(meta) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
+
+const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
+
+/** Only then is the cluster asked for all slices of the Service. */
+function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
+  const { work, inputs, meta, observed } = run;
+  const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
+  const ours = inputs.outputs.filter(isOursByOptIn);
+  // Another client may have labelled slices of ours for the Service before the hub heard of it.
+  const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
+  if (writer.by !== 'opt-in') return isFirst || ours.length > 0 || (writer.by === 'built-in' && isNew);
+  if (!settingsOf(run).cleanup) return false;
+  const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
+  // Those of a former Service of that name tell nothing of a hand-over to this one.
+  const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
+  return isFirst || !isSettled || theirs;
+}
+
+const settingsOf = ({ meta }: Run) => ({ ...defaultOptInSettings, ...meta.settings.optIn });
+
+async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
+  const { api, deps, key, inputs, server } = run;
+  const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
+  const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
+  const { cleanup, handoverSeconds } = settingsOf(run);
+  const isCovering = writer.by !== 'opt-in' && writesBuiltIn(run.meta);
+  const plan = handOver({
+    writer: writer.by,
+    slices,
+    endpoints,
+    ready: readyAddresses(run, run.pods.selected),
+    cleanup,
+    // We are the other writer then, and have just written.
+    waitedEnough: isCovering || (await waitedMs(run)) >= handoverSeconds * 1000,
+  });
+  const isFormer = writer.by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
+  const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
+  // Not those that the run itself has read and written: one that another client has deleted since is to be missed, by its echo.
+  for (const { kind, name, object } of inputs.outputs) {
+    if (!object) continue;
+    const isGone = kind === 'Endpoints' ? writer.by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
+    if (!isGone) continue;
+    server.recordFound(kind, object, 'absent');
+    server.needsLeaseCheck = true;
+  }
+  if (plan.isWaiting) {
+    await noteWaiting(run);
+    return { kind: 'postponed', reason: waitingForOthers, waitSeconds: 1 };
+  }
+  const { leftovers, withdrawn } = plan;
+  const gone = [...leftovers.slices, ...withdrawn];
+  if (gone.length > 0 && writer.by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
+  // A mirror goes with its Endpoints.
+  const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
+  if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return { kind: 'postponed', reason: 'pods change amid the hand-over', waitSeconds: 1 };
+  if (writer.by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
+  try {
+    if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
+    for (const slice of gone) await remove(run, 'EndpointSlice', slice);
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    if (isConflict(error)) return { kind: 'postponed', reason: 'another client writes what is to be handed over', waitSeconds: 1 };
+    return (await classifyFailure(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
+  }
+  if (withdrawn.length > 0 || leftovers.slices.length > 0)
+    deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
+  await forgetPreview(run, writer);
+  // Shadow mode compares from now on, which a run does that has nothing of ours to write.
+  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return { kind: 'postponed', reason: 'compared after the hand-over', waitSeconds: 10 };
+  return ok;
+}
+
+/** False: the Service has just gone. Throws Postponed if another writer has it by what the cluster says, or by another selector. */
+async function isServiceAsKnown(run: Run, writer: Writer): Promise<boolean> {
+  const { api, deps, key, inputs, meta } = run;
+  const live = await api.get('Service', key.namespace, key.name);
+  if (!live) return false;
+  const isSame = writerIn(live, meta)?.by === writer.by && sameLabels(effectiveIn(live, meta).spec?.selector, inputs.service?.spec?.selector);
+  if (isSame) return true;
+  deps.metrics.put('Drift', 1, { cluster: key.cluster });
+  throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
+}
+
+const doubt = (run: Run, reason: string): Outcome => ({ kind: 'postponed', reason, waitSeconds: limitsOf(run.deps).sync.doubtSeconds });
+
+/** Slices as they would be made of these pods from nothing. */
+function slicesOf(run: Run, pods: readonly Pod[]) {
+  const { inputs, key, meta } = run;
+  const { addressTypes } = decideSlices({
+    ...key,
+    service: inputs.service,
+    pods,
+    nodes: inputs.nodes,
+    nodesSeen: inputs.nodesSeen,
+    slices: [],
+    triggerTimes: undefined,
+    hints: undefined,
+    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+  });
+  return addressTypes.flatMap((t) => t.create);
+}
+
+const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => new Set(addressesServed(slicesOf(run, pods)));
+
+/** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
+async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
+  const shown = slices
+    .filter((s) => isOptInSlice(s) || isBuiltInSlice(s))
+    .flatMap((s) => (s.endpoints ?? []).map((e) => [`${s.addressType} ${e.targetRef?.uid}`, e.targetRef?.uid ?? ''] as const));
+  const before = [...new Map(shown).values()];
+  const leftBy = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
+  return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.pods.selected), leftBy })) !== undefined;
+}
+
+/**
+ * Do these slices alone show a Pod that the snapshot has not, and the cluster has? The relay may be late with it, and the built-in controllers were not.
+ * After that the service is theirs no more, so slices that they left show Pods that have gone since: the cluster is asked only then.
+ */
+async function showsPodsToCome({ api, key, inputs, pods }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
+  const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
+  const known = new Set([...pods.all.map((p) => p.metadata.uid), ...uids(stay), undefined]);
+  const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
+  if (unknown.size === 0) return false;
+  const { items: live } = await api.list('Pod', key.namespace, {
+    labels: inputs.service?.spec?.selector ?? {},
+    keep: (pod): Pod => project('Pod', pod),
+  });
+  return live.some((p) => unknown.has(p.metadata.uid));
+}
+
+async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {
+  run.assertTimeToWrite();
+  const { name, uid = '', resourceVersion = '' } = object.metadata;
+  try {
+    await run.api.delete(kind, run.key.namespace, name, { uid, resourceVersion });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  run.server.recordDeleted(kind, object);
+  run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined);
+  run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
+}
+
+/** Since when the hand-over waits is kept where explain and the console find it. */
+async function waitedMs({ deps, key }: Run): Promise<number> {
+  const known = await readDifference(deps.table, key);
+  return known?.text === waitingText ? deps.now() - known.sinceMs : 0;
+}
+
+async function noteWaiting({ deps, key }: Run): Promise<void> {
+  const known = await readDifference(deps.table, key);
+  if (known?.text !== waitingText) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
+}
+
+/** What was said of the hand-over, and of what would be written: it is. */
+async function forgetPreview({ deps, key }: Run, writer: Writer): Promise<void> {
+  const known = await readDifference(deps.table, key);
+  if (known?.text === waitingText || (known && writer.by === 'opt-in')) await saveDifference(deps.table, key, undefined);
+}

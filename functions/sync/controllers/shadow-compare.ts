@@ -1,0 +1,127 @@
+/**
+ * Shadow mode: what we would write against what the cluster's own controllers wrote. Needs no credentials and no way to the cluster. A
+ * difference counts only if it is still there ten seconds later: the other writer may just be at it.
+ */
+
+import { recordDifference } from '#shared/clusters/readiness.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
+import type { SlicesPlan } from '#shared/slices/plan.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { SyncDeps } from '../state/deps.ts';
+import { limited } from '../state/difference-lines.ts';
+import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
+
+/** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
+export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const { confirmAfterSeconds } = limitsOf(deps).sync;
+  if (inputs.writer?.by === 'opt-in') return savePreview(deps, meta, key, inputs);
+  const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
+  const known = await readDifference(deps.table, key);
+  const text = JSON.stringify(differences);
+  if (differences.length === 0) {
+    if (known) await saveDifference(deps.table, key, undefined);
+    return;
+  }
+  if (known?.text !== text) {
+    await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
+    throw new Postponed('difference to be confirmed', confirmAfterSeconds);
+  }
+  if (deps.now() - known.sinceMs < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
+  if (known.confirmed) return;
+  await saveDifference(deps.table, key, { ...known, confirmed: true });
+  await recordDifference(deps.table, key.cluster, deps.now());
+  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+}
+
+/** A Service that opts in has no slices of another writer to be compared with. Where its cluster only tries, explain shows what would be written. */
+export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const isTried = meta.optIn === 'shadow' && inputs.writer?.by === 'opt-in';
+  const wanted = isTried ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
+  const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
+  const known = await readDifference(deps.table, key);
+  const text = JSON.stringify(lines);
+  if (lines.length === 0 ? known : known?.text !== text)
+    await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, sinceMs: deps.now(), confirmed: false });
+}
+
+/** What cannot be compared is not alike: in active mode such a service would not be written. */
+function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+  try {
+    return differencesOf(meta, key, inputs);
+  } catch (error) {
+    deps.log.error('service cannot be compared', { ...key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    return [`cannot be compared: ${String(error)}`];
+  }
+}
+
+function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+  const { service, pods, outputs } = inputs;
+  const current = endpointsIn(outputs);
+  const slices = slicesIn(outputs);
+  const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
+  // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
+  const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
+  const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
+  return [
+    ...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
+    ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
+  ];
+}
+
+function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
+  const { service, pods, nodes, nodesSeen, hints } = inputs;
+  const { maxEndpointsPerSlice } = meta.settings;
+  return decideSlices({ ...key, service, pods, nodes, nodesSeen, slices, triggerTimes: undefined, hints, maxEndpointsPerSlice });
+}
+
+/** Readable lines: what only the cluster has, and what only we would have. */
+function diff(what: string, theirs: ReadonlySet<string>, ours: ReadonlySet<string>): readonly string[] {
+  return [
+    ...[...ours].filter((x) => !theirs.has(x)).map((x) => `${what}: missing in the cluster: ${x}`),
+    ...[...theirs].filter((x) => !ours.has(x)).map((x) => `${what}: only in the cluster: ${x}`),
+  ].sort();
+}
+
+const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
+  (ports ?? [])
+    .map((p) => `${p.name ?? ''}:${p.port}/${p.protocol}`)
+    .sort()
+    .join(',') || 'no ports';
+
+function subsetView(endpoints: Endpoints | undefined): ReadonlySet<string> {
+  const view = new Set<string>();
+  for (const s of endpoints?.subsets ?? []) {
+    for (const a of s.addresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) ready on ${portsText(s.ports)}`);
+    for (const a of s.notReadyAddresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) not ready on ${portsText(s.ports)}`);
+  }
+  return view;
+}
+
+/** As sets per address type and port group: which endpoint lies in which slice is not determined. */
+function sliceView(slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[]): ReadonlySet<string> {
+  const view = new Set<string>();
+  for (const s of slices) {
+    for (const e of s.endpoints ?? []) {
+      const { ready, serving, terminating } = e.conditions ?? {};
+      const zones = (e.hints?.forZones ?? []).map((z) => z.name).join(',');
+      view.add(
+        `${s.addressType} ${(e.addresses ?? []).join(',')} (${e.targetRef?.name ?? ''}) ready=${ready} serving=${serving} terminating=${terminating} ` +
+          `node=${e.nodeName ?? ''} zone=${e.zone ?? ''}${zones && ` for ${zones}`} on ${portsText(s.ports)}`,
+      );
+    }
+  }
+  return view;
+}
+
+function afterwards(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[] {
+  const updates = plan.addressTypes.flatMap((t) => t.update);
+  const gone = [...plan.unsupported, ...updates, ...plan.addressTypes.flatMap((t) => t.delete)];
+  const names = new Set(gone.map((s) => s.metadata.name));
+  return [...slices.filter((s) => !names.has(s.metadata.name)), ...updates, ...plan.addressTypes.flatMap((t) => t.create)];
+}

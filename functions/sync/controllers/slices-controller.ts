@@ -1,0 +1,248 @@
+/** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
+import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
+import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { lastManager, noteIfForeign } from '../guards/foreign-writes.ts';
+import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
+import { podsChangedInSlices } from '../state/changed-pods.ts';
+import { slicesIn } from '../state/inputs.ts';
+import { mayBeOutdated, type Run } from '../state/run.ts';
+import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
+
+/** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
+const nameTries = 5;
+
+export async function runSlices(run: Run): Promise<Outcome> {
+  const { inputs, deps, key } = run;
+  if (!inputs.service) return forgetSlices(run);
+  const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => isKnownSlice(run, o));
+  let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
+  const planWith = (pods: readonly Pod[]): SlicesPlan =>
+    decideSlices({
+      namespace: key.namespace,
+      name: key.name,
+      service: inputs.service,
+      pods,
+      nodes: inputs.nodes,
+      nodesSeen: inputs.nodesSeen,
+      slices,
+      triggerTimes: inputs.triggers.triggers.slices,
+      hints: inputs.hints,
+      maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+      managedBy: run.managedBy,
+    });
+  const changes = (plan: SlicesPlan): ReadonlySet<string> => podsChangedInSlices(slices, plan);
+  /** As the cluster lists them. */
+  let live: readonly Pod[] | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
+    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
+    run.nextTrackers.hints = plan.hints;
+    run.nextTrackers.counts = countsAfter(plan, run.counts);
+    if (!live) {
+      live = await verifiedPods(run, {
+        controller: 'slices',
+        before: podsIn(slices),
+        left: podsAfter(slices, plan),
+        leftBy: (pods) => podsAfter(slices, planWith(pods)),
+      });
+      if (live) continue;
+    }
+    observeReconcile(run, plan);
+    const errors = await writeAll(run, plan, slices);
+    const stale = errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'));
+    if (stale && attempt === 1) {
+      deps.metrics.put('SyncsConflict', 1, { cluster: key.cluster });
+      observeSync(run, { kind: 'stale' });
+      slices = await readCurrent(run);
+      continue;
+    }
+    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
+    const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
+    if (messages.length === 0) return endOfRun(run, !live);
+    return failure(run, messages, errors);
+  }
+}
+
+/** Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten. */
+function forgetSlices(run: Run): Outcome {
+  if (run.inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
+  run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
+  run.nextTrackers.hints = undefined;
+  run.nextTrackers.counts = undefined;
+  return ok;
+}
+
+interface WriteError {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** The first failing call ends its address type, not the others; slices of unsupported types come last, each on its own (ES-14, ES-15). */
+async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<readonly WriteError[]> {
+  const errors: WriteError[] = [];
+  const taken = new Set(slices.map((s) => s.metadata.name));
+  try {
+    for (const t of plan.addressTypes) {
+      const error = await writeAddressType(run, plan, t, taken);
+      if (error) errors.push(error);
+    }
+    for (const slice of plan.unsupported) {
+      const error = await attempt(
+        'delete',
+        () => remove(run, slice),
+        (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
+      );
+      if (error) errors.push(error);
+    }
+  } catch (error) {
+    // No time for the rest: a failure that took it all must not be forgotten, or it would never count.
+    if (!(error instanceof Postponed) || errors.length === 0) throw error;
+  }
+  return errors;
+}
+
+async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
+  for (const draft of plan.create) {
+    const error = await attempt(
+      'create',
+      () => create(run, draft, taken),
+      (m) => writeFailure.create(service(run), m),
+    );
+    // Nothing can be created there any more, and all of it goes by itself (ES-61).
+    if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
+  }
+  for (const slice of plan.update) {
+    const error = await attempt(
+      'update',
+      () => update(run, slice),
+      (m) => writeFailure.update(service(run), slice.metadata.name, m),
+    );
+    if (error) return error;
+  }
+  for (const slice of plan.delete) {
+    const error = await attempt(
+      'delete',
+      () => remove(run, slice),
+      (m) => writeFailure.delete(service(run), slice.metadata.name, m),
+    );
+    if (error) return error;
+  }
+  observeFinalize(run, whole, plan);
+  return undefined;
+}
+
+async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ClusterApiError)) throw cause;
+    return { verb, message: text(cause.message), cause };
+  }
+}
+
+/**
+ * Names are made from the service and the ordinal, so a create that was sent before a crash meets AlreadyExists, and the slice it made is
+ * adopted. One of another service, type or controller, or on its way out, is left alone, and another name is taken.
+ */
+async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
+  const { api, server, key } = run;
+  for (let tries = 1; ; tries++) {
+    const slice = assignName(draft, service(run).metadata.uid ?? '', taken);
+    taken.add(slice.metadata.name);
+    run.assertTimeToWrite();
+    try {
+      server.recordPresent('EndpointSlice', await api.create('EndpointSlice', slice));
+      server.countWrite('EndpointSlice', slice);
+      observeChange(run, 'create');
+      return;
+    } catch (error) {
+      if (!isAlreadyExists(error) || tries === nameTries) throw error;
+      const other = await api.get('EndpointSlice', key.namespace, slice.metadata.name);
+      if (!other || !isAdoptable(run, other, draft)) continue;
+      const { uid, resourceVersion } = other.metadata;
+      server.recordPresent('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
+      server.countWrite('EndpointSlice', slice);
+      observeChange(run, 'update');
+      return;
+    }
+  }
+}
+
+const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean =>
+  slice.addressType === draft.addressType &&
+  isOurs(run)(slice) &&
+  !slice.metadata.deletionTimestamp &&
+  (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
+
+async function update(run: Run, slice: EndpointSlice): Promise<void> {
+  run.assertTimeToWrite();
+  run.server.recordPresent('EndpointSlice', await run.api.replace('EndpointSlice', slice));
+  run.server.countWrite('EndpointSlice', slice);
+  observeChange(run, 'update');
+}
+
+async function remove(run: Run, slice: EndpointSlice): Promise<void> {
+  run.assertTimeToWrite();
+  const { uid = '', resourceVersion = '' } = slice.metadata;
+  await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
+  run.server.recordAbsent('EndpointSlice', slice);
+  run.server.countWrite('EndpointSlice', slice);
+  observeChange(run, 'delete');
+}
+
+/** The slices of the run's manager as the API server holds them, which are saved then. */
+export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
+  const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
+    labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: run.managedBy },
+  });
+  run.server.needsLeaseCheck = true;
+  const names = new Set(items.map((s) => s.metadata.name));
+  for (const slice of items) {
+    noteIfForeign(run, 'EndpointSlice', slice);
+    run.server.recordFound('EndpointSlice', slice, 'present', lastManager(slice)?.manager);
+  }
+  for (const saved of slicesIn(run.inputs.outputs).filter(isOurs(run)))
+    if (!names.has(saved.metadata.name)) run.server.recordFound('EndpointSlice', saved, 'absent');
+  return items;
+}
+
+async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
+  const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
+  const fault = calls[0] && (await classifyFailure(run, calls[0]));
+  if (fault?.kind === 'postponed') return fault;
+  await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
+  return { kind: 'failed', error: summarizeErrors(messages) };
+}
+
+const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['service']>;
+
+const isOurs =
+  ({ key, managedBy }: Run) =>
+  (slice: EndpointSlice): boolean =>
+    slice.metadata.labels?.[labelServiceName] === key.name && slice.metadata.labels?.[labelSliceManagedBy] === managedBy;
+
+/** A slice that is gone tells as much as one that is there, but not one of the Service's other writer. */
+const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
+  kind === 'EndpointSlice' && (object ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy : run.managedBy === slicesManagedBy);
+
+/** By uid, one for each endpoint. */
+const podsIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((s) => s.endpoints ?? []).map((e) => e.targetRef?.uid ?? '');
+
+/** Of the endpoints that there will be once the plan is carried out. */
+function podsAfter(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly string[] {
+  const changed = [...plan.unsupported, ...plan.addressTypes.flatMap((t) => [...t.update, ...t.delete])];
+  const names = new Set(changed.map((s) => s.metadata.name));
+  const kept = slices.filter((s) => !names.has(s.metadata.name));
+  return podsIn([...kept, ...plan.addressTypes.flatMap((t) => [...t.create, ...t.update])]);
+}

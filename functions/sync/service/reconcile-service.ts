@@ -1,0 +1,210 @@
+/**
+ * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers, writes with preconditions, a look
+ * whether the lease is still held, save (docs/architecture.md, "Invariants").
+ */
+import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { writesOptIn } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { inForce, type StoredAs } from '#shared/store/amendments.ts';
+import { saveGauges } from '#shared/store/gauge-record.ts';
+import { saveHints } from '#shared/store/hints-record.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
+import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
+import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
+import { admit, admitByCircuit } from '../admission/admission.ts';
+import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
+import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
+import { concernsOptIn, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
+import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
+import { runSlices } from '../controllers/slices-controller.ts';
+import { observeSync } from '../controllers/sync-metrics.ts';
+import { countForeign } from '../guards/foreign-writes.ts';
+import { timeLeft } from '../state/deadline.ts';
+import type { SyncDeps } from '../state/deps.ts';
+import { type CarriedOver, type Inputs, load, type ServiceItems } from '../state/inputs.ts';
+import { ServerState } from '../state/observed-state.ts';
+import { type Reads, readsOf, triggersOf } from '../state/prefetch.ts';
+import type { Run } from '../state/run.ts';
+import { RunPods } from '../state/run-pods.ts';
+import type { RunResult } from '../state/run-result.ts';
+
+export interface ToReconcile {
+  readonly claim: Claim;
+  /** Left by the run before under this lease. */
+  readonly carriedOver: CarriedOver | undefined;
+  /** Reads that began beside the claim. */
+  readonly besideClaim?: Reads | undefined;
+  /** When this worker is stopped. */
+  readonly deadlineMs: number;
+}
+
+export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
+  const { claim, carriedOver } = work;
+  const { service, message, controllers } = claim;
+  const { record, ahead, ended, podsSince } = readsOf(deps, claim, carriedOver, work.besideClaim);
+  const triggers = triggersOf(deps, claim);
+  const [meta, items] = await record;
+  const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
+  if (!meta) return nothingDone(ok);
+  const applicant = { isKnown: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
+  const admission = admit(meta, applicant);
+  if (admission.kind === 'skip' || admission.kind === 'postpone') {
+    await Promise.allSettled([ended, triggers]);
+    return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
+  }
+  try {
+    const toLoad = { meta, key: service, triggers, items, since: podsSince };
+    const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
+    if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
+      await compareWithCluster(deps, meta, service, observed);
+      return nothingDone(ok);
+    }
+    const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
+    if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
+    if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
+    const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
+    if (!run) return nothingDone(ok);
+    // Not at once: Endpoints that the hand-over of the slices deletes would be saved as they were read before.
+    const atOnce = run.inputs.writer?.by === 'opt-in' ? 1 : 2;
+    const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
+    const slices = outcomes.get('slices');
+    if (slices && run.meta.settings.slices) observeSync(run, slices);
+    return await save(run, claim, outcomes);
+  } catch (error) {
+    return nothingDone(await outcomeOf(deps, meta, error));
+  }
+}
+
+/** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
+async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: ToReconcile, observed: Inputs): Promise<boolean> {
+  if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
+  return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
+}
+
+/** Undefined: the Service is not known yet, and there is nothing to do before it is. */
+async function prepare(
+  deps: SyncDeps,
+  meta: ClusterRecord,
+  work: ToReconcile,
+  read: Pick<Reads, 'ahead' | 'podsSince'> & {
+    readonly items: ServiceItems;
+    readonly triggers: Promise<StoredTriggers>;
+    readonly observed: Run['observed'];
+  },
+): Promise<Run | undefined> {
+  const { items, observed } = read;
+  const { claim, carriedOver, deadlineMs } = work;
+  const { service } = claim;
+  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
+  const left = timeLeft(deps, deadlineMs);
+  const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];
+  if (meta.circuit) {
+    await api.identity();
+    await closedCircuit(deps, meta);
+  }
+  const inputs = await load(deps, {
+    ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
+    ...{ saved: carriedOver?.saved, ahead: await read.ahead, since: read.podsSince },
+  });
+  const { counts } = items;
+  // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
+  if (!inputs.serviceRecord && (await api.get('Service', service.namespace, service.name))) return undefined;
+  return {
+    deps,
+    meta,
+    key: service,
+    api,
+    brief,
+    work: claim.item,
+    inputs,
+    pods: podsOfRun(deps, service, inputs),
+    observed,
+    managedBy: inputs.writer?.by === 'opt-in' ? optInManagedBy : slicesManagedBy,
+    counts,
+    live: claim.wasTakenOver,
+    server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
+    foreignWrites: [],
+    notes: [],
+    nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
+    assertTimeToWrite: () => void left.call(),
+  };
+}
+
+function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, inputs: Inputs): RunPods {
+  const { service, pods: selected, namespacePods: pods, podsRead: read } = inputs;
+  const isSelected = (pod: Pod): boolean => selectorMatches(service?.spec?.selector ?? {}, pod.metadata.labels);
+  const mostReads = limitsOf(deps).podLog.mostChanged;
+  return new RunPods({ store: { table: deps.table, cluster }, namespace, pods, selected, read, isSelected, mostReads });
+}
+
+async function runController(run: Run, controller: Controller): Promise<Outcome> {
+  const { settings, mode, optIn } = run.meta;
+  const optsIn = run.inputs.writer?.by === 'opt-in';
+  const isWithOptIn = controller === 'slices' && writesOptIn(run.meta);
+  if (controller === 'slices' && optIn === 'shadow' && (optsIn || !run.inputs.service)) await savePreview(run.deps, run.meta, run.key, run.inputs);
+  if (!isWithOptIn && (!settings[controller] || mode === 'shadow' || (optsIn && controller === 'slices'))) return ok;
+  try {
+    if (isWithOptIn) return await runWithOptIn(run);
+    if (controller === 'slices') return await runSlices(run);
+    return await (optsIn ? lookAtEndpoints(run) : runEndpoints(run));
+  } catch (error) {
+    if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
+    if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
+    // A fault of ours with this service's objects must not hold its lease and come back for ever: it is tried, then given up.
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    run.deps.log.error('run failed unexpectedly', { ...run.key, controller, error: text });
+    return { kind: 'failed', error: String(error) };
+  }
+}
+
+/** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
+  if (error instanceof Postponed) return error.outcome;
+  if (error instanceof ClusterApiError) {
+    if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
+    return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
+  }
+  throw error;
+}
+
+/**
+ * No output is saved unless the lease is still held: a worker that takes it over after that look reads live and sees our writes; one that took it
+ * over before is woken by their echo. Where nothing was written or read live there is no look; trigger times, hints and gauges are saved anyway.
+ */
+async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
+  const { deps, key, server, inputs, nextTrackers: next } = run;
+  let isBehind = false;
+  let as: StoredAs | undefined = inputs.storedAs;
+  const saveCounts = (): Promise<void> => saveGauges(deps.table, key, next.counts, run.counts);
+  if (server.needsLeaseCheck) {
+    const held = await readIfHeld(deps, claim);
+    if (!held) return 'lease-lost';
+    isBehind = held.generation > claim.item.generation;
+    const { unitBytes } = limitsOf(deps).sync;
+    // At once: what is saved of a new service goes together.
+    [as] = await Promise.all([saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes), saveCounts()]);
+    // Each controller by itself: the other may take long, and by then there may be a new service of that name.
+    const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
+    if (!inputs.service) await forgetOutputs(deps.table, key, done);
+    await countForeign(run);
+  } else await saveCounts();
+  const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
+  if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
+  const unchanged = text === (claim.item.triggers ?? null);
+  const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
+  const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
+  const carriedOver = saved && { saved, hints: next.hints, counts: next.counts };
+  const isAmended = !as || inForce(as).length > 0;
+  const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
+  const isUnsaved = server.needsLeaseCheck && as === undefined;
+  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };
+  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind, isAmended };
+}

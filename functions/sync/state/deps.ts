@@ -1,0 +1,30 @@
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { EventSketch, Node } from '#shared/kube/types.ts';
+import type { Pods } from '#shared/pod-log/pod-cache.ts';
+import type { Log } from '#shared/telemetry/port.ts';
+import type { WorkQueueDeps } from '#shared/workqueue/deps.ts';
+
+/** Records Kubernetes Events. A failure is logged and fails no run. */
+export interface EventRecorder {
+  record(api: ClusterApi, event: EventSketch): Promise<void>;
+}
+
+/** What sync needs of the world. Everything that varies comes in here. */
+export interface SyncDeps extends WorkQueueDeps {
+  /** Rejects when there is no way to reach the cluster. `timeoutMs` is asked before each call; what it throws the call rejects with. */
+  readonly cluster: (meta: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
+  /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
+  readonly reaches?: (meta: ClusterRecord) => boolean;
+  readonly log: Log;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly events: EventRecorder;
+  /** Kept by a warm worker. */
+  readonly pods: Pods;
+  /** Nodes by cluster as of a version, kept by a warm worker. */
+  readonly nodes: Map<
+    string,
+    { readonly scope: string; readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }
+  >;
+}

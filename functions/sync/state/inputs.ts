@@ -1,0 +1,199 @@
+/** What one run computes from. Every read here is strong; when it may begin: prefetch.ts. */
+
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { decodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
+import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
+import type { KeptPods, UseOfPods } from '#shared/pod-log/pod-cache.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
+import type { StoredAs } from '#shared/store/amendments.ts';
+import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
+import { readHints } from '#shared/store/hints-record.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedOutputs } from '#shared/store/outputs.ts';
+import type { StoredTriggers } from '#shared/store/triggers.ts';
+import type { SyncDeps } from './deps.ts';
+import type { ReadPods } from './run-pods.ts';
+
+export interface Inputs {
+  readonly serviceRecord: ObjectRecord | undefined;
+  /** With the selector of its annotation, if it opts in. */
+  readonly service: Service | undefined;
+  /** Who writes its endpoints; undefined where the cluster's switch for Services that opt in is off. */
+  readonly writer: Writer | undefined;
+  /** The pods that the service selects. */
+  readonly pods: readonly Pod[];
+  /** All of the namespace, for the history: why one that it selected is selected no more. Empty for a service that selects none. */
+  readonly namespacePods: readonly Pod[];
+  /** Of all of the namespace: the names of those that were read since the run's reads began. */
+  readonly podsRead: ReadPods['read'];
+  /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
+  readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly nodesSeen: boolean;
+  readonly outputs: readonly OutputRecord[];
+  /** Of these, how sync has stored those that it wrote. */
+  readonly storedAs: StoredAs;
+  readonly triggers: StoredTriggers;
+  readonly hints: HintsRecord | undefined;
+}
+
+/** The records of a service that are one item each. */
+export interface ServiceItems {
+  readonly serviceRecord: ObjectRecord | undefined;
+  readonly hints: HintsRecord | undefined;
+  readonly counts: GaugeRecord | undefined;
+}
+
+/** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
+export interface CarriedOver extends Pick<ServiceItems, 'hints' | 'counts'> {
+  readonly saved: SavedOutputs;
+}
+
+export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, carriedOver: CarriedOver | undefined): Promise<ServiceItems> {
+  const [serviceRecord, hints, counts] = await Promise.all([
+    readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
+    carriedOver ? carriedOver.hints : readHints(table, key),
+    carriedOver ? carriedOver.counts : readGauges(table, key),
+  ]);
+  return { serviceRecord, hints, counts };
+}
+
+/** What was read beside the cluster's record. */
+export interface Ahead {
+  /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
+  readonly scope: string;
+  readonly saved: SavedOutputs;
+  /** All of the namespace. */
+  readonly pods: ReadPods;
+}
+
+export interface ToReadAhead {
+  readonly carriedOver: Pick<CarriedOver, 'saved'> | undefined;
+  /** `Pods.readsBegun` when the reads began. */
+  readonly since: number;
+}
+
+/**
+ * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
+ * incarnation: otherwise they may be from before that. Undefined where it has not.
+ */
+export async function readAhead(deps: SyncDeps, key: ServiceKey, { carriedOver, since }: ToReadAhead): Promise<Ahead | undefined> {
+  const scope = admittedScope(deps, key.cluster);
+  if (scope === undefined) return undefined;
+  const [saved, pods] = await Promise.all([carriedOver?.saved ?? readSaved(deps.table, key), readPods(deps, key, { scope, since })]);
+  return { scope, saved, pods };
+}
+
+/** The nodes of a cluster are kept by runs that it has admitted. */
+export const admittedScope = (deps: SyncDeps, cluster: string): string | undefined => deps.nodes.get(cluster)?.scope;
+
+export interface ToLoad {
+  readonly meta: ClusterRecord;
+  readonly key: ServiceKey;
+  readonly triggers: Promise<StoredTriggers>;
+  readonly items: ServiceItems;
+  readonly source: OutputSource;
+  /** Carried over from the run before, so that they need not be read. */
+  readonly saved?: SavedOutputs | undefined;
+  readonly ahead?: Ahead | undefined;
+  /** `Reads.podsSince`. */
+  readonly since: number;
+}
+
+export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
+  const { serviceRecord, hints } = items;
+  const stored = decodeObjectOf('Service', serviceRecord);
+  const writer = stored && writerIn(stored, meta);
+  const service = stored && effectiveIn(stored, meta);
+  const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
+  const selector = service?.spec?.selector ?? {};
+  const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
+  const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
+  const podsNow = (): Promise<ReadPods> => readPods(deps, key, { scope: meta.cacheScope, since });
+  const [{ outputs, as }, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
+    ahead?.saved ?? carriedOver.saved ?? savedOn(deps, key, source),
+    storedTriggers,
+    selects ? (ahead?.pods ?? podsNow()) : noPods,
+    selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
+    rehearsal ? podsNow() : noPods,
+  ]);
+  return {
+    serviceRecord,
+    service,
+    writer,
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.pods, rehearsal.spec?.selector ?? {}) } }),
+    pods: selected(pods, selector),
+    namespacePods: pods,
+    podsRead: read,
+    nodes: nodes.nodes,
+    nodesSeen: nodes.seen,
+    outputs,
+    storedAs: as,
+    triggers,
+    hints,
+  };
+}
+
+/** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
+async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<SavedOutputs> {
+  const saved = await readSaved(deps.table, key, source);
+  if (saved.outputs.length > 0 || source !== 'observed') return saved;
+  return { ...saved, outputs: (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o)) };
+}
+
+const noPods: ReadPods = { pods: [], read: 'all' };
+
+/** All of the namespace. */
+export async function readPods(
+  { pods: kept, table, now }: SyncDeps,
+  { cluster, namespace }: ServiceKey,
+  use: Omit<UseOfPods, 'nowMs'>,
+): Promise<ReadPods & Pick<KeptPods, 'formerly'>> {
+  const { pods, read, formerly } = await kept.podsOf({ table, cluster }, namespace, { nowMs: now(), ...use });
+  // The map changes with the next call.
+  return { pods: [...pods.values()], read, formerly };
+}
+
+export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
+  pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
+
+/** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
+export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+  const kept = deps.nodes.get(meta.id);
+  deps.nodes.delete(meta.id);
+  if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheScope) {
+    deps.nodes.set(meta.id, kept);
+    return kept;
+  }
+  const records = await readObjects({ table: deps.table, cluster: meta.id }, 'Node', '');
+  const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
+  const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen: records.length > 0 };
+  deps.nodes.set(meta.id, fresh);
+  letGo(deps);
+  return fresh;
+}
+
+/** The clusters used longest ago go first. */
+function letGo({ nodes, ...deps }: SyncDeps): void {
+  let total = 0;
+  for (const cluster of nodes.values()) total += cluster.nodes.size;
+  for (const [id, cluster] of nodes) {
+    if (total <= limitsOf(deps).sync.mostNodes || nodes.size === 1) return;
+    nodes.delete(id);
+    total -= cluster.nodes.size;
+  }
+}
+
+/** A slice that is there, of a Service that opts in. */
+export const isOursByOptIn = ({ kind, object }: OutputRecord): boolean => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object);
+
+export const endpointsIn = (outputs: readonly OutputRecord[]): Endpoints | undefined =>
+  outputs.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined;
+
+export const slicesIn = (outputs: readonly OutputRecord[]): readonly EndpointSlice[] =>
+  outputs.filter((o) => o.kind === 'EndpointSlice' && o.object).map((o) => o.object as EndpointSlice);

@@ -1,0 +1,23 @@
+/** The result of a run of any kind of work. */
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { FinishedRun } from '#shared/workqueue/finish.ts';
+import type { CarriedOver, Inputs } from './inputs.ts';
+import type { ServerState } from './observed-state.ts';
+
+/** How a run ended. `server`, `api` and `inputs` are of a run that got as far as the cluster. */
+export interface RunResult extends FinishedRun {
+  readonly meta: ClusterRecord | undefined;
+  readonly server?: ServerState;
+  readonly api?: ClusterApi;
+  readonly inputs?: Inputs;
+  /** Of an import: the slices that were written, and for how long its wake-up waited for other changes. */
+  readonly imported?: { readonly slices: number; readonly batchMs: number };
+  /** For the history: what the outcomes do not say, and why the run was not admitted. */
+  readonly notes?: readonly string[];
+  readonly heldBack?: string | undefined;
+  /** For the history: the table holds newer outputs than the run was to save. */
+  readonly isUnsaved?: boolean;
+  /** If all of it went well: for the next run under the same lease. */
+  readonly carriedOver?: CarriedOver | undefined;
+}

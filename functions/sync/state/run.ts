@@ -1,0 +1,71 @@
+/** One run of one service: what both controllers share. */
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
+import type { GaugeRecord } from '#shared/store/gauge-record.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { Triggers } from '#shared/store/triggers.ts';
+import { incarnationOf } from '#shared/store/version.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { SyncDeps } from './deps.ts';
+import type { Inputs } from './inputs.ts';
+import type { ServerState } from './observed-state.ts';
+import type { RunPods } from './run-pods.ts';
+
+/** A version of an object of ours that another manager wrote. */
+export interface ForeignWrite {
+  readonly kind: OutputKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly manager: string;
+}
+
+export interface Run {
+  readonly deps: SyncDeps;
+  readonly meta: ClusterRecord;
+  readonly key: ServiceKey;
+  readonly api: ClusterApi;
+  /** The same API for what may not take long: a probe, an Event. */
+  readonly brief: ClusterApi;
+  readonly work: WorkItem;
+  readonly inputs: Inputs;
+  /** Those of `inputs` at first. */
+  readonly pods: RunPods;
+  /** In a shadow cluster what the built-in controllers were last seen to have written. */
+  readonly observed: readonly OutputRecord[] | undefined;
+  /** The managed-by label of the slices that the run writes. */
+  readonly managedBy: string;
+  /** What the gauges count of the service so far. */
+  readonly counts: GaugeRecord | undefined;
+  /** An expired lease was taken over: outputs are read from the cluster. */
+  readonly live: boolean;
+  readonly server: ServerState;
+  /** Versions of our objects that somebody else wrote, as this run has found them. */
+  readonly foreignWrites: ForeignWrite[];
+  /** For the history: what the run met that its outcome does not say. */
+  readonly notes: string[];
+  /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
+  readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; counts: GaugeRecord | undefined };
+  /** Throws Postponed when there is too little time left to begin a write. */
+  readonly assertTimeToWrite: () => void;
+}
+
+type Saved = Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly meta: Pick<ClusterRecord, 'incarnation'> };
+
+/** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
+export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: Controller): boolean {
+  const { doneGeneration, failures } = work.controllers[controller];
+  const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
+  // After a restore every service is run once with a live read. One that had opted in then had none of its Endpoints.
+  const isLost = saved.some((o) => o.isUnreadable || (o.object && incarnationOf(o.version) < meta.incarnation));
+  return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
+}
+
+/** Has a run of the controller for the same change been put off or failed before? */
+export function isOnceMore({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
+  const { doneGeneration, retryGeneration } = work.controllers[controller];
+  return retryGeneration > doneGeneration;
+}

@@ -1,0 +1,56 @@
+/** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
+import { concurrently } from '#shared/concurrently.ts';
+import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
+import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { coalesce } from '#shared/workqueue/rules/message.ts';
+import type { SyncDeps } from './state/deps.ts';
+import { syncMessage } from './worker.ts';
+
+export interface WakeUpRecord {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+interface Received {
+  readonly messageId: string;
+  readonly message: WakeUpMessage;
+}
+
+/** The ids of the messages that are to come back. `deadlineMs`: when this worker is stopped. */
+export async function syncBatch(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[], deadlineMs: number): Promise<readonly string[]> {
+  const failed: string[] = [];
+  const services = await byService(deps, cluster, records);
+  await concurrently(10, [...services.values()], async (messages) => {
+    for (const { messageId, message } of coalesce(messages)) {
+      try {
+        if (!(await syncMessage(deps, message, deadlineMs))) failed.push(messageId);
+      } catch (error) {
+        deps.log.error('wake-up failed', { cluster, namespace: message.namespace, service: message.service, error: String(error) });
+        deps.metrics.put('MessagesFailed', 1, { cluster });
+        failed.push(messageId);
+      }
+    }
+  });
+  return failed;
+}
+
+/** The messages that can be read, in the order in which they came; the others are set aside. */
+async function byService(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[]): Promise<ReadonlyMap<string, readonly Received[]>> {
+  const services = new Map<string, readonly Received[]>();
+  for (const { messageId, body } of records) {
+    try {
+      const message = readWakeUp(body);
+      if (message.cluster !== cluster) throw new UnreadableMessage(`wake-up for cluster ${message.cluster} in the queue of ${cluster}`);
+      const key = `${message.namespace}/${message.service}`;
+      services.set(key, [...(services.get(key) ?? []), { messageId, message }]);
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+      deps.metrics.put('Quarantined', 1, { cluster });
+      deps.log.warn('wake-up quarantined', { cluster, messageId, reason: error.message });
+      await deps
+        .queues(cluster, undefined)
+        .quarantine.send([{ body: encodeMessage({ reason: error.message, from: 'syncs', cluster, body: body.slice(0, 200_000) }) }]);
+    }
+  }
+  return services;
+}
