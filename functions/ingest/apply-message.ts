@@ -1,4 +1,5 @@
 /** The first phase of a batch, for one message: its entries are written, and `effects` say what follows from that. */
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
@@ -7,6 +8,7 @@ import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type EventsRecord, type Progress, waitForSweep } from './batch/redelivery.ts';
+import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
 import { applyObserved } from './outputs/observed-outputs.ts';
@@ -30,6 +32,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   const context: MessageContext = { ...batch, incarnation };
   if (message.type === 'heartbeat') {
     await applyHeartbeat(context, message, record.sentAtMs);
+    if (isMember(cluster) && message.readUpTo.Pod !== undefined && incarnation === cluster.incarnation) await returnAsSource(context);
     return undefined;
   }
   deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });

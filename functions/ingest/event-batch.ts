@@ -11,9 +11,11 @@
  * it twice is harmless.
  */
 
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
 import { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
@@ -140,10 +142,15 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
   const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
   deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
-  await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, [...early, ...missing]));
+  if (mayTakePartInSet(batch)) await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, [...early, ...missing]));
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
+
+/** The record may predate the switch that lets the cluster into a set; objects of a set show it. */
+const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean => isMember(cluster) || effects.pending.some(({ kind }) => setKinds.has(kind));
+
+const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
 const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.namespace && a.service === b.service;
 

@@ -1,18 +1,19 @@
 /** Purges the records of a deregistered cluster once it has drained. The endpoints in the cluster stay as they are. */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { finishRemoval, nextPurgePage, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { leaveSet } from './leave-set.ts';
+import { leaveSet } from './clusterset/leave-set.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
 /** One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units, which the registered clusters must not feel. */
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();
-  if (cluster.mode === 'draining') await leaveSet(deps, cluster);
+  if (cluster.mode === 'draining' && isMember(cluster)) await leaveSet(deps, cluster);
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
   const { clearedPages, clearMs } = limitsOf(deps).sweep;
   const untilMs = Math.min(endAtMs(deps), startedAtMs + clearMs);

@@ -4,6 +4,7 @@
  * takes most of its period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
  */
 import { hash } from 'node:crypto';
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { resyncKey } from '#shared/store/keys.ts';
@@ -42,7 +43,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const step = { services: due, entries: Math.min(mostResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step, deps.now());
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = walked.place ? [] : await clustersetWakeUps(deps.table, meta);
+  const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });

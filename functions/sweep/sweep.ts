@@ -6,6 +6,7 @@
  * clusters do not answer; the next run does the steps that a run had no time for.
  */
 
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
 import { oweHeldWakeUps, wakingPlace } from '#shared/clusters/mode-switch.ts';
@@ -15,7 +16,7 @@ import type { Place } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
-import { checkSources } from './clusterset-sources.ts';
+import { checkSources } from './clusterset/clusterset-sources.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
 import { sendOwnLists } from './own-list.ts';
@@ -36,7 +37,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     wakePending(run, reports),
     checkAllPermissions(run, reports),
     // Of a cluster that could not be reported it is not known whether it is silent too.
-    run.failed.length === 0 ? checkSources(run, clusters) : undefined,
+    run.failed.length === 0 && clusters.some(isMember) ? checkSources(run, clusters) : undefined,
   ]);
   // Not urgent: it gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });

@@ -8,8 +8,8 @@ import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -31,7 +31,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
   const imported = await importedNames(table, id, clusterset.set);
   // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
   const toRun = (await clustersetWakeUps(table, (await readCluster(table, id)) as ClusterRecord)).filter(
-    ({ service }) => clustersetWorkOf(service)?.kind === 'import',
+    ({ service }) => parseWorkName(service).kind === 'import',
   );
   if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true }))) throw new UsageError(`${id} has left meanwhile`);
   await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listed(imported)}` : ''}`);

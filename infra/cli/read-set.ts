@@ -17,7 +17,7 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 
 /** Undefined: the cluster takes no part, and has neither an export nor an import of the name. */
 export async function readSet(table: Table, meta: ClusterRecord, { namespace, name }: ServiceKey, now: number): Promise<SetInput | undefined> {

@@ -9,7 +9,7 @@ import { listImportReports } from '#shared/store/import-report.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
+import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetAnswer } from './api-types.ts';
 import { type Member, memberRow, type NameOfSet, setServiceRow } from './clusterset-rows.ts';
 
@@ -51,8 +51,8 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     owed: new Map(
       owed.flatMap(({ pk, dirtyAt }) => {
         const { namespace, service } = parseWorkKey(pk);
-        const work = clustersetWorkOf(service);
-        return work?.kind === 'import' ? [[`${namespace}/${work.name}`, dirtyAt] as const] : [];
+        const work = parseWorkName(service);
+        return work.kind === 'import' ? [[`${namespace}/${work.name}`, dirtyAt] as const] : [];
       }),
     ),
   };

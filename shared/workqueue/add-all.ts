@@ -1,5 +1,6 @@
 /** After a switch of mode every service is added once, in steps. The record of the cluster says where the next step begins, should this worker die. */
 
+import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
@@ -33,7 +34,7 @@ export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place
   // After the first lists that the hub has ever had of the cluster.
   const isFirst = !meta.modeSwitch.wakesLive && meta.incarnationSinceMs === 0;
   const wakeUps = services.map(({ namespace, name }) => ({ ...wake(namespace, name), isFirst }));
-  const ofSet = place ? [] : await clustersetWakeUps(deps.table, meta);
+  const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);
   return { services: wakeUps.length, place: isRecorded ? place : undefined };

@@ -5,8 +5,8 @@ import { concurrently } from '#shared/concurrently.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { exportWork, importWork } from './rules/clusterset-items.ts';
 import { type WakeUp, wakeNow } from './rules/message.ts';
+import { exportWork, importWork } from './rules/work-kind.ts';
 
 /** Also of exports that the cluster may make no more, or that are gone: their runs withdraw them. */
 export async function clustersetWakeUps(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly WakeUp[]> {

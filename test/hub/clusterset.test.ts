@@ -19,8 +19,8 @@ import { metaKey } from '#shared/store/keys.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
+import { importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');

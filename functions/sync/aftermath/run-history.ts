@@ -16,21 +16,11 @@ import { pack, saveChunk, unpack } from '#shared/store/history-chunks.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { roomForHistory } from '#shared/workqueue/item-store.ts';
-import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Inputs } from '../state/inputs.ts';
 import type { ServerState } from '../state/observed-state.ts';
+import type { EndedRun } from '../state/reconciler.ts';
 import type { RunResult } from '../state/run-result.ts';
-
-export interface EndedRun {
-  readonly claim: Claim;
-  readonly result: RunResult;
-  /** When the relay saw the change that the run is for, where that is known, and when its wake-up was due. */
-  readonly seenMs: number | undefined;
-  readonly dueMs: number | undefined;
-  readonly beganMs: number;
-  readonly endedMs: number;
-}
 
 /** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
 export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {

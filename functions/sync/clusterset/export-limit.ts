@@ -4,8 +4,8 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { readSetNamespace } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObjects } from '#shared/store/objects.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { exportWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /** Of an export that is not among the exported ones yet; those that are stay, whatever comes. Where it matters to no one it costs one read. */

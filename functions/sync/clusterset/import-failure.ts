@@ -7,7 +7,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { owing, type SetEntries, type SetKey, saveImportFailure, saveOwed } from '#shared/store/clusterset-index.ts';
-import { exportWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { wakeClusters } from './wake-clusters.ts';
 

@@ -6,62 +6,53 @@ import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { type ClustersetWork, clustersetWorkOf } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
 import { beginProbe, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
+import type { Attempt, Reconciler } from '../state/reconciler.ts';
 import type { RunResult } from '../state/run-result.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
-/** Undefined: the claim is a service's. */
-export async function reconcileClusterset(deps: SyncDeps, claimed: Claimed): Promise<RunResult | undefined> {
-  const { claim } = claimed;
-  const work = clustersetWorkOf(claim.service.name);
-  if (!work) return undefined;
+export const exportReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, runExport), requeueAfterLostLease };
+export const importReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, runImport), requeueAfterLostLease };
+
+type RunOfKind = typeof runExport | typeof runImport;
+
+async function reconcile(deps: SyncDeps, attempt: Attempt, runKind: RunOfKind): Promise<RunResult> {
+  const { claim } = attempt;
   const meta = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
-  const outcome = meta ? await outcomeOf(deps, meta, { ...claimed, work, written }) : ok;
-  // Of an import the wait for other changes of its export is no part of its latency.
+  const outcome = meta ? await outcomeOf(deps, meta, { ...attempt, runKind, written }) : ok;
+  // The latency of an import counts from its wake-up, without the wait for further changes of its export.
   const batchMs = claim.message.delayedByBatch && meta ? meta.clusterset.importBatchSeconds * 1000 : 0;
   const imported = { slices: written.slices, batchMs };
-  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(work.kind === 'import' && { imported }) };
+  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(runKind === runImport && { imported }) };
 }
 
-/**
- * After a run that lost its lease: what it has saved in the set may be older than what the run after it has found, whose work is done. The next run puts it
- * right. True: it will come, and the message can go.
- */
-export async function repeatClusterset(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<boolean> {
-  if (!clustersetWorkOf(service.name)) return false;
+/** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
+async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<void> {
   const { cluster, namespace, name } = service;
   await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [
     { namespace, service: name, delaySeconds: 0, readLive: false, observedAtMs: undefined },
   ]);
-  return true;
 }
 
-export interface Claimed {
-  readonly claim: Claim;
-  readonly deadlineMs: number;
-  /** `ClustersetRun.observedAtMs`. */
-  readonly observedAtMs: number | undefined;
-}
-
-interface ToRun extends Claimed {
-  readonly work: ClustersetWork;
+interface ToRun extends Pick<Attempt, 'claim' | 'deadlineMs' | 'observedAtMs'> {
+  readonly runKind: RunOfKind;
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
+async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
   // The switch back wakes all of it again.
   if (!hasRuns(meta)) return ok;
-  const listed = work.kind === 'export' ? 'ServiceExport' : 'Namespace';
+  const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   if (!hasSynced(meta) || meta.lists.firstListOf[listed] !== meta.incarnation)
     return { kind: 'postponed', reason: 'first lists not complete', waitSeconds: 2, coveredForSeconds: 30 };
   const left = timeLeft(deps, deadlineMs);
@@ -69,7 +60,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     deps,
     meta,
     namespace: claim.service.namespace,
-    name: work.name,
+    name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
     rounds: claim.message.postponements ?? 0,
     api: () => ownApi(deps, meta, claim, left.call),
@@ -80,7 +71,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
     written,
   };
   try {
-    return await (work.kind === 'export' ? runExport(run) : runImport(run));
+    return await runKind(run);
   } catch (error) {
     if (error instanceof Postponed) return error.outcome;
     if (error instanceof ClusterApiError) {
@@ -95,7 +86,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, work, dea
         };
       // Of rights and policies that are for exports and imports alone: the cluster's other services have theirs.
       if (!isRefusal(error)) return { kind: 'failed', error: error.message };
-      if (work.kind === 'import') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+      if (runKind === runImport) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
       return refusedByCluster(run, error.message);
     }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -6,7 +6,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
 
 export interface ClustersToWake {
   readonly clusters: readonly string[];
-  /** The name of the work item (shared/workqueue/rules/clusterset-items.ts). */
+  /** The name of the work item (shared/workqueue/rules/work-kind.ts). */
   readonly service: string;
   readonly delaySeconds?: number;
 }

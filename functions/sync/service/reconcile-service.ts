@@ -29,27 +29,18 @@ import { observeSync } from '../controllers/sync-metrics.ts';
 import { countForeign } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { type CarriedOver, type Inputs, load, type ServiceItems } from '../state/inputs.ts';
+import { type Inputs, load, type ServiceItems } from '../state/inputs.ts';
 import { ServerState } from '../state/observed-state.ts';
 import { type Reads, readsOf, triggersOf } from '../state/prefetch.ts';
+import type { Attempt } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
 
-export interface ToReconcile {
-  readonly claim: Claim;
-  /** Left by the run before under this lease. */
-  readonly carriedOver: CarriedOver | undefined;
-  /** Reads that began beside the claim. */
-  readonly besideClaim?: Reads | undefined;
-  /** When this worker is stopped. */
-  readonly deadlineMs: number;
-}
-
-export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promise<RunResult | 'lease-lost'> {
+export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<RunResult | 'lease-lost'> {
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
-  const { record, ahead, ended, podsSince } = readsOf(deps, claim, carriedOver, work.besideClaim);
+  const { record, ahead, ended, podsSince } = readsOf(deps, claim, carriedOver, work.prefetched);
   const triggers = triggersOf(deps, claim);
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
@@ -84,7 +75,7 @@ export async function reconcileService(deps: SyncDeps, work: ToReconcile): Promi
 }
 
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
-async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: ToReconcile, observed: Inputs): Promise<boolean> {
+async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: Attempt, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
   return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
 }
@@ -93,7 +84,7 @@ async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carri
 async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
-  work: ToReconcile,
+  work: Attempt,
   read: Pick<Reads, 'ahead' | 'podsSince'> & {
     readonly items: ServiceItems;
     readonly triggers: Promise<StoredTriggers>;

@@ -10,7 +10,7 @@ import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { Actor } from '../actor.ts';
 import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';

@@ -6,9 +6,9 @@ import { concurrently } from '#shared/concurrently.ts';
 import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
 import { readObjects } from '#shared/store/objects.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/clusterset-items.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
-import type { SweepDeps } from './sweep-deps.ts';
+import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
+import type { SweepDeps } from '../sweep-deps.ts';
 
 export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterRecord): Promise<readonly SetKey[]> {
   const exports = await readObjects({ table: deps.table, cluster: id }, 'ServiceExport', '');

@@ -9,8 +9,8 @@ import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import type { SweepDeps } from './sweep-deps.ts';
-import type { SweepRun } from './sweep-run.ts';
+import type { SweepDeps } from '../sweep-deps.ts';
+import type { SweepRun } from '../sweep-run.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;

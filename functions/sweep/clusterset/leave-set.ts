@@ -4,7 +4,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { forgetImportFailures, owing, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { readObjects } from '#shared/store/objects.ts';
-import type { SweepDeps } from './sweep-deps.ts';
+import type { SweepDeps } from '../sweep-deps.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**

@@ -1,0 +1,18 @@
+import { saveSource } from '#shared/clusters/source-record.ts';
+import { witnessOf } from '#shared/clusters/source-witness.ts';
+import { hasReturned } from '#shared/clusterset/source-state.ts';
+import { readObjects } from '#shared/store/objects.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
+import type { BatchContext } from '../batch/batch-context.ts';
+
+/**
+ * After a heartbeat of an exporter that was silent or evicted: its exports wake the importers at once. Sweep does the same within a minute, so a batch that
+ * dies here loses nothing.
+ */
+export async function returnAsSource({ deps, cluster, store, effects }: BatchContext): Promise<void> {
+  const { source } = cluster;
+  const nowMs = deps.now();
+  if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
+  if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, owesWaking: true }))) return;
+  for (const { namespace, name } of await readObjects(store, 'ServiceExport', '')) effects.wake(namespace, exportWork(name));
+}

@@ -1,0 +1,40 @@
+/** A kind of work has its reconciler. The worker knows this interface alone. */
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
+import type { SyncDeps } from './deps.ts';
+import type { CarriedOver } from './inputs.ts';
+import type { Reads } from './prefetch.ts';
+import type { RunResult } from './run-result.ts';
+
+export interface Reconciler {
+  /** Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to succeed. */
+  readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Reads | undefined;
+  /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
+  readonly reconcile: (deps: SyncDeps, attempt: Attempt) => Promise<RunResult | 'lease-lost'>;
+  /** Records the run after everything else is written. */
+  readonly keepHistory?: (deps: SyncDeps, run: EndedRun) => Promise<RunResult['history']>;
+  /** Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead. */
+  readonly requeueAfterLostLease?: (deps: SyncDeps, claim: Claim, result: RunResult) => Promise<void>;
+}
+
+export interface Attempt {
+  readonly claim: Claim;
+  /** Records that the previous run under this lease left. */
+  readonly carriedOver: CarriedOver | undefined;
+  /** Reads that began before the claim. Only the first run under a lease has any. */
+  readonly prefetched: Reads | undefined;
+  /** Due time of the run (`WakeUpMessage.observedAtMs`), ms since the epoch. Undefined if it is unknown, as for a later run under the lease. */
+  readonly observedAtMs: number | undefined;
+  /** When this worker is stopped, ms since the epoch. */
+  readonly deadlineMs: number;
+}
+
+export interface EndedRun {
+  readonly claim: Claim;
+  readonly result: RunResult;
+  /** When the relay saw the change that the run is for, and when its wake-up was due; undefined if unknown. */
+  readonly seenMs: number | undefined;
+  readonly dueMs: number | undefined;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
