@@ -2,6 +2,7 @@
  * The circuit to a cluster. It opens when the cluster does not answer or refuses us: then no run asks the cluster before a time, and after it one
  * run at a time probes. A probe that is answered closes the circuit, and the load is ramped up from there.
  */
+import { requeueDefaults, requeueSeconds } from '#shared/contract/requeue-limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { isWrittenTo, type Switches, writesAnything } from './mode.ts';
@@ -32,24 +33,15 @@ export interface ClusterFailure {
 /** The circuit after one more failure. */
 export function nextCircuit(circuit: Circuit | undefined, { reason, retryAfterSeconds }: ClusterFailure, nowMs: number): Circuit {
   const failures = (circuit?.failures ?? 0) + 1;
-  const pauseSeconds = retryAfterSeconds ?? circuitSeconds(failures - 1, 0);
+  const pauseSeconds = retryAfterSeconds ?? requeueSeconds(requeueDefaults.circuitOpen, failures - 1, 0);
   return { reason, failures, untilMs: nowMs + pauseSeconds * 1000 };
 }
 
 /** How long the run that has met the failure waits: never less than the circuit, and spread. */
 export const secondsAfterFailure = ({ failures }: Circuit, { retryAfterSeconds }: ClusterFailure, random: number): number =>
-  retryAfterSeconds === undefined ? circuitSeconds(failures - 1, random) : Math.max(1, Math.ceil(retryAfterSeconds * (1 + random)));
-
-/**
- * Wait while the cluster cannot be asked: 30 s, doubled with each round up to 300 s, spread over its second half so that what
- * waited for the same cluster does not come back at once. `random` is in [0, 1).
- */
-export function circuitSeconds(rounds: number, random: number): number {
-  const seconds = Math.min(30 * 2 ** rounds, longestCircuitSeconds);
-  return Math.ceil(seconds / 2 + (seconds / 2) * random);
-}
-
-export const longestCircuitSeconds = 300;
+  retryAfterSeconds === undefined
+    ? requeueSeconds(requeueDefaults.circuitOpen, failures - 1, random)
+    : Math.max(1, Math.ceil(retryAfterSeconds * (1 + random)));
 
 /** Share of the work that runs after a recovery: 1/64 at once, doubled every 5 s, all of it after 30 s. The rest waits a little longer. */
 export const rampShare = (msSinceRecovery: number): number => Math.min(1, 2 ** (msSinceRecovery / 5000) / 64);

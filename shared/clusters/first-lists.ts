@@ -54,11 +54,6 @@ export const hasNeverRun = ({ incarnation, incarnationSinceMs, lists }: Lists & 
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
   missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !isStrict(cluster));
 
-/** Wait of a run for the first lists: 1 s, doubled with each round up to 30 s. */
-export const firstListsSeconds = (rounds: number): number => Math.min(2 ** rounds, longestFirstListsSeconds);
-
-export const longestFirstListsSeconds = 30;
-
 /**
  * The kind's first list of this incarnation is applied whole, unless the next incarnation has begun; or a newer list of the kind (beginFirstList),
  * which then is the first one.

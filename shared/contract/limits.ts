@@ -6,6 +6,7 @@
  */
 import { type ElectionLimits, electionDefaults } from './election-limits.ts';
 import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } from './ingest-limits.ts';
+import { type RequeueLimits, requeueDefaults } from './requeue-limits.ts';
 
 export interface SyncLimits {
   /** Longer than a run, so that a lease outlives its owner, ms. */
@@ -24,15 +25,11 @@ export interface SyncLimits {
   /** The run guard (mass-removal-guard.ts) lets services with fewer endpoints pass, and plans that keep at least this share. */
   readonly brakeFrom: number;
   readonly brakeShare: number;
-  /** How long a service waits whose snapshot was not believed, s. */
-  readonly doubtSeconds: number;
   /** How long one worker may take to find out whether the cluster is back, ms. */
   readonly probeMs: number;
   /** So many writes of another manager within the window (ms) make it a second writer. */
   readonly toleratedForeignWrites: number;
   readonly foreignWritesMs: number;
-  /** Shadow mode: a difference counts if it is still there after this, s. */
-  readonly confirmAfterSeconds: number;
   /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
   readonly mostNodes: number;
   /** Services that a cluster exports of one namespace. */
@@ -149,6 +146,7 @@ export interface Limits {
   readonly sweep: SweepLimits;
   readonly relay: RelayLimits;
   readonly election: ElectionLimits;
+  readonly requeue: RequeueLimits;
   readonly queue: QueueLimits;
   readonly runs: RunLimits;
 }
@@ -167,11 +165,9 @@ export const defaultLimits: Limits = {
     maxHoldMs: 10_000,
     brakeFrom: 10,
     brakeShare: 0.5,
-    doubtSeconds: 60,
     probeMs: 30_000,
     toleratedForeignWrites: 5,
     foreignWritesMs: 60_000,
-    confirmAfterSeconds: 10,
     mostNodes: 60_000,
     mostExports: 1_000,
     mostLeaseEnds: 10_000,
@@ -221,6 +217,7 @@ export const defaultLimits: Limits = {
     messageBytes: 32 << 10,
   },
   election: electionDefaults,
+  requeue: requeueDefaults,
   queue: {
     plainBytes: 4096,
     inflateBytes: 16 * 1024 * 1024,

@@ -37,7 +37,7 @@ it('a service that cannot be compared is a difference as well', async () => {
   const meta = await readCluster(world.table, cluster);
   const inputs = { service: { ...aService(), metadata: undefined }, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
-  const deps = { table: world.table, now: () => world.now, log };
+  const deps = { table: world.table, now: () => world.now, random: () => 0, log };
   await expect(compareWithCluster(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');
   expect((await readDifference(world.table, key))?.text).toContain('cannot be compared: TypeError');
 });

@@ -6,7 +6,7 @@ import { drawProfile, type Profile } from './profile.ts';
 import { Random } from './random.ts';
 
 const profiles: readonly Profile[] = Array.from({ length: 1_000 }, (_, seed) => drawProfile(new Random(seed), new Random(seed + 0x5eed), false));
-const named = (limits: Limits): readonly (readonly [string, number])[] =>
+const named = ({ requeue: _, ...limits }: Limits): readonly (readonly [string, number])[] =>
   Object.entries(limits).flatMap(([stage, of]) =>
     Object.entries(of as object).map(([name, value]) => [`${stage}.${name}`, value as number] as const),
   );

@@ -28,7 +28,7 @@ interface World {
 export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, fatLabels }: World, pageSize: number): Limits {
   const small = <T>(ordinary: T, drawn: () => T): T => (random.chance(share) ? drawn() : ordinary);
   const between = (ordinary: number, least: number, most: number): number => small(ordinary, () => random.between(least, most));
-  const { podLog, ingest, sync, sweep, relay, queue, runs, election } = ordinaryLimits;
+  const { podLog, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
 
   // A run that is too short for its slowest calls gets on by luck alone.
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
@@ -41,6 +41,11 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   const messageBytes = between(relay.messageBytes, 200, 4_000);
   const drawn: Limits = {
     election,
+    requeue: {
+      ...requeue,
+      snapshotInDoubt: { afterSeconds: between(requeue.snapshotInDoubt.afterSeconds, 3, 30) },
+      differenceUnconfirmed: { afterSeconds: between(requeue.differenceUnconfirmed.afterSeconds, 2, 5) },
+    },
     podLog: {
       // Worlds have few Pods: in most of them each namespace has a log, or gets one.
       mostUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.mostUnlogged,
@@ -71,9 +76,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       maxRuns: between(sync.maxRuns, 1, 3),
       maxHoldMs: between(sync.maxHoldMs, 0, 1_000),
       brakeFrom: between(sync.brakeFrom, 1, 4),
-      doubtSeconds: between(sync.doubtSeconds, 3, 30),
       probeMs: between(sync.probeMs, 5_000, 15_000),
-      confirmAfterSeconds: between(sync.confirmAfterSeconds, 2, 5),
       mostLeaseEnds: between(sync.mostLeaseEnds, 1, 2),
       triggersInline: between(sync.triggersInline, 60, 200),
       triggersPerBucket: between(sync.triggersPerBucket, 1, 3),
@@ -124,5 +127,5 @@ const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
   historyFills: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 2 * sync.triggersInline : sync.historyFills,
-  unitBytes: sync.doubtSeconds < ordinaryLimits.sync.doubtSeconds ? 10 * sync.doubtSeconds : sync.unitBytes,
+  unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 * sync.triggersPerBucket : sync.unitBytes,
 });

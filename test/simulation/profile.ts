@@ -185,7 +185,7 @@ export const ordinary = {
 export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });
 
 export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): Limits {
-  const { podLog, ingest, sync, sweep, relay, queue, runs, election } = ordinaryLimits;
+  const { podLog, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
   return {
     podLog: { ...podLog, ...drawn.podLog },
     ingest: { ...ingest, ...drawn.ingest },
@@ -195,6 +195,7 @@ export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limit
     queue: { ...queue, ...drawn.queue },
     runs: { ...runs, ...drawn.runs },
     election: { ...election, ...drawn.election },
+    requeue: { ...requeue, ...drawn.requeue },
   };
 }
 

@@ -1,20 +1,12 @@
 /** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
-import {
-  type CircuitReason,
-  circuitSeconds,
-  claimProbe,
-  closeCircuit,
-  longestCircuitSeconds,
-  nextCircuit,
-  openCircuit,
-  secondsAfterFailure,
-} from '#shared/clusters/circuit.ts';
+import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { controllers } from '#shared/kube/controllers.ts';
-import { type Outcome, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
+import { requeue, requeueRun } from '../state/requeue.ts';
 import { isOnceMore, type Run } from '../state/run.ts';
 
 /**
@@ -29,7 +21,7 @@ export async function classifyFailure(run: Run, error: ClusterApiError): Promise
   if (error.status >= 500 || isTimeOut(error) || broken) {
     try {
       await run.brief.identity();
-      return broken ? { kind: 'postponed', reason: 'connection lost', waitSeconds: 1 } : undefined;
+      return broken ? requeue(run.deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
     } catch (probe) {
       if (!(probe instanceof ClusterApiError)) throw probe;
     }
@@ -40,8 +32,7 @@ export async function classifyFailure(run: Run, error: ClusterApiError): Promise
 /** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
   deps.log.warn('no credentials for now', { error: error.message });
-  const longest = 5;
-  return { kind: 'postponed', reason: 'no credentials for now', waitSeconds: 1 + Math.floor(longest * deps.random()), coveredForSeconds: longest };
+  return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
 }
 
 /** Opens the circuit, or keeps it open longer, and says how long this key waits. */
@@ -50,10 +41,11 @@ export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: 
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
   const next = nextCircuit(meta.circuit, failure, deps.now());
   const waitSeconds = secondsAfterFailure(next, failure, deps.random());
+  const { coalesceWithinSeconds } = limitsOf(deps).requeue.circuitOpen;
   await openCircuit(deps.table, meta, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
   deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, waitSeconds, error: error.message });
-  return { kind: 'postponed', reason: `circuit: ${reason}`, waitSeconds, coveredForSeconds: Math.max(waitSeconds, longestCircuitSeconds) };
+  return { kind: 'postponed', reason: `circuit: ${reason}`, waitSeconds, coveredForSeconds: Math.max(waitSeconds, coalesceWithinSeconds ?? 0) };
 }
 
 function reasonOf(error: ClusterApiError): CircuitReason {
@@ -67,7 +59,7 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
   if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
-  throw new Postponed(`circuit: ${meta.circuit?.reason}, being probed`, circuitSeconds(0, deps.random()), longestCircuitSeconds);
+  throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${meta.circuit?.reason}, being probed` });
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */

@@ -7,6 +7,7 @@ import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
+import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
@@ -75,5 +76,5 @@ export const isRefusal = (error: unknown): boolean => error instanceof ClusterAp
 export function refusedByCluster(run: Pick<ClustersetRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): Outcome {
   const { deps, meta, namespace, name, rounds } = run;
   deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });
-  return { kind: 'postponed', reason: `refused by the cluster: ${what}`, waitSeconds: Math.min(10 * 2 ** Math.min(rounds, 5), 300) };
+  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
 }

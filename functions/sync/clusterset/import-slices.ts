@@ -12,6 +12,7 @@ import { effective } from '#shared/opt-in/writer.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { addressesChangedInSlices } from '../state/changed-pods.ts';
+import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';
 import { carryOut, refusedByCluster } from './import-slice-writes.ts';
@@ -56,14 +57,11 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   }
   // What was not believed is owed until the snapshot has caught up.
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
-  if (isDoubtful) return { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(deps).sync.doubtSeconds };
+  if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
-  return { kind: 'postponed', reason: `no other source is ready: slices of ${plan.held.join(', ')} stay`, waitSeconds: heldSeconds };
+  return requeue(deps, 'noReadySource', { reason: `no other source is ready: slices of ${plan.held.join(', ')} stay` });
 }
-
-/** The eviction itself needs no wake-up: a source that becomes ready brings its own. This is for the metric, whose alarm would end otherwise. */
-const heldSeconds = 300;
 
 type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;
 

@@ -16,8 +16,8 @@ import type { Pod } from '#shared/kube/types.ts';
 import { effective } from '#shared/opt-in/writer.ts';
 import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { ImportPods } from './import-pods.ts';
 
@@ -45,7 +45,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
   const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
   if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
-    throw new Postponed('another cluster has named the export that has precedence', 1);
+    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
   const podsOf = new Map<string, ImportPods>();
   const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));
   return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
@@ -82,7 +82,8 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, pods
   const read = await readPods(deps, { cluster: member.id, namespace, name }, { scope: member.cacheScope, since });
   const ofService = { selected: selected(read.pods, selector), isSelected: (pod: Pod) => selectorMatches(selector, pod.metadata.labels) };
   const mostReads = limitsOf(deps).podLog.mostChanged;
-  const pods = new ImportPods({ ...read, store: { table: deps.table, cluster: member.id }, namespace, ...ofService, mostReads });
+  const { limits, random } = deps;
+  const pods = new ImportPods({ ...read, limits, random, store: { table: deps.table, cluster: member.id }, namespace, ...ofService, mostReads });
   podsOf.set(member.id, pods);
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
 }

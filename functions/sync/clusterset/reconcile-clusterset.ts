@@ -14,6 +14,7 @@ import { beginProbe, closedCircuit, openedCircuit, withoutCredentials } from '..
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Attempt, Reconciler } from '../state/reconciler.ts';
+import { requeue } from '../state/requeue.ts';
 import type { RunResult } from '../state/run-result.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
@@ -54,7 +55,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   if (!hasRuns(meta)) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   if (!hasSynced(meta) || meta.lists.firstListOf[listed] !== meta.incarnation)
-    return { kind: 'postponed', reason: 'first lists not complete', waitSeconds: 2, coveredForSeconds: 30 };
+    return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.postponements ?? 0 });
   const left = timeLeft(deps, deadlineMs);
   const run: ClustersetRun = {
     deps,
@@ -79,11 +80,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
       if (isClusterFault(error)) return openedCircuit(deps, meta, error);
       // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster does not have the kind (any more).
       if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
-        return {
-          kind: 'postponed',
-          reason: `what is to be written has changed: ${error.message}`,
-          waitSeconds: Math.min(2 ** Math.min(run.rounds, 6), 60),
-        };
+        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
       // Of rights and policies that are for exports and imports alone: the cluster's other services have theirs.
       if (!isRefusal(error)) return { kind: 'failed', error: error.message };
       if (runKind === runImport) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
@@ -96,12 +93,9 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
 }
 
 async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
-  const applicant = { isKnown: true, rounds: claim.message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
+  const applicant = { isKnown: true, rounds: claim.message.postponements ?? 0, nowMs: deps.now(), random: deps.random, limits: deps.limits };
   const admission = admitByCircuit(meta, applicant);
-  if (admission.kind === 'postpone') {
-    const { reason, waitSeconds, coveredForSeconds } = admission.outcome;
-    throw new Postponed(reason, waitSeconds, coveredForSeconds);
-  }
+  if (admission.kind === 'postpone') throw new Postponed(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
   const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
   const api = await deps.cluster({ ...meta, writer }, timeoutMs);

@@ -17,8 +17,9 @@ import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
+import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports } from './import-failure.ts';
@@ -42,7 +43,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const owes = owing('export', meta.id);
   if (isNew) await saveOwed(deps.table, key, owes, true);
   if (isNew && !(await saveFace(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
-    throw new Postponed('another run has saved what the cluster exports', 1);
+    throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Read after the face is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;

@@ -17,6 +17,7 @@ import type { Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { tellExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
@@ -129,16 +130,12 @@ async function unlessRefused<T>(refusals: string[], before: T, write: () => Prom
  * What a silent source has changed meanwhile is owed until its word counts again: its own wake-ups have found it silent. Once its record says that it is
  * silent, its return wakes the import; until then the run comes again.
  */
-function afterSilence({ rounds }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
+function afterSilence({ deps, rounds }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => metaOf.get(cluster)?.source?.state === 'silent';
   const silent = sources.filter(({ cluster, state }) => state === 'silent' && !isRecorded(cluster)).map((source) => source.cluster);
   if (silent.length === 0) return ok;
-  const waitSeconds = Math.min(firstLookSeconds * 2 ** Math.min(rounds, 5), longestLookSeconds);
-  return { kind: 'postponed', reason: `source is silent: ${silent.join(', ')}`, waitSeconds };
+  return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
 }
-
-const firstLookSeconds = 10;
-const longestLookSeconds = 300;
 
 /** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
 async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): Promise<boolean | undefined> {

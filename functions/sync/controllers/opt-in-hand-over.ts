@@ -5,7 +5,6 @@
 import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { project } from '#shared/kube/projection.ts';
@@ -17,12 +16,13 @@ import { slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { verifiedPods } from '../guards/mass-removal-guard.ts';
 import { podsOnlyIn } from '../state/changed-pods.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
+import { requeue, requeueRun } from '../state/requeue.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 
@@ -112,28 +112,29 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   }
   if (plan.isWaiting) {
     await noteWaiting(run);
-    return { kind: 'postponed', reason: waitingForOthers, waitSeconds: 1 };
+    return requeue(run.deps, 'handOver', { reason: waitingForOthers });
   }
   const { leftovers, withdrawn } = plan;
   const gone = [...leftovers.slices, ...withdrawn];
   if (gone.length > 0 && writer.by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
-  if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return { kind: 'postponed', reason: 'pods change amid the hand-over', waitSeconds: 1 };
+  if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return requeue(run.deps, 'handOver', { reason: 'pods change amid the hand-over' });
   if (writer.by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
     for (const slice of gone) await remove(run, 'EndpointSlice', slice);
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    if (isConflict(error)) return { kind: 'postponed', reason: 'another client writes what is to be handed over', waitSeconds: 1 };
+    if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
     return (await classifyFailure(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
     deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
   await forgetPreview(run, writer);
   // Shadow mode compares from now on, which a run does that has nothing of ours to write.
-  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return { kind: 'postponed', reason: 'compared after the hand-over', waitSeconds: 10 };
+  if (withdrawn.length > 0 && run.meta.mode === 'shadow')
+    return requeue(run.deps, 'comparedAfterHandOver', { reason: 'compared after the hand-over' });
   return ok;
 }
 
@@ -145,10 +146,10 @@ async function isServiceAsKnown(run: Run, writer: Writer): Promise<boolean> {
   const isSame = writerIn(live, meta)?.by === writer.by && sameLabels(effectiveIn(live, meta).spec?.selector, inputs.service?.spec?.selector);
   if (isSame) return true;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
+  throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
 }
 
-const doubt = (run: Run, reason: string): Outcome => ({ kind: 'postponed', reason, waitSeconds: limitsOf(run.deps).sync.doubtSeconds });
+const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshotInDoubt', { reason });
 
 /** Slices as they would be made of these pods from nothing. */
 function slicesOf(run: Run, pods: readonly Pod[]) {

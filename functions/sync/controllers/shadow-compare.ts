@@ -12,14 +12,14 @@ import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { limited } from '../state/difference-lines.ts';
 import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
+import { requeueRun } from '../state/requeue.ts';
 
 /** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const { confirmAfterSeconds } = limitsOf(deps).sync;
+  const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
   if (inputs.writer?.by === 'opt-in') return savePreview(deps, meta, key, inputs);
   const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
@@ -30,9 +30,9 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
   }
   if (known?.text !== text) {
     await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
-    throw new Postponed('difference to be confirmed', confirmAfterSeconds);
+    throw requeueRun(deps, 'differenceUnconfirmed', { reason: 'difference to be confirmed' });
   }
-  if (deps.now() - known.sinceMs < (confirmAfterSeconds - 1) * 1000) throw new Postponed('difference to be confirmed', confirmAfterSeconds);
+  if (deps.now() - known.sinceMs < confirmAfterMs - 1000) throw requeueRun(deps, 'differenceUnconfirmed', { reason: 'difference to be confirmed' });
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());

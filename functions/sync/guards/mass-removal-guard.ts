@@ -8,7 +8,8 @@ import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { effectiveIn } from '#shared/opt-in/writer.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { requeue, requeueRun } from '../state/requeue.ts';
 import { isOnceMore, type Run } from '../state/run.ts';
 
 export interface ToWrite {
@@ -57,7 +58,7 @@ async function verifyService({ api, deps, meta, inputs: { service }, key }: Run)
   const live = await api.get('Service', key.namespace, key.name);
   if (!live || (service && sameLabels(service.spec?.selector, effectiveIn(live, meta).spec?.selector))) return;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw new Postponed('the Service is another one in the cluster', limitsOf(deps).sync.doubtSeconds);
+  throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
 }
 
 /**
@@ -65,4 +66,4 @@ async function verifyService({ api, deps, meta, inputs: { service }, key }: Run)
  * snapshot is wrong about a pod, the pod's own end changes nothing in it and would wake nobody.
  */
 export const endOfRun = (run: Run, isSnapshotBelieved: boolean): Outcome =>
-  isSnapshotBelieved ? ok : { kind: 'postponed', reason: 'snapshot differs from the cluster', waitSeconds: limitsOf(run.deps).sync.doubtSeconds };
+  isSnapshotBelieved ? ok : requeue(run.deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });

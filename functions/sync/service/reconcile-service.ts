@@ -45,7 +45,13 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
-  const applicant = { isKnown: items.serviceRecord !== undefined, rounds: message.postponements ?? 0, nowMs: deps.now(), random: deps.random };
+  const applicant = {
+    isKnown: items.serviceRecord !== undefined,
+    rounds: message.postponements ?? 0,
+    nowMs: deps.now(),
+    random: deps.random,
+    limits: deps.limits,
+  };
   const admission = admit(meta, applicant);
   if (admission.kind === 'skip' || admission.kind === 'postpone') {
     await Promise.allSettled([ended, triggers]);
@@ -133,7 +139,8 @@ function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, inputs: I
   const { service, pods: selected, namespacePods: pods, podsRead: read } = inputs;
   const isSelected = (pod: Pod): boolean => selectorMatches(service?.spec?.selector ?? {}, pod.metadata.labels);
   const mostReads = limitsOf(deps).podLog.mostChanged;
-  return new RunPods({ store: { table: deps.table, cluster }, namespace, pods, selected, read, isSelected, mostReads });
+  const { limits, random } = deps;
+  return new RunPods({ limits, random, store: { table: deps.table, cluster }, namespace, pods, selected, read, isSelected, mostReads });
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {

@@ -1,8 +1,8 @@
 /** Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the end of its lease. */
 
 import { limitsOf } from '#shared/contract/limits.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from './deps.ts';
+import { requeueRun } from './requeue.ts';
 
 export interface TimeLeft {
   /** What a call may take that begins now, ms. Throws Postponed if that is too little. */
@@ -12,11 +12,11 @@ export interface TimeLeft {
 }
 
 /** `deadlineMs`: when the function is stopped. */
-export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits'>, deadlineMs: number): TimeLeft {
+export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, deadlineMs: number): TimeLeft {
   const limits = limitsOf(deps).sync;
   const atMost = (mostMs: number, leastMs: number, reserveMs: number) => (): number => {
     const ms = Math.min(mostMs, deadlineMs - reserveMs - deps.now());
-    if (ms < leastMs) throw new Postponed('too little time left to ask the cluster', 1);
+    if (ms < leastMs) throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
     return ms;
   };
   return {

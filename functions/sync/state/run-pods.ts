@@ -7,7 +7,7 @@ import type { Pod } from '#shared/kube/types.ts';
 import type { KeptPods } from '#shared/pod-log/pod-cache.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type RequeueDeps, requeueRun } from './requeue.ts';
 
 /** Pods as they were read for a run. */
 export interface ReadPods {
@@ -17,7 +17,7 @@ export interface ReadPods {
   readonly read: KeptPods['read'];
 }
 
-export interface PodsOfRun extends ReadPods {
+export interface PodsOfRun extends ReadPods, RequeueDeps {
   readonly store: ClusterStore;
   readonly namespace: string;
   /** Those of `pods` that the service selects. */
@@ -68,7 +68,7 @@ export class RunPods {
     try {
       await read;
     } catch (error) {
-      throw new Postponed(`Pods could not be read: ${String(error)}`, 1);
+      throw requeueRun(this.#of, 'podsUnreadable', { reason: `Pods could not be read: ${String(error)}` });
     }
     return pods === this.#selected;
   }

@@ -19,16 +19,10 @@ export const ok: Outcome = { kind: 'ok' };
 /** Thrown where a run has to stop as a whole, for both controllers. */
 export class Postponed extends Error {
   override readonly name = 'Postponed';
-  readonly waitSeconds: number;
-  readonly coveredForSeconds: number;
+  readonly outcome: PostponedOutcome;
 
-  constructor(reason: string, waitSeconds: number, coveredForSeconds = waitSeconds) {
-    super(reason);
-    this.waitSeconds = waitSeconds;
-    this.coveredForSeconds = coveredForSeconds;
-  }
-
-  get outcome(): PostponedOutcome {
-    return { kind: 'postponed', reason: this.message, waitSeconds: this.waitSeconds, coveredForSeconds: this.coveredForSeconds };
+  constructor(outcome: PostponedOutcome) {
+    super(outcome.reason);
+    this.outcome = outcome;
   }
 }

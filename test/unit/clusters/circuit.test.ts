@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import {
   type Circuit,
   type CircuitReason,
-  circuitSeconds,
   claimProbe,
   closeCircuit,
   decodeCircuit,
@@ -40,14 +39,6 @@ it('the run that has met a failure never comes back before the circuit lets a pr
     const next = nextCircuit(undefined, met, 0);
     for (const random of [0, 0.5, 0.999]) expect(secondsAfterFailure(next, met, random) * 1000).toBeGreaterThanOrEqual(next.untilMs);
   }
-});
-
-it('the wait while a cluster cannot be asked doubles from 30 s to 300 s', () => {
-  expect([0, 1, 2, 3, 4, 9].map((rounds) => circuitSeconds(rounds, 1))).toEqual([30, 60, 120, 240, 300, 300]);
-});
-
-it('the wait while a cluster cannot be asked is spread over its second half', () => {
-  expect([0, 0.5, 0.999].map((random) => circuitSeconds(1, random))).toEqual([30, 45, 60]);
 });
 
 it('the load after a recovery doubles every 5 s, and is whole after 30 s', () => {

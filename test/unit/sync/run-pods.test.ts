@@ -34,7 +34,17 @@ async function run(stored: readonly Pod[], of: Partial<PodsOfRun>) {
   }
   const isSelected = ({ metadata: { labels } }: Pod): boolean => labels?.['app'] === 'web';
   const pods = of.pods ?? asStored;
-  const runPods = new RunPods({ store, namespace: 'ns', pods, selected: pods.filter(isSelected), read: new Set(), isSelected, mostReads: 2, ...of });
+  const runPods = new RunPods({
+    random: () => 0,
+    store,
+    namespace: 'ns',
+    pods,
+    selected: pods.filter(isSelected),
+    read: new Set(),
+    isSelected,
+    mostReads: 2,
+    ...of,
+  });
   return { runPods, reads };
 }
 

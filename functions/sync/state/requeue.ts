@@ -1,0 +1,30 @@
+import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { type RequeueCause, requeueSeconds } from '#shared/contract/requeue-limits.ts';
+import { Postponed, type PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
+
+export interface RequeueDeps {
+  readonly limits?: Limits | undefined;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export interface Requeued {
+  /** For people. */
+  readonly reason: string;
+  /** How many runs in a row were enqueued again before; 0 by default. */
+  readonly rounds?: number;
+  /** A wait that precedes the rule's own, for instance until the circuit may be probed; 0 by default. */
+  readonly leadSeconds?: number;
+}
+
+/** The outcome of a run that is enqueued again for `cause`, with the wait of docs/limits.md. */
+export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): PostponedOutcome {
+  const rule = limitsOf(deps).requeue[cause];
+  const waitSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
+  const { coalesceWithinSeconds } = rule;
+  const coveredForSeconds = coalesceWithinSeconds === undefined ? waitSeconds : leadSeconds + coalesceWithinSeconds;
+  return { kind: 'postponed', reason, waitSeconds, coveredForSeconds };
+}
+
+/** Ends the run as a whole, for both controllers. */
+export const requeueRun = (deps: RequeueDeps, cause: RequeueCause, requeued: Requeued): Postponed => new Postponed(requeue(deps, cause, requeued));
