@@ -11,7 +11,7 @@ export function addressFamily(service: Service): AddressType | undefined {
 }
 
 /**
- * The pod as an address of the service, or undefined if it has no IP of that family (EP-12, EP-13).
+ * Returns the pod as an address of the service, or undefined if the pod lacks an IP of that family (EP-12, EP-13).
  * Mirrors podToEndpointAddressForService of pkg/controller/endpoint/endpoints_controller.go.
  */
 export function podAddress(pod: Pod, service: Service, family: AddressType | undefined): EndpointAddress | undefined {

@@ -36,7 +36,7 @@ type Take = (addresses: readonly EndpointAddress[]) => readonly EndpointAddress[
 const everything: Take = (addresses) => addresses;
 const nothing: Take = () => [];
 
-/** Shares out `budget`, list by list: each share is rounded up, and the last lists get what is left. */
+/** Divides `budget` among the lists in their order. Each share is rounded up, so the last lists get the remainder. */
 function proportionally(total: number, budget: number): Take {
   let remaining = budget;
   return (addresses) => {

@@ -3,7 +3,7 @@ import { repackSubsets } from './subsets.ts';
 
 type Subsets = readonly EndpointSubset[] | null | undefined;
 
-/** `current` says the same as `wanted`, which is canonical, whatever order it is in (EP-56). */
+/** Returns true if `current`, in any order, has the content of `wanted`, which is canonical (EP-56). */
 export function sameContent(current: Subsets, wanted: readonly EndpointSubset[]): boolean {
   return subsetsEqual(current, wanted) || subsetsEqual(repackSubsets(current ?? []), wanted);
 }

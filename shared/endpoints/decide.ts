@@ -13,11 +13,11 @@ import { repackSubsets } from './subsets.ts';
 
 /**
  * One run of the endpoints controller for one service: syncService of pkg/controller/endpoint/endpoints_controller.go
- * (docs/behaviour.md 4) as a function. There is no stale check (EP-52..54), because `current` is what the API server holds.
+ * (docs/behaviour.md 4) as a function. Upstream's check for stale input (EP-52..54) is missing, because `current` comes from the API server.
  */
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   const { namespace, name, service, pods, current } = input;
-  // Unconditional, whoever made the Endpoints and whether or not we know of any (EP-2).
+  // Unconditional: also for Endpoints of another writer, and if we know of no Endpoints (EP-2).
   if (!service) return { outcome: 'write', write: { verb: 'delete', namespace, name }, triggerTimes: undefined };
   if (service.spec?.type === 'ExternalName') return { outcome: 'external-name', write: undefined, triggerTimes: input.triggerTimes };
   if (!service.spec?.selector) return { outcome: 'no-selector', write: undefined, triggerTimes: input.triggerTimes };
@@ -47,7 +47,7 @@ function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSu
     const address = podAddress(pod, service, family);
     if (!address) continue;
     const numbers = servicePorts.map((port) => findPort(pod, port));
-    // without any port a pod is listed only if there are none to have (EP-14, EP-16)
+    // A pod without any port is listed only if the Service is headless and has no ports (EP-14, EP-16).
     if (numbers.every((n) => n === undefined) && !(servicePorts.length === 0 && hasClusterIPNone(service))) continue;
     const key = numbers.join();
     let subset = subsets.get(key);
@@ -65,19 +65,19 @@ function endpointPorts(servicePorts: readonly ServicePort[], numbers: readonly (
   return servicePorts.flatMap(({ name, protocol, appProtocol }, i) => {
     const port = numbers[i];
     if (port === undefined) return [];
-    // "" is no name, but an appProtocol: a pointer upstream
+    // An empty name counts as absent. An empty appProtocol counts as present, since it is a pointer upstream.
     return [{ ...(name && { name }), port, ...(protocol && { protocol }), ...(typeof appProtocol === 'string' && { appProtocol }) }];
   });
 }
 
-/** There is nothing to write (EP-56..61). */
+/** Returns true if the Endpoints need no write (EP-56..61). */
 function isCorrect(current: Endpoints, service: Service, subsets: readonly EndpointSubset[]): boolean {
   const { ready, notReady } = countAddresses(current.subsets);
   const capacityCorrect = ready + notReady <= maxCapacity && current.metadata.annotations?.[annotationOverCapacity] === undefined;
   return capacityCorrect && labelsCorrect(current.metadata.labels, service) && sameContent(current.subsets, subsets);
 }
 
-/** Those that are there, but for the two of ours (EP-63). */
+/** Keeps the present annotations and sets or removes our two (EP-63). */
 function endpointsAnnotations(current: Labels | undefined, triggerTime: string | undefined, truncated: boolean): Labels {
   const { [annotationTriggerTime]: _, [annotationOverCapacity]: __, ...others } = current ?? {};
   return {

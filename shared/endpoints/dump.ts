@@ -30,7 +30,7 @@ function addressItem(a: EndpointAddress): string {
     ? `{Kind:(string)${ref.kind ?? ''} Namespace:(string)${ref.namespace ?? ''} Name:(string)${ref.name ?? ''} UID:(types.UID)${ref.uid ?? ''}` +
       ` APIVersion:(string)${ref.apiVersion ?? ''} ResourceVersion:(string)${ref.resourceVersion ?? ''} FieldPath:(string)${ref.fieldPath ?? ''}}`
     : nil;
-  // of a pod upstream points to the name of its node, even where it has none (EP-13)
+  // Upstream's nodeName points to the pod's field, also if that is empty (EP-13).
   const nodeName = a.nodeName ?? (ref ? '' : nil);
   return `{IP:(string)${a.ip} Hostname:(string)${a.hostname ?? ''} NodeName:(*string)${nodeName} TargetRef:(*v1.ObjectReference)${target}}`;
 }

@@ -3,7 +3,7 @@ import { annotationLeader, endpointsComponent } from '#shared/kube/names.ts';
 import type { ApiFailure, Endpoints, EventSketch, Service } from '#shared/kube/types.ts';
 import type { EndpointsWrite } from './plan.ts';
 
-/** What becomes of a write that failed: tried again or dropped without a word, and the event to record. */
+/** Decides on a failed write: whether it is retried, and which Event is recorded. */
 export function endpointsFailure(
   write: EndpointsWrite,
   service: Service | undefined,
@@ -14,7 +14,7 @@ export function endpointsFailure(
       // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made ones, infra/relay/writer-policies.ts) it keeps for good
       return { retry: failure.status !== 404 && failure.status !== 422 };
     case 'create':
-      // nothing can be created there any more, and what is there goes by itself (EP-64)
+      // A terminating namespace accepts no new objects and deletes the present ones (EP-64).
       if (failure.status === 403 && failure.causes.includes('NamespaceTerminating')) return { retry: false };
       return { retry: true, event: createEvent(write.object, service, failure) };
     case 'update':
@@ -22,12 +22,12 @@ export function endpointsFailure(
   }
 }
 
-/** Upstream's check at its start looks at every Endpoints but those that serve a leader election (EP-70). */
+/** Returns false for Endpoints of a leader election. Upstream's check at its start visits all others (EP-70). */
 export function isLeftoverCandidate(endpointsAnnotations: Labels | null | undefined): boolean {
   return endpointsAnnotations?.[annotationLeader] === undefined;
 }
 
-/** Upstream's new object has no namespace, so the event is about none and lands in `default` (Q-28). */
+/** Upstream's new object lacks a namespace, so the Event names none and is created in `default` (Q-28). */
 function createEvent(object: Endpoints, service: Service | undefined, failure: ApiFailure): EventSketch {
   const { namespace, name } = service?.metadata ?? object.metadata;
   return {

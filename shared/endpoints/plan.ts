@@ -1,7 +1,7 @@
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 
-/** What one run of the endpoints controller sees: plain records, read before the run. */
+/** Input of one run of the endpoints controller: plain records, read before the run. */
 export interface EndpointsInput {
   readonly namespace: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export type EndpointsWrite =
   | { readonly verb: 'delete'; readonly namespace: string; readonly name: string };
 
 export interface EndpointsPlan {
-  /** Why there is nothing to do, for logs and explain; `write` when there is. */
+  /** `write`, or the reason why no write is needed. Logs and explain show it. */
   readonly outcome: 'write' | 'unchanged' | 'external-name' | 'no-selector';
   readonly write: EndpointsWrite | undefined;
   /** The tracker's next state: saved whether or not the write succeeds (TT-14). Undefined: forget it (TT-12). */

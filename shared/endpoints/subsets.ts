@@ -3,9 +3,9 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from '#shared/kube
 import { dumpPort, dumpSubset } from './dump.ts';
 
 /**
- * The canonical form of subsets: what upstream's RepackSubsets (pkg/api/v1/endpoints/util.go) makes of them, order included
- * (docs/behaviour.md 5). Ports that lead to the same addresses share a subset; an address that is not ready for a
- * port in one input subset is not ready for it; of addresses with the same IP and UID the first one is kept.
+ * Returns the canonical form of subsets, in the order of upstream's RepackSubsets (pkg/api/v1/endpoints/util.go;
+ * docs/behaviour.md 5). Ports with the same addresses share a subset. An address that is not ready for a port in one input
+ * subset is not ready for that port at all. Among addresses with the same IP and UID the first is kept.
  */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const addresses = new Map<string, NumberedAddress>();
@@ -30,7 +30,7 @@ interface NumberedAddress {
   readonly number: number;
 }
 
-/** Number of an address → is it ready? Not there: not listed. */
+/** Readiness by the number of an address. Undefined if the address is not listed. */
 type States = (boolean | undefined)[];
 
 interface PortStates {
@@ -69,7 +69,7 @@ interface Group {
   readonly ports: EndpointPort[];
 }
 
-/** RS-5. A port number of 0 or less is no port, as upstream's own placeholder for it (RS-6). */
+/** RS-5. A port number of 0 or less is upstream's placeholder for a missing port (RS-6). */
 function groupByStates(entries: readonly PortStates[], count: number): readonly Group[] {
   const groups: Group[] = [];
   for (const { port, states } of entries) {

@@ -10,7 +10,7 @@ export interface Cidr {
   readonly hostBits: number;
 }
 
-/** Undefined for what is no range: an address without a prefix, a prefix that is too long, bits behind the prefix. */
+/** Returns undefined unless the text is a range. Errors are a missing or too long prefix, and bits behind the prefix. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefix = '', ...rest] = text.split('/');
   const ip = parsedIP(address);

@@ -1,4 +1,4 @@
-/** What of a Namespace, ServiceExport and ServiceImport leaves its cluster, as `projection.ts` has it for the kinds of every cluster. */
+/** The fields of a Namespace, ServiceExport and ServiceImport that leave their cluster. `projection.ts` has the kinds of every cluster. */
 import type { ServiceExport, ServiceImport } from './mcs-types.ts';
 import { annotationClusterset, annotationMinLocal, annotationPrefer } from './names.ts';
 import type { ClustersetKind, Namespace, ObjectMeta, ObjectOfKind } from './types.ts';
@@ -19,7 +19,7 @@ type ExportTuple = readonly [
   /** Annotations of the export itself; left out where it has none of ours, as the version before did. */
   own?: Labels,
 ];
-/** As much as tells an edit from none. The object itself is read where it is written. */
+/** Enough fields to detect an edit. A run reads the whole object before it writes. */
 type ImportTuple = readonly [uid: string, deleted: Time, generation: number, labels: Labels, annotations: Labels];
 
 export function encodeClustersetObject(kind: ClustersetKind, object: ObjectOfKind[ClustersetKind]): string {
@@ -60,7 +60,7 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
   }
 }
 
-/** No allowed value is as long as what is left of one: the rest of it would only keep the export from being sent. */
+/** Longer values are cut to this length. Every allowed value is shorter, and a long rest could keep the export from being sent. */
 const longestValue = 64;
 
 function ownAnnotations(annotations: Labels): Labels {
@@ -72,7 +72,7 @@ function ownAnnotations(annotations: Labels): Labels {
 }
 
 export const mcsApiVersion = 'multicluster.x-k8s.io/v1beta1';
-/** Of the same schema; older CRDs serve it alone. */
+/** The same schema as v1beta1. Older CRDs serve only this version. */
 export const mcsAlphaVersion = 'multicluster.x-k8s.io/v1alpha1';
 
 const deletedAt = (deleted: Time) => (deleted === '' ? {} : { deletionTimestamp: deleted });

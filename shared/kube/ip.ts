@@ -8,8 +8,8 @@ export interface IP {
 
 /**
  * Reads an IP as leniently as upstream's ParseIPSloppy and writes it as Go does (SH-8): leading zeros are decimal, an
- * IPv4-mapped IPv6 address is IPv4, a zone is an error. Undefined for what is no IP: callers skip it, where upstream would
- * write the literal `<nil>` and be refused by the API for ever (SH-9; a deliberate difference).
+ * IPv4-mapped IPv6 address is IPv4, a zone is an error. Returns undefined for any other text, and callers skip it. Upstream
+ * would write the literal `<nil>`, which the API refuses for ever (SH-9; a deliberate difference).
  */
 export function canonicalIP(text: string): IP | undefined {
   // by far the usual case, and ten times as fast
@@ -28,7 +28,7 @@ export function canonicalIP(text: string): IP | undefined {
   return undefined;
 }
 
-/** The address as a number, as leniently as `canonicalIP`; undefined for what is no IP. */
+/** Returns the address as a number, as leniently as `canonicalIP`, or undefined for any other text. */
 export function parsedIP(text: string): { readonly family: AddressType; readonly bits: bigint } | undefined {
   const ip = canonicalIP(text);
   if (!ip) return undefined;

@@ -1,4 +1,4 @@
-/** Names that the two controllers write and read (docs/behaviour.md G-1, G-5, G-6). The contract has those that infra's admission policies hold the writer to. */
+/** Names that the two controllers write and read (docs/behaviour.md G-1, G-5, G-6). The contract has the names that infra's admission policies check. */
 
 import { clustersetKey } from '#shared/contract/clusterset-names.ts';
 import {
@@ -33,7 +33,7 @@ export const labelMaster = 'node-role.kubernetes.io/master';
 export const annotationTriggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
 export const annotationOverCapacity = 'endpoints.kubernetes.io/over-capacity';
 export const annotationLeader = leaderAnnotation;
-/** Deprecated, but still the one that wins when it is present (TA-0). */
+/** Deprecated, but it overrides the newer annotation if it is present (TA-0). */
 export const annotationTopologyAwareHints = 'service.kubernetes.io/topology-aware-hints';
 export const annotationTopologyMode = 'service.kubernetes.io/topology-mode';
 export const annotationClusterset = clustersetKey;

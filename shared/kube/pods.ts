@@ -5,12 +5,12 @@ export function isPodReady(pod: Pod): boolean {
   return readyCondition(pod)?.status === 'True';
 }
 
-/** The first Ready condition, whatever its status. */
+/** Returns the first Ready condition, with any status. */
 export function readyCondition(pod: Pod) {
   return pod.status?.conditions?.find((c) => c.type === 'Ready');
 }
 
-/** It has run to its end and does not come back, whatever its restart policy (SH-2). */
+/** Returns true if the pod has run to its end. It does not restart under any restart policy (SH-2). */
 export function isPodTerminal(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
 }

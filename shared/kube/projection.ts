@@ -1,6 +1,6 @@
 /**
- * What of an object leaves its cluster: an allow-list of the fields that the two controllers read, and its compact text.
- * No environment, volumes, images or foreign annotations. Text of one version is read by the next: append, never reorder.
+ * The fields of an object that leave its cluster, as compact text: an allow-list of the fields that the two controllers read.
+ * Environment, volumes, images and foreign annotations stay. The next version reads this text: append, never reorder.
  */
 import { decodeClustersetObject, encodeClustersetObject } from './clusterset-projection.ts';
 import { annotationSelector, annotationTopologyAwareHints, annotationTopologyMode, labelControlPlane, labelMaster, labelZone } from './names.ts';
@@ -75,7 +75,7 @@ function encodeService(s: Service): ServiceTuple {
       }),
       ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
       ...(trafficDistribution && { trafficDistribution }),
-      // For exports. What the API server sets by default is left out: the text of most Services stays as it was.
+      // For exports. Defaults of the API server are left out, so the text of most Services stays short.
       ...(sessionAffinity && sessionAffinity !== 'None' && { sessionAffinity, sessionAffinityConfig }),
       ...(internalTrafficPolicy && internalTrafficPolicy !== 'Cluster' && { internalTrafficPolicy }),
     },
@@ -230,7 +230,7 @@ function encodeTime(text: string | null | undefined): Time {
 
 const rfc3339 = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** An optional time field, left out when there is none. */
+/** An optional time field, left out if it is empty. */
 function time<N extends string>(field: N, t: Time): { readonly [K in N]?: string } {
   return (t === 0 ? {} : { [field]: typeof t === 'number' ? rfc3339(t) : t }) as { readonly [K in N]?: string };
 }

@@ -1,7 +1,7 @@
 import { canonicalIP } from './ip.ts';
 import type { AddressType, Service } from './types.ts';
 
-/** What the headless label says: a service with no cluster IP at all counts too (SH-10). */
+/** Returns the value of the headless label. A service without any cluster IP counts as headless too (SH-10). */
 export function isHeadless(service: Service): boolean {
   return !service.spec?.clusterIP || hasClusterIPNone(service);
 }
@@ -11,7 +11,7 @@ export function hasClusterIPNone(service: Service): boolean {
   return service.spec?.clusterIP === 'None';
 }
 
-/** The family of the cluster IP, for a service without ipFamilies (API-8). Undefined when there is no cluster IP. */
+/** The family of the cluster IP, for a service without ipFamilies (API-8). Undefined for a service without a cluster IP. */
 export function clusterIPFamily(service: Service): AddressType | undefined {
   const clusterIP = service.spec?.clusterIP;
   if (!clusterIP || clusterIP === 'None') return undefined;

@@ -49,10 +49,10 @@ export type AddressType = 'IPv4' | 'IPv6';
 export type CoreEvent = Named<CoreV1Event>;
 export type Status = Wire<V1Status>;
 
-/** What the relay may watch: of every cluster `kinds`, of clusters that export or import Services `clustersetKinds` too. */
+/** Kinds that a relay may watch: `kinds` in every cluster, and `clustersetKinds` in clusters that export or import Services. */
 export type Kind = InputKind | OutputKind;
 export type InputKind = 'Service' | 'Pod' | 'Node' | ClustersetKind;
-/** What the relay watches of every cluster. */
+/** Kinds that the relay watches in every cluster. */
 export type CoreKind = Exclude<Kind, ClustersetKind>;
 export type OutputKind = 'Endpoints' | 'EndpointSlice';
 /** The last two are not in every cluster: their definitions are installed, and may go again. */
@@ -84,7 +84,7 @@ export interface EventSketch {
   readonly component: string;
 }
 
-/** What of a failed API call the controllers look at. */
+/** The fields of a failed API call that the controllers read. */
 export interface ApiFailure {
   /** HTTP status code; 0 for a connection that failed. */
   readonly status: number;

@@ -2,7 +2,7 @@ import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
-/** What a change of a pod means to the services of its namespace: enough to find those it wakes (PK-1, PK-7). */
+/** A change of a pod, as far as it decides which services of the namespace are enqueued (PK-1, PK-7). */
 export interface PodChange {
   readonly namespace: string;
   readonly labels: Labels;
@@ -22,7 +22,7 @@ export function podChange(old: Pod | undefined, next: Pod | undefined): PodChang
   const change = { namespace: pod.metadata.namespace ?? '', labels: pod.metadata.labels ?? {}, podChanged: false };
   if (!old || !next || old === next) return old === next ? undefined : change;
 
-  // the same version, delivered again; what passed the projection has no version, and is compared
+  // The same version was delivered again. Projected pods carry no version; their fields are compared.
   const { resourceVersion } = next.metadata;
   if (resourceVersion && resourceVersion === old.metadata.resourceVersion) return undefined;
 

@@ -1,7 +1,7 @@
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import type { PodChange } from './pod-change.ts';
 
-/** As much of a Service as matching needs; a Service is one. */
+/** The fields of a Service that matching reads. Every Service satisfies this type. */
 export interface ServiceSelector {
   readonly metadata: { readonly name: string };
   readonly spec?: { readonly selector?: Labels | null };

@@ -7,10 +7,10 @@ import { hintsEnabled, recordWithoutHints } from './topology.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
 /**
- * What the EndpointSlice controller would write for a service: syncService of pkg/controller/endpointslice and Reconcile of
- * k8s.io/endpointslice, without their slice tracker: `slices` must be what the API server holds.
+ * Returns the writes of the EndpointSlice controller for a service: syncService of pkg/controller/endpointslice and Reconcile
+ * of k8s.io/endpointslice. Upstream's slice tracker is missing, so `slices` must be the slices that the API server holds.
  *
- * The result does not depend on the order of anything in the input, and the input is left as it is.
+ * The result does not depend on the order of anything in the input. The input is not changed.
  */
 export function decideSlices(input: SlicesInput): SlicesPlan {
   const { service } = input;

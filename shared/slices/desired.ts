@@ -20,7 +20,7 @@ export interface Desired {
 
 type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & { readonly imported?: object | undefined };
 
-/** The endpoints that the service should have, by ports (ES-17..33). Of an import `service` is the exported one. */
+/** The endpoints that the service should have, by ports (ES-17..33). For an import, `service` is the exported Service. */
 export function desiredEndpoints(service: Service, { pods, nodes, imported }: PodsInput, addressType: AddressType): Desired {
   const portsOf = portsByPod(service);
   const publishNotReady = Boolean(service.spec?.publishNotReadyAddresses);

@@ -4,7 +4,7 @@ export interface GroupCount {
   readonly slices: number;
 }
 
-/** What the gauges ME-3..5 count of a service's slices of one address type. */
+/** Counts for the gauges ME-3..5: a service's slices of one address type. */
 export interface Efficiency {
   readonly endpointsDesired: number;
   readonly slicesActual: number;

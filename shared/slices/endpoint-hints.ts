@@ -9,16 +9,18 @@ type Counts = ReadonlyMap<string, number>;
 
 export interface Hinted {
   readonly slices: SliceSet;
-  /** Zone → hints given, or why there are none (TA-20). */
+  /** Number of hints by zone, or the reason why the slices have no hints (TA-20). */
   readonly result: Counts | string;
 }
 
 /**
- * Gives each ready endpoint of the slices that are written one zone to be used from, so that each zone is served by its share:
- * 0. a slice that nothing else changes stays so if its hints still fit (TA-10);
- * 1. every endpoint serves its own zone (TA-11);
- * 2. and 3. some are moved from zones that have too many to zones that have too few (TA-12, TA-13).
- * Where that cannot be, all hints are taken away.
+ * Assigns one zone to each ready endpoint of the slices that are written, so that each zone gets its share of endpoints.
+ *
+ * 0. An otherwise unchanged slice stays unchanged if its hints still fit (TA-10).
+ * 1. Every endpoint serves its own zone (TA-11).
+ * 2. and 3. Zones with too many endpoints give some to zones with too few (TA-12, TA-13).
+ *
+ * Removes all hints if no such assignment exists.
  */
 export function addHints(slices: SliceSet, ratios: ZoneRatios | undefined): Hinted {
   const allocations = allocate(ratios, countReady(slices));
@@ -50,7 +52,7 @@ export function removeHints({ create, update, unchanged }: SliceSet): SliceSet {
   };
 }
 
-/** Gives each endpoint the hints that `hintsOf` says, none too; a slice that is otherwise unchanged is written if one of its endpoints has others. */
+/** Sets each endpoint's hints to the result of `hintsOf`; undefined removes them. An otherwise unchanged slice is written if the hints of an endpoint differ. */
 export function setHints({ create, update, unchanged }: SliceSet, hintsOf: (endpoint: Endpoint) => EndpointHints | undefined): SliceSet {
   const hint = (slice: PlannedSlice) => mapEndpoints(slice, (endpoint) => withHints(endpoint, hintsOf(endpoint)));
   const wrong = unchanged.filter((slice) => slice.endpoints?.some((endpoint) => withHints(endpoint, hintsOf(endpoint)) !== endpoint));
@@ -89,7 +91,7 @@ function keepFitting(slices: readonly EndpointSlice[], allocations: ReadonlyMap<
   return { unchanged, moved, counts };
 }
 
-/** The slice's hints by zone. Undefined if a ready endpoint has none, or they name a zone that needs none or is full. */
+/** Counts the slice's hints by zone. Returns undefined if a ready endpoint lacks hints, or if a hint names a zone that is full or needs no endpoints. */
 export function hintsByZone(
   slice: EndpointSlice,
   counted: Counts,
@@ -165,7 +167,7 @@ function countReady({ create, update, unchanged }: SliceSet): number {
   return count;
 }
 
-/** Of equals the first: zones come by name. */
+/** Returns the first of several equal zones; zones are in the order of their names. */
 function greatest(zones: Counts): readonly [zone: string, value: number] {
   let found: readonly [string, number] = ['', 0];
   for (const entry of zones) if (entry[1] > found[1]) found = entry;

@@ -2,8 +2,8 @@ import type { Endpoint, ObjectReference } from '#shared/kube/types.ts';
 
 /**
  * The endpoints that a group of slices is to have, by the name of their pod. Upstream's set is keyed by a hash of addresses,
- * hostname and pod (ES-28); in the wanted set a pod is there once, so its name finds it and the rest is compared. An imported
- * endpoint names no pod: its addresses find it, which are there once.
+ * hostname and pod (ES-28). A pod occurs once in the wanted set, so its name is the key here, and the other fields are
+ * compared. An imported endpoint names no pod; its addresses are the key.
  */
 export type EndpointSet = Map<string, Endpoint>;
 
@@ -18,7 +18,7 @@ export function take(set: EndpointSet, endpoint: Endpoint): Endpoint | undefined
   return wanted;
 }
 
-/** Equal in all that a slice says beyond the identity, but for hints (ES-30). */
+/** Compares every field of an endpoint except its identity and its hints (ES-30). */
 export function equalBeyondIdentity(a: Endpoint, b: Endpoint): boolean {
   return (
     (a.nodeName ?? undefined) === (b.nodeName ?? undefined) &&

@@ -5,7 +5,7 @@ import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/typ
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The endpoint of a pod (ES-24, ES-25), or undefined when it has no address of that type (ES-23). `node`: if it is known. */
+/** Returns the endpoint of a pod (ES-24, ES-25). Returns undefined if the pod lacks an address of that type (ES-23). `node` is undefined if it is unknown. */
 export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service, addressType: AddressType): Endpoint | undefined {
   const addresses = addressesOf(pod, addressType);
   if (addresses.length === 0) return undefined;
@@ -33,7 +33,7 @@ export function isEndpointReady(endpoint: Endpoint): boolean {
   return endpoint.conditions?.ready === true;
 }
 
-/** What is no IP is skipped (SH-9; upstream would list `<nil>`). */
+/** Skips text that is not an IP (SH-9; upstream would list `<nil>`). */
 function addressesOf(pod: Pod, addressType: AddressType): readonly string[] {
   const addresses: string[] = [];
   for (const { ip } of pod.status?.podIPs ?? []) {

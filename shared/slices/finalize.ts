@@ -34,7 +34,7 @@ export function finalize(final: Finalization): Writes {
   };
 }
 
-/** The fresh slice under the name of one that would be deleted, on condition that this is still the one we know (ES-57). */
+/** Gives the new slice the name of a slice that would be deleted. The write requires the version of that slice that we know (ES-57). */
 function recycled(fresh: SliceDraft, over: EndpointSlice): EndpointSlice {
   const { name, uid, resourceVersion } = over.metadata;
   return { ...fresh, metadata: { ...fresh.metadata, name, uid, resourceVersion } };
@@ -73,7 +73,7 @@ function changed(slice: PlannedSlice, triggerTime: string | undefined): Endpoint
   };
 }
 
-/** Hints that were looked at anew and came out the same, and no trigger time to write or to take away: upstream's PUT would change nothing. */
+/** Returns true if upstream's PUT would change nothing: the hints are the same after their check, and the trigger time stays as it is. */
 function isAsItWas({ current, labels, endpoints }: PlannedSlice, triggerTime: string | undefined): boolean {
   if (!current || labels !== current.metadata.labels || triggerTime !== current.metadata.annotations?.[annotationTriggerTime]) return false;
   const before = current.endpoints ?? [];

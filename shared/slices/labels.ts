@@ -15,7 +15,7 @@ export function sliceLabels(service: Service, managedBy: string = slicesManagedB
   };
 }
 
-/** Do the slice's labels call for a write? Reserved keys alone never do (ES-52). `wanted`: those that it would be written with. */
+/** Returns true if the slice's labels differ from `wanted`, the labels of a write. Reserved keys are not compared (ES-52). */
 export function labelsChanged(sliceLabels: Labels | undefined, wanted: Labels | undefined): boolean {
   return !sameLabels(withoutReserved(sliceLabels), withoutReserved(wanted));
 }

@@ -1,4 +1,4 @@
-/** What a run says when something failed: texts and rules, for the write-back. */
+/** Texts and rules for failed runs. The write-back uses them. */
 import { slicesComponent } from '#shared/kube/names.ts';
 import type { ApiFailure, EventSketch, ObjectReference, Service } from '#shared/kube/types.ts';
 

@@ -2,7 +2,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { Labels } from './labels.ts';
 import { newSlice, type PlannedSlice } from './planned-slice.ts';
 
-/** What stands for an address type that has no endpoints: a slice without endpoints and ports (ES-47). */
+/** The placeholder of an address type without endpoints: a slice without endpoints and ports (ES-47). */
 export function placeholderSlice(labels: Labels): PlannedSlice {
   return newSlice(labels, [], []);
 }

@@ -10,7 +10,7 @@ export interface HintsRecord {
   readonly zones: { readonly [T in AddressType]?: { readonly [zone: string]: number } };
 }
 
-/** What one run of the EndpointSlice controller sees. */
+/** Input of one run of the EndpointSlice controller. */
 export interface SlicesInput {
   readonly namespace: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface SlicesInput {
   readonly maxEndpointsPerSlice: number;
   /** The managed-by label of `slices` and of those to come; upstream's if left out. */
   readonly managedBy?: string;
-  /** The pods are of a Service in another cluster; `service` is the one that their slices are for in this cluster. */
+  /** Set if the pods belong to a Service of another cluster. `service` is then the derived Service of this cluster. */
   readonly imported?: ImportedFrom;
 }
 
@@ -39,7 +39,7 @@ export interface SlicesInput {
 export interface ImportedFrom {
   /** The Service in the source cluster: its ports, and its name for the endpoints' hostnames (MC-35). */
   readonly exported: Service;
-  /** Of each slice, besides those of any slice: they name the source. */
+  /** Labels that each slice of this source has in addition. They name the source. */
   readonly labels: { readonly [key: string]: string };
   /** They follow from all sources together, and from the cluster that the slices are for. */
   readonly hintsOf: (addressType: AddressType, endpoint: Endpoint) => NonNullable<Endpoint['hints']> | undefined;

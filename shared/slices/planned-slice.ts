@@ -4,7 +4,7 @@ import { inHashOrder } from './ports.ts';
 
 /** A slice as it is to become. */
 export interface PlannedSlice {
-  /** What it replaces on the server; undefined: it is new. */
+  /** The slice that it replaces on the server. Undefined for a new slice. */
   readonly current: EndpointSlice | undefined;
   readonly labels: Labels;
   readonly ports: readonly SlicePort[];

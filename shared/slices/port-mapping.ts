@@ -16,11 +16,12 @@ type Filling = PlannedSlice & { readonly endpoints: Endpoint[] };
 
 /**
  * Places the endpoints of one group with as few writes as upstream's reconcileByPortMapping:
- * 1. what is wanted stays where it is; slices lose what is not, and take over what changed (ES-34..37);
- * 2. the slices that are written anyway are filled up, fullest first (ES-39);
- * 3. the rest goes into new slices, or a last part that fits into one unchanged slice into that (ES-40, ES-41).
  *
- * Takes the endpoints out of `group`. `existing` are the service's own slices with these ports, in the order they are walked.
+ * 1. Wanted endpoints stay in their slices. Slices drop unwanted endpoints and update changed ones (ES-34..37).
+ * 2. Endpoints that are left fill the slices that are written anyway, fullest first (ES-39).
+ * 3. The rest goes into new slices. A last part that fits into one unchanged slice goes there (ES-40, ES-41).
+ *
+ * Removes the endpoints from `group`. `existing` are the service's own slices with these ports, in the order of the walk.
  */
 export function reconcileByPortMapping(
   labels: Labels,
@@ -89,13 +90,13 @@ function keepInPlace(labels: Labels, existing: readonly EndpointSlice[], wanted:
   return { update, unchanged, delete: toDelete, removed };
 }
 
-/** Last name first, so that taking from the end goes by name whatever the order of the pods (ES-42). */
+/** Sorts by descending name. The caller takes from the end, so the order of the pods does not matter (ES-42). */
 function byName(endpoints: EndpointSet): Endpoint[] {
   if (endpoints.size === 0) return [];
   return [...endpoints].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, endpoint]) => endpoint);
 }
 
-/** The slice that `count` more endpoints bring closest to full, if there is one that can take them all. */
+/** Returns the fullest slice that has room for `count` more endpoints, or undefined. */
 function closestToFull(slices: readonly EndpointSlice[], count: number, max: number): EndpointSlice | undefined {
   let closest = max;
   let found: EndpointSlice | undefined;

@@ -1,6 +1,6 @@
 /**
- * The value of a Kubernetes quantity in nano-units, exactly, rounded up where it is finer than that, as apimachinery's
- * ParseQuantity. Undefined for text that is none.
+ * Returns the exact value of a Kubernetes quantity in nano-units, rounded up, as apimachinery's ParseQuantity does. Returns
+ * undefined for any other text.
  */
 export function parseQuantity(text: string): bigint | undefined {
   const match = quantity.exec(text);

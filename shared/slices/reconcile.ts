@@ -82,7 +82,7 @@ function place({ input, service }: Run, labels: Labels, existing: readonly Endpo
   }
   for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
 
-  // A source without pods has no slice: the import's status names it all the same.
+  // An import's source without pods gets no placeholder slice. The import's status names the source.
   if (existing.length === toDelete.length && create.length === 0 && !input.imported) {
     counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
     const [only] = toDelete;
@@ -98,7 +98,7 @@ interface HintDecision {
   readonly events: readonly EventSketch[];
 }
 
-/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Those of an import are decided for all its sources together. */
+/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided for all its sources together. */
 function decideHints({ input, service }: Run, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
   const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
   const { imported } = input;

@@ -5,8 +5,8 @@ import type { SliceDraft } from './plan.ts';
 import { portMapKey } from './ports.ts';
 
 /**
- * The draft under the first of its names that is not taken. A run that is repeated gives the same names, so that a slice
- * created just before a crash is found again instead of made twice; after AlreadyExists, try again with that name taken.
+ * Gives the draft the first of its names that is free. A repeated run computes the same names, so it finds a slice that was
+ * created just before a crash. After AlreadyExists, try again with that name taken.
  */
 export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
   const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
@@ -39,6 +39,6 @@ export function generateNamePrefix(serviceName: string): string {
   return prefix.length <= 253 && subdomain.test(`${serviceName.slice(0, -1)}a`) ? prefix : serviceName;
 }
 
-/** What the API server draws from: no vowels, and no digits that look like them. */
+/** The API server's alphabet for random names: no vowels, and no digits that look like vowels. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

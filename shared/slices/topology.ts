@@ -9,8 +9,8 @@ import { parseQuantity, toMilli } from './quantity.ts';
 export type ZoneRatios = ReadonlyMap<string, number>;
 
 /**
- * Undefined when the nodes say too little: one that counts has no zone or no CPUs, or there are fewer than two zones
- * (TA-1, TA-2). Before any node was ever seen upstream has an empty map instead (TA-3): the caller's to tell.
+ * Returns undefined if a node that counts lacks its zone or CPUs, or if the nodes have fewer than two zones (TA-1, TA-2).
+ * Upstream has an empty map until it has seen a node (TA-3); the caller handles that case.
  */
 export function zoneRatios(nodes: Iterable<Node>): ZoneRatios | undefined {
   const cpuByZone = new Map<string, bigint>();
@@ -35,7 +35,7 @@ export function hintsEnabled(service: Service): boolean {
   return mode === 'Auto' || mode === 'auto';
 }
 
-/** Must the service be computed anew with these ratios (TA-7, TA-9)? */
+/** Returns true if these ratios require new hints for the service (TA-7, TA-9). */
 export function isOverloaded(hints: HintsRecord | undefined, ratios: ZoneRatios | undefined): boolean {
   return Object.values(hints?.zones ?? {}).some((counts) => isZoneOverloaded(new Map(Object.entries(counts)), ratios));
 }

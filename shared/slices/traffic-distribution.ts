@@ -7,7 +7,7 @@ import { hintsEnabled } from './topology.ts';
 
 export type TrafficDistribution = 'PreferClose' | 'PreferSameZone' | 'PreferSameNode';
 
-/** The value, if it is one that is known and the topology annotation does not come before it (TD-1, TA-18). */
+/** Returns the value if it is known and the topology annotation does not override it (TD-1, TA-18). */
 export function trafficDistributionOf(service: Service): TrafficDistribution | undefined {
   const value = service.spec?.trafficDistribution;
   return hintsEnabled(service) ? undefined : known.find((k) => k === value);
