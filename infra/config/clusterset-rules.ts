@@ -38,7 +38,7 @@ export function brokenSet({ hub, clusters }: Config): string | undefined {
   return overlap(members);
 }
 
-/** An address that two clusters have leads to either: an importer can't tell whose pod it is. */
+/** Clusters of a set need distinct pod addresses: traffic to a shared address may reach either cluster. */
 function overlap(members: readonly InSet[]): string | undefined {
   for (const [i, a] of members.entries()) {
     for (const b of members.slice(i + 1)) {

@@ -1,4 +1,4 @@
-/** What clusters.yaml says about Services that clusters export to each other and import: the set of the hub, and what a cluster exports. */
+/** The part of clusters.yaml for Services across clusters: the hub's set, and the exports and imports of a cluster. */
 
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';

@@ -22,7 +22,7 @@ function executionsTooMany({ hub, clusters }: Config): string | undefined {
   return `the clusters' concurrency adds up to ${most} executions at once, and four fifths of hub.lambdaConcurrencyLimit (${hub.lambdaConcurrencyLimit}) are allowed: have the quota "Concurrent executions" raised and say so there, or give clusters a lower concurrency (2 at least for each function)`;
 }
 
-/** CloudFormation's own name is STACK-LOGICALID-RANDOM; how it cuts a longer one it does not say, and the functions' rights go by it. */
+/** CloudFormation generates STACK-LOGICALID-RANDOM. Its rule for shortening is not documented, and the functions' rights depend on the name. */
 function idTooLong({ hub, clusters }: Config): string | undefined {
   const room = 80 - `${hub.name}-cluster--QueuesEvents12345678-123456789012`.length;
   const long = clusters.find((c) => (c.queueNames ?? hub.queueNames) === 'generated' && c.id.length > room);

@@ -35,18 +35,18 @@ export interface HubConfig {
   readonly tracing: boolean;
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
-  /** Of the whole account, in US dollars. */
+  /** Monthly budget of the whole account, US dollars. */
   readonly monthlyBudget?: number | undefined;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */
   readonly rollout: 'gradual' | 'at-once';
-  /** What the clusters that export or import Services have in common (docs/clusterset.md). */
+  /** Settings that all exporters and importers share (docs/clusterset.md). */
   readonly clusterset?: ClustersetConfig | undefined;
-  /** Of docs/runbook.md, where the person on call can open it: alarms link to its headings. */
+  /** Address of docs/runbook.md for the person on call. Alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
 }
 
 export interface ClustersetConfig {
-  /** Of the set; also the value of the label by which a namespace takes imports. */
+  /** Name of the set. A namespace takes imports if its label has this value. */
   readonly name: string;
   readonly silence: 'keep' | 'evictAfter';
   readonly evictAfterSeconds: number;
@@ -71,7 +71,7 @@ export interface ClusterConfig {
   readonly mode: 'shadow' | 'active' | 'paused';
   /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
   readonly optIn: 'off' | 'shadow' | 'active';
-  /** Of Services that other clusters export. What the file changes is applied; what `npm run cluster` has switched stays otherwise. */
+  /** Imports of Services that other clusters export. A change of the file is applied; otherwise a switch by the command stays. */
   readonly imports: 'off' | 'shadow' | 'active';
   readonly exports?: ExportsConfig | undefined;
   readonly settings: ClusterSettings;
@@ -79,7 +79,7 @@ export interface ClusterConfig {
   readonly queueNames?: QueueNames | undefined;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };
-  /** What the alarms of the cluster's state (RelaySilent, CircuitOpen, GateClosed) do. */
+  /** Action of the alarms RelaySilent, CircuitOpen and GateClosed of the cluster. */
   readonly alarms: 'page' | 'ticket';
   readonly api?: ApiConfig | undefined;
   readonly relay: RelayConfig;

@@ -1,4 +1,4 @@
-/** The parts of clusters.yaml that go into the relay's pod as they are. What only the API server can judge is left to it. */
+/** The parts of clusters.yaml that are copied into the relay's pod. The API server checks the rest. */
 
 import { bundleVolume, type PodExtras, type PodPart, takenPaths, tokenVolume } from '#infra/relay/pod.ts';
 import { relayEnv } from '#shared/contract/env.ts';
@@ -82,7 +82,7 @@ export function brokenExtras(
   { extraVolumes: volumes, extraVolumeMounts: mounts, sidecars: containers, extraEnv: env }: PodExtras,
   projectsToken: boolean,
 ): string | undefined {
-  // What is no mapping at all has been reported, and is not there.
+  // Entries that are not mappings are undefined here, and already reported.
   if ([...volumes, ...mounts, ...containers, ...env].some((part: PodPart | undefined) => part === undefined)) return undefined;
   const known = volumes.map((v) => v.name);
   const inSidecars = containers.flatMap(({ name, volumeMounts }) =>

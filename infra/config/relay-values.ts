@@ -1,11 +1,11 @@
-/** What the relay's part of clusters.yaml is read into. */
+/** The relay's part of clusters.yaml, parsed. */
 import type { PodExtras } from '#infra/relay/pod.ts';
 
 export interface RelayConfig extends PodExtras {
   readonly namespace: string;
   /** "" for none. */
   readonly priorityClassName: string;
-  /** One speaks, the others stand by. */
+  /** One replica leads, the others are standbys. */
   readonly replicas: number;
   readonly resyncSeconds: number;
   readonly identity: RelayIdentityConfig;

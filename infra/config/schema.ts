@@ -1,4 +1,4 @@
-/** The part of JSON Schema (draft 2020-12) that the shapes of the clusters file are told in. */
+/** The subset of JSON Schema (draft 2020-12) that describes the clusters file. */
 export interface Schema {
   readonly title?: string;
   readonly description?: string | undefined;

@@ -19,7 +19,7 @@ export interface At {
   readonly path: string;
   /** `what` is a whole sentence: the value given, and the values allowed. */
   readonly problem: (what: string, node?: Node | null) => undefined;
-  /** Stands the text for a value that is known later (a token of the CDK)? */
+  /** Returns true if the text is a placeholder for a later value (a token of the CDK). */
   readonly isLater?: (value: string) => boolean;
 }
 
@@ -49,7 +49,7 @@ export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater
 }
 
 function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (text: string) => boolean): T {
-  // What an alias stands for takes its place; one that stands for nothing is an error of the document already.
+  // Replaces each alias by its value. An alias without an anchor is already an error of the document.
   visit(document, { Alias: (_key, alias) => alias.resolve(document) });
   const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
   const at = (path: string, node: Node | null | undefined): At => ({

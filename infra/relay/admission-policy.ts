@@ -1,4 +1,4 @@
-/** What the admission policies of the writer are made of: pieces of CEL, and the policy with its binding. */
+/** Building blocks of the writer's admission policies: CEL expressions, and a policy with its binding. */
 import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
 
@@ -12,19 +12,19 @@ export interface Named {
   readonly expression: string;
 }
 
-/** "" if there is none. */
+/** CEL for the map's entry, or "" if the key is absent. */
 const entryOf = (map: string, key: string): string => `(has(${map}) && '${key}' in ${map} ? ${map}['${key}'] : '')`;
 export const labelOf = (it: string, key: string): string => entryOf(`${it}.metadata.labels`, key);
 export const annotationOf = (it: string, key: string): string => entryOf(`${it}.metadata.annotations`, key);
 
 export const onWrite = (expression: string): string => `request.operation == 'DELETE' || (${expression})`;
 export const onUpdate = (expression: string): string => `request.operation != 'UPDATE' || (${expression})`;
-/** Of what was there before: an update's or a deletion's. */
+/** Applies the expression to the former object of an update or a deletion. */
 export const onOld = (expression: string): string => `request.operation == 'CREATE' || (${expression})`;
-/** The object as it is to be, or the one that is to go. */
+/** The new object, or the object to be deleted. */
 const target: Named = { name: 'target', expression: "request.operation == 'DELETE' ? oldObject : object" };
 
-/** Finalizers and owners could block the deletion of other objects. The writer may keep those that others have set. */
+/** Finalizers and owners could block the deletion of other objects. The writer may keep the entries of other clients. */
 export const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): string => {
   const wasThere = `request.operation == 'UPDATE' && has(oldObject.metadata.${list}) && x in oldObject.metadata.${list}`;
   return onWrite(`!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`);
@@ -35,7 +35,7 @@ export interface Policy {
   readonly name: string;
   readonly kinds: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[] }[];
   readonly validations: readonly Rule[];
-  /** Besides that the request is the writer's. */
+  /** Match conditions in addition to the writer's identity. */
   readonly conditions?: readonly Named[];
   readonly variables?: readonly Named[];
   readonly paramKind?: object;

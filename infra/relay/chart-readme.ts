@@ -1,4 +1,4 @@
-/** The README of the Helm chart: every value with its default, what is allowed, and what it is for, from values.yaml and its schema. */
+/** The README of the Helm chart, from values.yaml and its schema: every value with its default, its allowed values and its purpose. */
 import { isScalar, parseDocument, type YAMLMap } from 'yaml';
 
 interface ValueSchema {
@@ -54,7 +54,7 @@ function valuesOf(text: string): readonly ChartValue[] {
   const document = parseDocument(text);
   return (document.contents as YAMLMap).items.map(({ key, value }, i) => {
     if (!isScalar(key)) throw new Error(`values.yaml: ${key} is not a name`);
-    // Of the first value the reader of YAML takes the comment for the document's.
+    // The YAML parser assigns the comment of the first value to the document.
     const comment = key.commentBefore ?? (i === 0 ? (document.commentBefore ?? document.contents?.commentBefore) : undefined) ?? '';
     const about = comment
       .split('\n')

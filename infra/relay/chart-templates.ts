@@ -29,7 +29,7 @@ export function chartTemplates(): readonly ChartFile[] {
   return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m))];
 }
 
-/** What the writer may write, by the values `writes` and `cleanup`. */
+/** The writer's tasks, by the values `writes` and `cleanup`. */
 const choices: readonly { readonly condition: string; readonly tasks: WriterTasks }[] = [
   { condition: writes('builtIn'), tasks: builtInAlone },
   { condition: and(writes('both'), cleanup(true)), tasks: { builtIn: true, optIn: true, cleanup: true } },
@@ -68,7 +68,7 @@ const exportingEditors = '(and .Values.clusterset .Values.editorsMayExport)';
 const objectsOf = (tasks: ClustersetTasks): readonly string[] =>
   [...clustersetRbac('', tasks), ...clustersetPolicies('', tasks)].map((m) => `${m.kind}/${m.metadata.name}`);
 
-/** What only a cluster has that takes part in a set, or one that imports, is there by the value `clusterset`. */
+/** Wraps objects of members and importers of a set in a condition on the value `clusterset`. */
 function ofMembers({ kind, metadata: { name } }: Manifest, text: string): string {
   const isIn = (tasks: ClustersetTasks): boolean => objectsOf(tasks).includes(`${kind}/${name}`);
   const condition = isIn({})
@@ -117,7 +117,7 @@ const listsOfValues = (text: string): string =>
     (_, at: string, name: string, indent: string) => `${at}{{- with .Values.${name} }}\n${at}{{- toYaml . | nindent ${indent} }}\n${at}{{- end }}\n`,
   );
 
-/** A cluster that takes part in no set has nothing of it. Only relays that are known by a token need one, and a key without a list under it must not be there. */
+/** Makes parts optional: parts for members of a set, and the token of relays that use one. A key whose list is empty is left out. */
 function optional(text: string): string {
   const token = new RegExp(`^( *)- name: (?:AWS_ROLE_ARN|AWS_WEB_IDENTITY_TOKEN_FILE|${tokenVolume})\\n(?:\\1  .*\\n)*`, 'gm');
   return text

@@ -1,6 +1,6 @@
 /**
- * Policies for what the writer writes across clusters: slices of imports, derived Services, ServiceImports, and the conditions of ServiceExports. They are
- * decided in the importing cluster by what it was told of the set when its manifest was made, and by nothing that another cluster says.
+ * Policies for the writer's objects across clusters: slices of imports, derived Services, ServiceImports, and the conditions of ServiceExports. They
+ * depend on the set as it was when the importing cluster's manifest was made. Data of other clusters has no influence.
  * test/cluster/clusterset/writer-limits.test.ts tries to get past them on a real API server.
  */
 
@@ -45,7 +45,7 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
     kinds: [serviceImports],
     validations: [...serviceImportRules(tasks), takesImports(namespace, tasks)],
   }),
-  // DNS answers with these addresses. Kubernetes before 1.33 has no ServiceCIDR to hold them to: there they are not held.
+  // DNS answers with these addresses. Kubernetes before 1.33 lacks ServiceCIDR, so there the addresses are not checked.
   ...policy(
     namespace,
     {
@@ -66,7 +66,7 @@ const exports_ = { apiGroups: [mcsGroup], resources: ['serviceexports', 'service
 const inOrder = (sources: ImportTasks['sources']): ImportTasks['sources'] =>
   Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** What is to go may go from anywhere. */
+/** Deletions are allowed in every namespace. */
 function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): Rule {
   const excluded = [...excludedNamespaces, relayNamespace].map((name) => `'${name}'`).join(', ');
   const isLabelled = `${labelOf('namespaceObject', clustersetKey)} == '${set}'`;
@@ -82,7 +82,7 @@ const isInBoth = (of: (it: string) => string): string => `(${onWrite(of('object'
 /** For the policy of the other slices. It sees a slice that becomes one of an import, or was one. */
 export const isNotImported: Named = { name: 'not-imported', expression: `!(${isInBoth(isOfImports)})` };
 
-/** Also a slice that says to be of another cluster without being an import's. */
+/** Also matches a slice that names a source cluster but belongs to no import. */
 const isImported: Named = {
   name: 'imported',
   expression: `(request.operation != 'DELETE' && (${isOfImports('object')} || ${labelOf('object', sourceClusterLabel)} != '')) || (request.operation != 'CREATE' && ${isOfImports('oldObject')})`,

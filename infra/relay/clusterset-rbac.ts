@@ -1,4 +1,4 @@
-/** Rights of the relay and the writer in a cluster that takes part in a set, beside those that they have in every cluster. */
+/** Additional rights of the relay and the writer in a cluster that takes part in a set. */
 import { mcsGroup } from '#shared/contract/clusterset-names.ts';
 import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
@@ -15,7 +15,7 @@ export const clustersetRbac = (namespace: string, { imports, editorsMayExport = 
   role(relayRole, [
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: [mcsGroup], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
-    // With a CRD all of its objects are deleted: by the CRD the relay tells that from an export which its owner takes back.
+    // Deleting a CRD deletes all of its objects. The relay watches the CRD to distinguish that from a withdrawn export.
     {
       apiGroups: ['apiextensions.k8s.io'],
       resources: ['customresourcedefinitions'],
@@ -35,7 +35,7 @@ export const clustersetRbac = (namespace: string, { imports, editorsMayExport = 
 
 const role = (name: string, rules: readonly object[]): Manifest => ({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules });
 
-/** What is written with these rights is held by the policies of clusterset-policies.ts. */
+/** The policies of clusterset-policies.ts restrict writes with these rights. */
 const importer = role(importerRole, [
   { apiGroups: [''], resources: ['services'], verbs: ['create', 'update', 'delete'] },
   { apiGroups: [mcsGroup], resources: ['serviceimports'], verbs: ['get', 'list', 'create', 'update', 'delete'] },

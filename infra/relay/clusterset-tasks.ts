@@ -1,4 +1,4 @@
-/** What a cluster that takes part in a set lets its relay read and its writer write, beyond what every cluster does (docs/clusterset.md). */
+/** Additional reads of the relay and writes of the writer in a cluster that takes part in a set (docs/clusterset.md). */
 export interface ClustersetTasks {
   /** Left out: the cluster exports alone. */
   readonly imports?: ImportTasks;

@@ -16,9 +16,9 @@ export interface RelayInstall {
   readonly region: string;
   /** `full` lets shadow compare without credentials for the cluster; `metadata` is enough once active. */
   readonly outputs: 'full' | 'metadata';
-  /** What of the cluster the hub may write; what the two controllers write if left out. */
+  /** Objects that the hub may write; by default those of the two controllers. */
   readonly tasks?: WriterTasks;
-  /** Of a cluster that exports to the others of its set, or imports. Left out: it takes no part. */
+  /** Set for a cluster that exports to its set or imports from it. */
   readonly clusterset?: ClustersetTasks;
   readonly replicas: number;
   readonly resyncSeconds: string;
@@ -58,7 +58,7 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
       metadata: { name, namespace, labels },
-      // Of one pod alone it allows the eviction.
+      // With one replica the budget still allows eviction.
       spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels } },
     },
   ];
@@ -72,8 +72,8 @@ const bundleMap = (namespace: string, bundle: string): Manifest => ({
 });
 
 /**
- * One pod speaks, the other one stands by on another node (docs/decisions/0013-the-relay-survives-its-node.md). They are let go early from a node that
- * does not answer. No limit on CPU: the first lists are a burst. Memory as measured with 20,000 pods; more pods need more.
+ * One pod leads, and a standby runs on another node (docs/decisions/0013-the-relay-survives-its-node.md). Both are evicted early from a node that does
+ * not answer. CPU has no limit, because the first lists are a burst. Memory is as measured with 20,000 pods; more pods need more.
  */
 function deployment(install: RelayInstall): Manifest {
   const { namespace, program, replicas, priorityClassName = criticalPriority, extras = noExtras } = install;
@@ -91,7 +91,7 @@ function deployment(install: RelayInstall): Manifest {
     metadata: { name, namespace, labels },
     spec: {
       replicas,
-      // A new pod stands by, and is ready, before an old one goes; which of them speaks is the Lease's to say.
+      // A new pod is ready as a standby before an old pod ends. The Lease decides which of them leads.
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels },
       template: {

@@ -26,8 +26,8 @@ export const tokenVolume = 'aws-token';
 const tokenPath = '/var/run/secrets/fleet-endpoints/aws';
 
 /**
- * A token of the relay's ServiceAccount that AWS STS takes for the role, and the two variables by which any AWS SDK finds it: what EKS's webhook
- * makes of an annotation. Written out, it needs no webhook, which a control plane of one's own does not have.
+ * A token of the relay's ServiceAccount that AWS STS exchanges for the role, and the two variables by which any AWS SDK finds it. EKS's webhook adds
+ * the same for an annotation. Self-managed control planes lack that webhook.
  */
 export const webIdentity = (roleArn: string): Omit<PodExtras, 'sidecars'> => ({
   extraEnv: [

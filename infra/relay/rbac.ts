@@ -13,7 +13,7 @@ const identity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['
 /** Who may read (the relay, within the cluster) and who may write (the hub's functions, from outside). */
 export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks = builtInAlone): readonly Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: relayServiceAccount, namespace } },
-  // For clusters that know the hub by a token of their own; its pods, of which there are none, get no token.
+  // For clusters that authenticate the hub by a token of their own. No pod uses this account, so none gets a token.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: writerServiceAccount, namespace }, automountServiceAccountToken: false },
   {
     apiVersion: `${rbac}/v1`,
@@ -59,7 +59,7 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
       // And this one, where OwnerReferencesPermissionEnforcement is on, to own a slice by its Service.
       { apiGroups: [''], resources: ['services/finalizers'], verbs: ['update'] },
       { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },
-      // Of one that is there already the count is raised.
+      // A patch raises the count of an existing Event.
       { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
       identity,
     ],

@@ -1,8 +1,8 @@
 /** Names that the relay's manifest, IAM and the clusters' access entries share. */
 export const relayServiceAccount = 'relay';
-/** What AWS STS wants to be named in a token as the one it is for. */
+/** The audience that AWS STS expects in a token. */
 export const relayTokenAudience = 'sts.amazonaws.com';
-/** The Lease by which the relays of a cluster agree on which of them speaks. */
+/** The Lease of the relays' leader election. */
 export const relayLease = 'relay';
 /** Group that the hub's functions have in a cluster; the writer's ClusterRole is bound to it. */
 export const writerGroup = 'fleet-endpoints:writers';

@@ -1,4 +1,4 @@
-/** What holds for every slice that the writer writes: of the built-in controllers, of Services that opt in, and of imports. */
+/** Rules for every slice of the writer: slices in place of the built-in controllers, of Services that opt in, and of imports. */
 import { serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { addsNo, labelOf, noFinalizers, onUpdate, onWrite, type Rule } from './admission-policy.ts';
 

@@ -3,7 +3,7 @@ import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
 import { builtInAlone, type WriterTasks, writerPolicies } from './writer-policies.ts';
 
-/** What holds the writer besides RBAC: policies for what it writes, and a share of the API server of its own, which it can't outgrow. */
+/** Limits of the writer besides RBAC: admission policies, and a priority level that bounds its share of the API server. */
 export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlone, clusterset?: ClustersetTasks): readonly Manifest[] => [
   ...writerPolicies(namespace, tasks, clusterset),
   {

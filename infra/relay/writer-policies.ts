@@ -10,9 +10,9 @@ import type { Manifest } from './manifest-yaml.ts';
 import { protectedLabel } from './relay-names.ts';
 import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
 
-/** What the cluster's switches let the hub write. */
+/** The objects that the cluster's switches let the hub write. */
 export interface WriterTasks {
-  /** What the two controllers of Kubernetes write. */
+  /** Objects of Kubernetes' two controllers. */
   readonly builtIn: boolean;
   /** Slices of Services that opt in. */
   readonly optIn: boolean;

@@ -26,9 +26,9 @@ const keptMs = 5 * 60_000;
 const tokenSeconds = 900;
 /** STS gives no longer one when the function's own credentials end sooner. */
 const shortTokenSeconds = 300;
-/** A secret has no end of its own: one that cannot be read again serves for as long, if the API takes it. */
+/** Time for which a secret is used before it is read again, ms. If that read fails, the secret serves for another such period. */
 const secretMs = 60 * 60_000;
-/** What is kept is asked for so long before its end, and again after so long when that failed. */
+/** Credentials are renewed this long before they expire, ms, and again this long after a failed renewal. */
 const marginMs = 60_000;
 const tryAgainMs = 5_000;
 
@@ -41,7 +41,7 @@ interface Made<T> {
 interface Kept {
   readonly made: Made<unknown>;
   readonly atMs: number;
-  /** Not asked for again before then. */
+  /** Time of the next renewal, ms since the epoch. */
   askAtMs: number;
 }
 

@@ -57,9 +57,8 @@ export const isBrokenConnection = (e: unknown): e is ClusterApiError =>
   e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e) && !isWithoutCredentials(e) && !isTooLarge(e);
 
 /**
- * A fault of the cluster, not of the object: the connection, 5xx, throttling, credentials. It opens the circuit and uses up
- * no retries. A 403 counts as the object's fault here: whether everything is forbidden is judged by who sees several. So does an answer that is too
- * large: one tenant's objects are.
+ * Returns true for a fault of the cluster: a broken connection, 5xx, throttling, refused credentials. It opens the circuit and
+ * uses up no retries. A 403 and an answer that is too large count as the object's fault here.
  */
 export const isClusterFault = (e: unknown): boolean =>
   e instanceof ClusterApiError &&

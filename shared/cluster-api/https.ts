@@ -10,7 +10,7 @@ import { type HttpResponse, type HttpTransport, httpTransport, type RequestOptio
 
 export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
-  /** Of all pages of a list together. */
+  /** Limit for all pages of a list together, bytes. */
   readonly maxListBytes?: number;
 }
 

@@ -14,7 +14,7 @@ export interface Page<T> {
 }
 
 export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | 'timeoutMs'> {
-  /** 500 unless told, which is what client-go asks for. */
+  /** Objects of a page; 500 by default, as in client-go. */
   readonly pageSize?: number;
   /** Bytes above which a page is broken off and asked for again with a quarter of the objects: the caller's memory holds it several times over. */
   readonly longestPage?: number;

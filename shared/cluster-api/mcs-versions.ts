@@ -5,8 +5,8 @@ import { mcsAlphaVersion, mcsApiVersion } from '#shared/kube/clusterset-projecti
 import type { HttpResponse, HttpTransport, RequestOptions } from './transport.ts';
 
 /**
- * Callers ask for v1beta1. The version that the cluster has served last is asked for first, and the other one where that is missing; a stream is of the
- * version served last, as a list comes before it.
+ * Callers ask for v1beta1. The first request uses the version that the cluster served last, and falls back to the other version. A list precedes each
+ * watch, so a watch uses the version of that list.
  */
 export function mcsVersions(transport: HttpTransport): HttpTransport {
   let served = mcsApiVersion;

@@ -1,4 +1,4 @@
-/** What the writer may do in a cluster: the verbs of its ClusterRole (infra/relay/rbac.ts), and what its admission policies allow. */
+/** Checks what the writer may do in a cluster: the verbs of its ClusterRole (infra/relay/rbac.ts) and its admission policies. */
 import { optInManager, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { ClusterApiError } from './errors.ts';
 import type { ClusterApi, Creatable, Right } from './port.ts';
@@ -26,11 +26,11 @@ const neededForOptIn = new Set([...slices, ...others, { verb: 'get', group: '', 
 const neededForImports = new Set([...slices, ...others].map(text));
 
 export interface MissingRights {
-  /** Of those that active mode needs, as "verb resource". */
+  /** Missing rights of active mode, as "verb resource". */
   readonly missing: readonly string[];
-  /** Of those that Services that opt in need, and why a slice of theirs would be refused. */
+  /** Missing rights for Services that opt in, and the reason why the cluster would refuse their slices. */
   readonly optIn: readonly string[];
-  /** Of those that imports need; left out where they were not asked for. */
+  /** Missing rights for imports. Left out if they were not checked. */
   readonly imports?: readonly string[];
 }
 

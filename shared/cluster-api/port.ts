@@ -29,7 +29,7 @@ export interface ClusterApi {
   /** A consistent list, all pages. `namespace` "" means the whole cluster. */
   list<K extends ApiKind, T = ApiObject[K]>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>): Promise<ApiList<T>>;
   create<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<ApiObject[K]>;
-  /** As create, but nothing is stored: the server says whether it would be, admission policies included. */
+  /** Server-side dry run of a create, admission policies included. Rejects as `create` would. */
   dryRunCreate<K extends ApiKind>(kind: K, object: Creatable<K>): Promise<void>;
   /** PUT. With metadata.resourceVersion the server refuses it with 409 Conflict unless that is still the current one. */
   replace<K extends ApiKind>(kind: K, object: ApiObject[K]): Promise<ApiObject[K]>;
@@ -58,11 +58,11 @@ export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {
 };
 
 export interface ListQuery<O, T> {
-  /** Label equalities, all of which must hold. */
+  /** Label equalities. An object matches if it satisfies every one. */
   readonly labels?: { readonly [key: string]: string };
   /** Stop after this many objects: one page is asked for and no more. */
   readonly atMost?: number;
-  /** What is kept of each object. The rest of a page is let go before the next one is asked for: a large cluster's objects do not fit into a worker. */
+  /** Returns the part of an object that is kept. The rest of a page is dropped before the next page: a large cluster's objects exceed a worker's memory. */
   readonly keep?: (object: O) => T;
   /** For each page; as every call's where it is left out. */
   readonly timeoutMs?: number;

@@ -13,8 +13,8 @@ import type { ClusterApi } from './port.ts';
 const tokenMs = 10 * 60_000;
 
 /**
- * Requests to one cluster at once, from one worker: both parts of every service of a batch, and a few more. What is beyond waits in line, which on a
- * busy machine is better than that each waits for all others.
+ * Concurrent requests of one worker to one cluster: both controllers of every service of a batch, and a few more. Further requests wait in line. On a
+ * busy machine that is faster than more concurrent requests.
  */
 const maxSockets = 24;
 
@@ -24,7 +24,7 @@ const maxSockets = 24;
  */
 const idle = { idleMs: 20_000, maxFreeSockets: 8 };
 
-/** Of any answer; one object has some 1.5 MB at most (pages of lists: list.ts). One server must not fill a worker's memory. */
+/** Limit of any answer, bytes. One object has at most some 1.5 MB; list.ts bounds pages. One server must not fill a worker's memory. */
 const maxBytes = 32 * 1024 * 1024;
 
 export interface RegistryOptions {
@@ -32,10 +32,10 @@ export interface RegistryOptions {
   readonly connectionsFile: string | undefined;
   readonly credentials: () => Promise<AwsCredentials>;
   readonly region: string;
-  /** For clusters entered by a secret, a web identity or a role; local runs have none. */
+  /** For clusters that are entered by a secret, a web identity or a role. Left out in local runs. */
   readonly access?: Access;
   readonly now: () => number;
-  /** Of one list, all pages together: for those that hold it whole. */
+  /** Limit of all pages of one list together, bytes, for callers that keep the whole list. */
   readonly maxListBytes?: number;
   /** For each request; the transport's own (15 s) where it is left out. */
   readonly timeoutMs?: number;

@@ -27,7 +27,7 @@ export function errorOfStatus(status: Status, retryAfterSeconds?: number): Clust
   });
 }
 
-/** Undefined: the answer is none. */
+/** Returns undefined if the text is not a Status. */
 export function parseStatus(text: string): Status | undefined {
   try {
     const parsed = JSON.parse(text) as Status | null;

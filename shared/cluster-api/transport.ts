@@ -11,7 +11,7 @@ export interface TransportOptions extends AgentOptions {
   /** Time-out of a whole request, retries included, and of the headers of a stream. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
-  /** Of an answer's body, where a request does not say. */
+  /** Limit of an answer's body, bytes, for requests without a limit of their own. */
   readonly maxBytes?: number;
 }
 
@@ -61,7 +61,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
   async function connect(): Promise<{ readonly connection: Connection; readonly agent: http.Agent }> {
     const wanted = typeof connection === 'function' ? await connection().catch(noAccess) : connection;
     if (current?.connection === wanted) return current;
-    // A token goes with each request: another one needs no other sockets, and those that are in use must not be broken for it.
+    // Each request carries its token, so a new token keeps the sockets. Requests that are under way go on.
     const kept = current && sameServer(current.connection, wanted) ? current.agent : undefined;
     if (!kept) current?.agent.destroy();
     current = { connection: wanted, agent: kept ?? newAgent(wanted, options) };
@@ -77,7 +77,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
     for (let refresh = false, reconnected = false; ; asked = performance.now()) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
-      // What is left would be too little, and the server would be blamed for it.
+      // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy server.
       if (performance.now() - asked > limitMs / 2) throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
       // A certificate comes with the connection, and may have been renewed with the token.
       if (refresh) ({ connection: to, agent } = await connect());
@@ -213,7 +213,7 @@ function send(
 
 const guarded = new WeakSet<object>();
 
-/** A request that is broken off just as its answer completes emits 'error' on the pooled socket, which has no listener. */
+/** An abort that coincides with the end of the answer emits 'error' on the pooled socket, which lacks a listener. */
 function guard(socket: NodeJS.EventEmitter): void {
   if (guarded.has(socket)) return;
   guarded.add(socket);
