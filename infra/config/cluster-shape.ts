@@ -18,7 +18,7 @@ const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) =
   return protocol === 'https:' && pathname === '/' && !search && !hash && !username && !password && origin;
 });
 
-/** PEM, or its base64 as kubeconfig files and EKS have it; PEM comes out. */
+/** Accepts PEM, or its base64 as in kubeconfig files and EKS. The value is PEM. */
 const certificates = text('one or more certificates in PEM, or the base64 of that', (value) => {
   const pem = value.includes('-----BEGIN') ? value : Buffer.from(value, 'base64').toString();
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
@@ -34,8 +34,8 @@ const certificates = text('one or more certificates in PEM, or the base64 of tha
 const auth = byType({
   eks: fields({
     type: required(literal('eks')),
-    clusterName: required(eksName, 'Of EKS; the token is for it.'),
-    region: optional(awsRegion, "Of the EKS cluster; the hub's by default."),
+    clusterName: required(eksName, 'Name of the EKS cluster; tokens are made for it.'),
+    region: optional(awsRegion, "Region of the EKS cluster; the hub's by default."),
     roleArn: optional(roleArn, "A role of the cluster's account that the hub's functions assume."),
     accessEntry: withDefault(flag, false, "Lets the hub's functions in through an access entry of EKS, in the same account and region."),
   }),
@@ -43,7 +43,7 @@ const auth = byType({
     type: required(literal('web-identity')),
     audience: required(
       matches('an audience of 1 to 1000 characters', /^.{1,1000}$/),
-      "What the API server's AuthenticationConfiguration accepts of AWS's outbound identity tokens.",
+      "Audience of AWS's outbound identity tokens that the API server's AuthenticationConfiguration accepts.",
     ),
   }),
   secret: fields({
@@ -62,46 +62,58 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       mode: withDefault(
         oneOf('shadow', 'active', 'paused'),
         'shadow' as const,
-        'The first one; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. shadow compares, active writes, paused does nothing.',
+        'Initial mode; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. shadow compares, active writes, paused does nothing.',
       ),
-      optIn: withDefault(oneOf('off', 'shadow', 'active'), 'off' as const, 'The first one, as the mode: for Services that opt in by annotation.'),
+      optIn: withDefault(
+        oneOf('off', 'shadow', 'active'),
+        'off' as const,
+        'Initial switch for Services that opt in by annotation; like mode, a deploy does not switch it back.',
+      ),
       imports: withDefault(
         oneOf('off', 'shadow', 'active'),
         'off' as const,
-        'Of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md.',
+        'Imports of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md.',
       ),
-      exports: optional(exportsShape, 'What the cluster may export to the others of the set; nothing by default. A preview: docs/clusterset.md.'),
+      exports: optional(exportsShape, 'Exports that the cluster may make; nothing by default. A preview: docs/clusterset.md.'),
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(
             integer(0, longestDelaySeconds),
             defaultSettings.batchPeriodSeconds,
-            "From a pod's change to its wake-up, as endpointUpdatesBatchPeriod of kube-controller-manager.",
+            "Seconds from a pod's change to its wake-up, as endpointUpdatesBatchPeriod of kube-controller-manager.",
           ),
-          maxEndpointsPerSlice: withDefault(integer(1, 1000), defaultSettings.maxEndpointsPerSlice, 'As of kube-controller-manager.'),
+          maxEndpointsPerSlice: withDefault(
+            integer(1, 1000),
+            defaultSettings.maxEndpointsPerSlice,
+            'As --max-endpoints-per-slice of kube-controller-manager.',
+          ),
           endpoints: withDefault(flag, defaultSettings.endpoints, 'Runs the Endpoints controller.'),
           slices: withDefault(flag, defaultSettings.slices, 'Runs the EndpointSlice controller.'),
-          historyDays: withDefault(integer(0, 90), defaultSettings.historyDays, 'How long the history of a service is kept; 0 keeps none.'),
+          historyDays: withDefault(integer(0, 90), defaultSettings.historyDays, 'Days for which the history of a service is kept; 0 keeps none.'),
           optIn: optional(
             fields({
-              cleanup: withDefault(flag, defaultOptInSettings.cleanup, 'What the built-in controllers left of a Service that opts in is deleted.'),
+              cleanup: withDefault(
+                flag,
+                defaultOptInSettings.cleanup,
+                "Deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
+              ),
               handoverSeconds: withDefault(
                 integer(0, 3600),
                 defaultOptInSettings.handoverSeconds,
-                'How long our slices may stay when a Service no longer opts in and the built-in controllers serve less.',
+                'Seconds for which our slices may stay after a Service stops opting in, while the built-in controllers serve fewer endpoints.',
               ),
             }),
             'For Services that opt in by annotation.',
           ),
         }),
         defaultSettings,
-        'What the two controllers do.',
+        'Settings of the two controllers.',
       ),
-      queueNames: optional(queueNames, "Names of this cluster's queues; those of the hub by default."),
+      queueNames: optional(queueNames, "Names of this cluster's queues; the hub's setting by default."),
       concurrency: withDefault(
         fields({
-          ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'By ingest.'),
-          sync: withDefault(integer(2, 1000), concurrencyDefault.sync, 'By sync.'),
+          ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'Concurrent batches of ingest.'),
+          sync: withDefault(integer(2, 1000), concurrencyDefault.sync, 'Concurrent batches of sync.'),
         }),
         concurrencyDefault,
         'Batches handled at a time, by each function.',
@@ -109,17 +121,17 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       alarms: withDefault(
         oneOf('page', 'ticket'),
         'ticket' as const,
-        "What the alarms of the cluster's state do: its silent relay, open circuit or closed gate.",
+        "Severity of the alarms of the cluster's state: a silent relay, an open circuit, a closed gate.",
       ),
       api: optional(
         fields({
-          url: required(apiUrl, 'https://HOST[:PORT].'),
-          ca: optional(certificates, 'Without it the public authorities are trusted.'),
-          auth: required(auth, 'How the hub gets in.'),
+          url: required(apiUrl, 'Address of the API server, https://HOST[:PORT].'),
+          ca: optional(certificates, 'Certificate authority of the API server; by default the public authorities.'),
+          auth: required(auth, 'Credentials of the hub.'),
         }),
-        'Its API server, which only writing needs.',
+        'API server of the cluster. Only writing needs it.',
       ),
-      relay: required(relay, 'The program in the cluster.'),
+      relay: required(relay, 'The relay, which runs in the cluster.'),
     },
     'ClusterInput',
   ),

@@ -8,31 +8,31 @@ import { dnsLabel } from './config-values.ts';
 import { checked, fields, flag, integer, list, listOr, oneOf, required, type Shape, text, unique, withDefault } from './yaml-shape.ts';
 
 export const clustersetShape: Shape<ClustersetConfig> = fields({
-  name: required(dnsLabel, 'Of the set. A namespace takes imports that has it as the value of its label fleet-endpoints/clusterset.'),
+  name: required(dnsLabel, 'Name of the set. A namespace takes imports if its label fleet-endpoints/clusterset has this value.'),
   silence: withDefault(
     oneOf('keep', 'evictAfter'),
     noMembership.silence,
-    'Of a cluster that is not heard: its endpoints stay in the others, or go after evictAfterSeconds if its API does not answer either.',
+    'Endpoints of a silent cluster: `keep` leaves them in the importers, `evictAfter` removes them after evictAfterSeconds if its API does not answer either.',
   ),
   evictAfterSeconds: withDefault(
     integer(60, 604_800),
     noMembership.evictAfterSeconds,
-    'A cluster counts as silent after 90 s: less than that makes no difference.',
+    'Seconds of silence before an eviction. A cluster counts as silent after 90 s, so smaller values act like 90.',
   ),
   importBatchSeconds: withDefault(
     integer(1, 30),
     noMembership.importBatchSeconds,
-    'How long the changes of an exported Service are gathered before its importers run.',
+    'Seconds for which changes of an exported Service are batched before its importers run.',
   ),
   sameness: withDefault(
     oneOf('labelled', 'all'),
     noMembership.sameness,
-    'Which namespaces take imports: those with the label, or all but default, kube-system and the like.',
+    'Namespaces that take imports: `labelled` ones, or `all` except default, kube-system and the like.',
   ),
   precedence: withDefault(
     oneOf('sticky', 'oldest'),
     noMembership.precedence,
-    'Whose word decides where exports of a name differ: that of the one that decided so far, or of the oldest, as the API has it.',
+    'Export that decides where exports of a name differ: `sticky` keeps the present one, `oldest` takes the oldest, as the API specifies.',
   ),
 });
 
@@ -60,11 +60,7 @@ const podCidrs = checked(list(cidr), ({ length }) =>
 
 export const exportsShape: Shape<ExportsConfig> = fields({
   namespaces: required(listOr(namespaces, 'all'), 'Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing.'),
-  podCidrs: required(podCidrs, 'Ranges that the addresses of its pods are in: no importer takes another one.'),
+  podCidrs: required(podCidrs, 'Ranges of its pod addresses. Importers accept no other address.'),
   allowOverlap: withDefault(flag, false, 'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.'),
-  editorsMayExport: withDefault(
-    flag,
-    false,
-    "The relay's manifest lets the cluster's roles edit and admin make ServiceExports: the API's CRDs let nobody.",
-  ),
+  editorsMayExport: withDefault(flag, false, "Lets the cluster's roles edit and admin make ServiceExports. The API's CRDs grant that to no role."),
 });

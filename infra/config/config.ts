@@ -23,7 +23,7 @@ export interface HubConfig {
   readonly vpc?: VpcConfig | undefined;
   /** Roles whose people run `npm run cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
   readonly operatorRoleArns: readonly string[];
-  /** Of new clusters' queues: `fixed` is HUB-ID-events, `generated` is what CloudFormation makes up. */
+  /** Names of new clusters' queues: `fixed` is HUB-ID-events, `generated` leaves the name to CloudFormation. */
   readonly queueNames: QueueNames;
   /** Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than IAM lets a role have. */
   readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
@@ -75,7 +75,7 @@ export interface ClusterConfig {
   readonly imports: 'off' | 'shadow' | 'active';
   readonly exports?: ExportsConfig | undefined;
   readonly settings: ClusterSettings;
-  /** Of its own; the hub's by default. */
+  /** Names of this cluster's queues; the hub's setting by default. */
   readonly queueNames?: QueueNames | undefined;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };

@@ -6,7 +6,7 @@ import type { HubConfig } from './config.ts';
 import { arn, awsRegion, keyArn, matches, queueNames } from './config-values.ts';
 import { checked, fields, flag, integer, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
-/** With * for what differs. */
+/** An ARN with * for the parts that differ. */
 const arnPattern = (service: string, what: string): Shape<string> =>
   matches(
     `the ARN of ${what}, in which * may stand for anything but the account`,
@@ -27,7 +27,9 @@ const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
 const toldOfBudget = ({ monthlyBudget, alarms }: Pick<HubConfig, 'monthlyBudget' | 'alarms'>): string | undefined =>
-  monthlyBudget !== undefined && !alarms.ticketTopicArn ? 'monthlyBudget is given, but no alarms.ticketTopicArn to tell it to' : undefined;
+  monthlyBudget !== undefined && !alarms.ticketTopicArn
+    ? 'monthlyBudget is given, but alarms.ticketTopicArn is missing: the budget is reported there'
+    : undefined;
 
 const retentionDays: readonly number[] = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
@@ -39,14 +41,17 @@ export const hubShape: Shape<HubConfig> = checked(
         'FleetEndpoints',
         "Begins every stack's name: two hubs in one account need two names.",
       ),
-      account: optional(matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/), 'Of AWS; that of the credentials by default.'),
-      region: optional(awsRegion, 'Of AWS; that of the credentials by default.'),
+      account: optional(
+        matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/),
+        "AWS account of the hub; by default the credentials' account.",
+      ),
+      region: optional(awsRegion, "AWS region of the hub; by default the credentials' region."),
       logRetentionDays: withDefault(
         checked(integer(1, 3653), (days) =>
           retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
         ),
         14,
-        "Of the functions' logs.",
+        "Retention of the functions' logs, in days.",
       ),
       lambdaConcurrencyLimit: withDefault(
         integer(10, 1_000_000),
@@ -63,65 +68,75 @@ export const hubShape: Shape<HubConfig> = checked(
         [],
         'Who may send to queues besides relays and functions: the people who run redrive and cluster.',
       ),
-      queueNames: withDefault(queueNames, 'generated' as const, 'Names of new queues: HUB-ID-events, or what CloudFormation makes up.'),
+      queueNames: withDefault(
+        queueNames,
+        'generated' as const,
+        'Names of new queues: `fixed` is HUB-ID-events, `generated` leaves the name to CloudFormation.',
+      ),
       access: withDefault(
         fields({
-          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'Of Secrets Manager.'),
-          roles: withDefault(list(rolePattern), [], 'Of IAM.'),
+          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'Patterns of secret ARNs in Secrets Manager.'),
+          roles: withDefault(list(rolePattern), [], 'Patterns of role ARNs in IAM.'),
         }),
         { secrets: [], roles: [] },
         "Patterns that the clusters' secrets and roles are within, for hundreds of clusters, or clusters whose stacks are in other apps.",
       ),
       encryption: withDefault(
         fields({
-          table: optional(keyArn, 'Needs region.'),
-          queues: optional(keyArn, 'Of SQS.'),
-          logs: optional(keyArn, 'Its policy must admit CloudWatch Logs.'),
+          table: optional(keyArn, 'ARN of the KMS key of the table; needs region.'),
+          queues: optional(keyArn, 'ARN of the KMS key of the queues.'),
+          logs: optional(keyArn, 'ARN of the KMS key of the logs; its policy must admit CloudWatch Logs.'),
         }),
         awsOwnedKeys,
-        "Keys of your own; AWS's without.",
+        "Customer-managed KMS keys; AWS's own keys by default.",
       ),
       warmThroughput: optional(
         fields({
-          reads: required(integer(12_000, 10_000_000), 'Units a second.'),
-          writes: required(integer(4_000, 10_000_000), 'Units a second.'),
+          reads: required(integer(12_000, 10_000_000), 'Read units a second.'),
+          writes: required(integer(4_000, 10_000_000), 'Write units a second.'),
         }),
-        'What the table takes at once, before it has grown with use.',
+        'Throughput that the table serves at once, before it has scaled with use.',
       ),
       registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
       vpc: optional(
         fields({
-          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Its id.'),
+          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Id of the VPC.'),
           subnetIds: required(
             list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
-            'Private ones, with a way to the API servers and to AWS.',
+            'Private subnets with routes to the API servers and to AWS.',
           ),
-          securityGroupIds: required(list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)), 'They are not changed.'),
+          securityGroupIds: required(
+            list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
+            'Security groups of the functions; the hub does not change them.',
+          ),
         }),
-        'Where sync and sweep run, to reach private API endpoints.',
+        'VPC in which sync and sweep run, to reach private API endpoints.',
       ),
       alarms: withDefault(
         fields({
-          pageTopicArn: optional(arn('sns', 'a topic'), 'For those that call somebody.'),
-          ticketTopicArn: optional(arn('sns', 'a topic'), 'For those that can wait for the day.'),
+          pageTopicArn: optional(arn('sns', 'a topic'), 'Topic of alarms that page.'),
+          ticketTopicArn: optional(arn('sns', 'a topic'), 'Topic of alarms that can wait for working hours.'),
         }),
         noTopics,
-        'Where alarms go.',
+        'Topics that receive the alarms.',
       ),
       tracing: withDefault(flag, false, "Segments of the functions' invocations for X-Ray."),
       clusterMetrics: withDefault(
         oneOf(...clusterMetricsChoices),
         'few' as const,
-        "Kept for each cluster: three metrics and those of trouble, or upstream's gauges too.",
+        "Metrics kept for each cluster: `few` keeps three and all metrics of trouble, `all` adds upstream's gauges.",
       ),
-      monthlyBudget: optional(integer(1, 10_000_000), 'US dollars, of the whole account: a ticket at 80 %, and when more than all is forecast.'),
+      monthlyBudget: optional(
+        integer(1, 10_000_000),
+        'Monthly budget of the whole account, US dollars: a ticket at 80 %, and if the forecast exceeds it.',
+      ),
       rollout: withDefault(
         oneOf('gradual', 'at-once'),
         'gradual' as const,
-        'New versions of ingest and sync take over a tenth a minute and go back when they fail, or at once.',
+        '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures; `at-once` shifts all of it.',
       ),
-      clusterset: optional(clustersetShape, 'What the clusters that export or import Services have in common.'),
-      runbookUrl: optional(webPage, 'Where docs/runbook.md can be read: alarms link to its headings.'),
+      clusterset: optional(clustersetShape, 'Settings that all exporters and importers of Services share.'),
+      runbookUrl: optional(webPage, 'Address at which docs/runbook.md can be read: alarms link to its headings.'),
     },
     'HubInput',
   ),

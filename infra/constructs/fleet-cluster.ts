@@ -30,7 +30,7 @@ export interface FleetClusterProps extends ClusterInput {
 /** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
 export class FleetCluster extends Construct {
   readonly eventsQueueUrl: string;
-  /** Whom the relay has to be, to send to the events queue. */
+  /** The role of the relay, which alone may send to the events queue. */
   readonly relayRoleArn: string;
 
   constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {

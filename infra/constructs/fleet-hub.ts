@@ -29,11 +29,10 @@ export interface FleetHubProps extends HubInput {
    */
   readonly queueNames?: 'fixed' | 'generated' | undefined;
   /**
-   * The clusters that the hub writes to: its functions get rights to their credentials, and alarms that mean many clusters know how many there are. What is left out
-   * has to be within `access`.
+   * The clusters that the hub writes to. Its functions get rights to their credentials. Omitted clusters must be within `access`.
    */
   readonly clusters?: readonly ClusterInput[] | undefined;
-  /** Its table, if that is in a stack of its own, where it stays whatever else goes. */
+  /** The hub's table, if it is in a stack of its own. There it outlives the hub's other resources. */
   readonly table?: FleetTable | undefined;
 }
 
@@ -68,7 +67,7 @@ export class FleetHub extends Construct implements IFleetHub {
     this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot: this.table, ...reach });
     this.register = new Register(this, 'Register', stage);
-    // What lies there is taken up again by `redrive`, in the name of the cluster that it names.
+    // `redrive` resumes the parked work on behalf of the cluster that a message names.
     const senders = [this.syncRoleArn, ...hub.operatorRoleArns];
     onlyThese(this.deadLetters.parked, senders);
     onlyThese(this.deadLetters.quarantine, [this.ingestRoleArn, ...senders]);
@@ -117,7 +116,7 @@ export class FleetHub extends Construct implements IFleetHub {
       : undefined;
   }
 
-  /** What operators, relays and FleetHub.fromAttributes need. */
+  /** Outputs for operators, relays and FleetHub.fromAttributes. */
   #putOut(): void {
     const outputs = {
       TableName: this.table.table.tableName,

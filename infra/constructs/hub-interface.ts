@@ -2,7 +2,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 
-/** What the stack of a cluster needs to know of its hub. */
+/** The attributes of a hub that the stack of a cluster uses. */
 export interface IFleetHub extends IConstruct {
   readonly settings: Pick<
     HubConfig,

@@ -6,7 +6,7 @@ import { readValue } from '#infra/config/yaml-shape.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import type { HubInput } from './props.ts';
 
-/** The outputs of a hub's stack, and of its settings those that its clusters' stacks share; they have to be the same in both apps. */
+/** The outputs of a hub's stack, and the settings that its clusters' stacks share. Both apps must have the same values. */
 export interface FleetHubAttributes
   extends Pick<HubInput, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl' | 'region'> {
   readonly registerFunctionArn: string;

@@ -31,8 +31,8 @@ export const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum
 export const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
 export const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
 /**
- * A message that fails comes back within seconds, later up to four minutes and a half (queue/come-back.ts), one whose batch crashed after the visibility
- * timeout of three minutes (cluster-queues.ts). So its failures are never in minutes in a row, but in three of fifteen at least.
+ * A failed message returns within seconds, later within four and a half minutes (queue/visibility.ts). After a crash it returns at the visibility timeout
+ * of three minutes (cluster-queues.ts). Its failures therefore fall into at least three of fifteen minutes, and never into consecutive ones.
  */
 export const comesBack = { periods: 15, datapoints: 3 } as const;
 export const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;

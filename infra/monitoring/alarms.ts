@@ -1,7 +1,7 @@
 /** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster. Every id is a heading of docs/runbook.md. */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
 
-/** What thresholds depend on. */
+/** The size of the fleet, on which thresholds depend. */
 export interface FleetSize {
   readonly lambdaConcurrencyLimit: number;
   readonly clusters: number;
@@ -221,5 +221,5 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
   ),
 ];
 
-/** A view of the hub's paging alarms, each of which pages by itself. This one has no action: it would stay silent while any of them is in alarm. */
+/** A view of the hub's paging alarms. Each of them pages by itself. The composite lacks an action, because it changes state only with the first of them. */
 export const compositeAlarm = 'FleetUnhealthy';

@@ -3,8 +3,8 @@ import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 
 /**
- * The bill follows what others do to their clusters, so it may rise without anything being wrong here. Of the whole account: a third of the bill is custom
- * metrics, which have no tags to filter by.
+ * The bill follows the changes in the clusters, so it may rise although the hub works as intended. The budget is for the whole account: a third of the
+ * bill is custom metrics, which cannot be filtered by tags.
  */
 export function watchBudget(scope: Construct, { monthlyBudget, alarms: { ticketTopicArn } }: HubConfig): void {
   if (monthlyBudget === undefined) return;

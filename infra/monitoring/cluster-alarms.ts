@@ -1,8 +1,8 @@
 import { type Alarm, on, onSource, visible } from './alarm.ts';
 
-/** The alarms of each cluster. Those of its state page where clusters.yaml asks for it; if many clusters are affected at once, the hub's alarms page. */
+/** The alarms of each cluster. Alarms of its state page if clusters.yaml asks for it. If many clusters are affected at once, the hub's alarms page. */
 export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
-  // Not published while the cluster is paused. If sweep itself publishes nothing, SweepSilent is in alarm.
+  // The metric is missing while the cluster is paused. If sweep fails to publish, SweepSilent is in alarm.
   on('RelaySilent', 'RelayHeartbeatAge', 'Maximum', {
     severity: state,
     threshold: 90,

@@ -1,4 +1,4 @@
-/** What the deployed dashboards are called, and what stands in them for the cluster that a reader chooses. */
+/** Names of the deployed dashboards, and the placeholder for the cluster that a reader chooses. */
 import type { Dashboard } from './dashboards.ts';
 import type { QueueRole } from './series.ts';
 

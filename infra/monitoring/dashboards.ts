@@ -1,5 +1,5 @@
 /**
- * What people look at, as data: CloudWatch draws it when deployed (monitoring.ts), the local console from the same rows.
+ * The dashboards as data. CloudWatch draws them in a deployed hub (monitoring.ts), the console draws the same rows.
  * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from the metrics with a cluster dimension.
  */
 import { type ClusterMetrics, type MetricName, objectiveMs, perCluster, type Unit } from '#shared/contract/metrics.ts';
@@ -30,7 +30,7 @@ export interface Widget {
 
 type Drawn = Widget['series'][number];
 const of = (metric: MetricName, statistic: Statistic, label: string): Drawn => ({ metric, statistic, label });
-/** One for each of its label values, which are what it is called by. */
+/** One series for each value of the label, named by the value. */
 const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string): Drawn[] =>
   upstreamLabels[name].map((labels) => ({ upstream: name, labels, statistic, label: label ?? Object.values(labels).at(-1) ?? name }));
 const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
@@ -224,7 +224,7 @@ export const clusterDashboard: Dashboard = {
   ],
 };
 
-/** The cluster's dashboard without the metrics that have no cluster dimension. */
+/** The cluster's dashboard, without metrics that lack a cluster dimension. */
 export function clusterDashboardOf(kept: ClusterMetrics): Dashboard {
   const has = (series: Drawn): boolean => ('metric' in series ? perCluster[kept].includes(series.metric) : !('upstream' in series) || kept === 'all');
   const widgets = (row: Row): readonly Widget[] =>

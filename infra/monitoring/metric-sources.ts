@@ -2,9 +2,9 @@ import type { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { FunctionRole, LiveFunction, QueueRole, Series } from './series.ts';
 
-/** What the roles of series.ts are called here. */
+/** Names of this hub's resources for the roles of series.ts. */
 export interface MetricSources {
-  /** Of our own metrics. */
+  /** Namespace of our own metrics. */
   readonly namespace: string;
   readonly functionName: (role: FunctionRole) => string;
   /** Dimensions of its version that is new in this deploy. */

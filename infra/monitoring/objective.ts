@@ -1,7 +1,7 @@
 /**
- * The objective: of the syncs of 30 days, 99 in 100 are written within 2 s of being due (shared/contract/metrics.ts). What may be late is a budget, and an
- * alarm rings for how fast it is used, over a long window, so that a moment rings for nothing, and over a short one, so that it ends when the matter does
- * (Google's SRE workbook, "Alerting on SLOs"). By counts: percentiles of the four syncs of a quiet night would say as much as those of a storm.
+ * The objective: 99 % of the syncs of 30 days are written within 2 s of their due time (shared/contract/metrics.ts). The other 1 % is the error budget.
+ * An alarm watches its burn rate over a long window, so that a moment does not page, and over a short window, so that the alarm ends with its cause
+ * (Google's SRE workbook, "Alerting on SLOs"). It counts syncs: percentiles would weigh a quiet night like a storm.
  */
 import { Duration } from 'aws-cdk-lib';
 import {

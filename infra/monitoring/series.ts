@@ -6,7 +6,7 @@ export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90
 
 /** Queues by role. The last two are the hub's, the others each cluster has its own of. */
 export type QueueRole = 'events' | 'syncs' | 'dead-events' | 'dead-syncs' | 'parked' | 'quarantine';
-/** Those that have versions. */
+/** Functions with versions. */
 export type LiveFunction = 'ingest' | 'sync';
 export type FunctionRole = 'ingest' | 'sync' | 'sweep';
 
@@ -15,7 +15,7 @@ export type Source =
   | { readonly upstream: UpstreamMetricName; readonly labels: { readonly [label: string]: string } }
   | { readonly aws: 'AWS/SQS'; readonly name: string; readonly queue: QueueRole }
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly function: FunctionRole | 'account' }
-  /** Of the version that a deploy brings, while it takes over from the one before. */
+  /** The new version of a function, while a deploy shifts traffic to it. */
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly newVersionOf: LiveFunction }
   | { readonly aws: 'AWS/DynamoDB'; readonly name: string };
 

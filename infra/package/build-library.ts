@@ -33,7 +33,7 @@ export async function buildLibrary(): Promise<Metafile> {
   return metafile;
 }
 
-/** Declarations of all that the entry names, with paths instead of this project's aliases. */
+/** Type declarations of the entry's exports, with paths instead of this project's aliases. */
 async function writeTypes(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-types-'));
   const config = join(folder, 'tsconfig.json');

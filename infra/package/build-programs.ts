@@ -1,4 +1,4 @@
-/** The programs of the package: the command, and the processes of a local run, as JavaScript that needs no package but the one that a local run needs. */
+/** The programs of the package: the command and the processes of a local run, bundled as JavaScript. Only a local run needs another package. */
 import { globSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build, type Metafile } from 'esbuild';
@@ -17,7 +17,7 @@ export async function buildPrograms(): Promise<Metafile> {
     outdir: out,
     outbase: '.',
     bundle: true,
-    // What several of them use is there once.
+    // Shared modules are emitted once.
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',

@@ -9,7 +9,7 @@ export interface BundledPackage {
   readonly license: string;
   /** The texts of its licence files. */
   readonly texts: readonly string[];
-  /** Of the registry's archive, as the lock file has it. */
+  /** Hash of the registry's archive, from the lock file. */
   readonly integrity: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What Node 20 does not have and the programs of the package use; Node 22 has all of it. */
+/** Functions that the package's programs use and Node 20 lacks; Node 22 has all of them. */
 Promise.withResolvers ??= <T>() => {
   let [resolve, reject] = [(_: T | PromiseLike<T>): void => {}, (_?: unknown): void => {}];
   const promise = new Promise<T>((...both) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run release -- --dry-run`: what a release consists of, into dist/release: the package, the chart, the relay's bundle with its Dockerfile, the bill of
- * materials, what the next version's upgrade test reads, and their checksums. Uploading them is left to whoever has the rights: without --dry-run nothing is built.
+ * `npm run release -- --dry-run` builds the parts of a release into dist/release: the package, the chart, the relay's bundle with its Dockerfile, the
+ * bill of materials, the input of the next version's upgrade test, and their checksums. It uploads nothing; without --dry-run it refuses to run.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,7 @@ await rm(join(out, chart.name), { recursive: true });
 await archive(`fleet-endpoints-relay-bundle-${version}.tgz`, 'dist', 'relay');
 await cp('dist/sbom.cdx.json', join(out, `fleet-endpoints-${version}.sbom.cdx.json`));
 
-// What this version leaves to the next one (docs/upgrading.md).
+// Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
 await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `fleet-endpoints-${version}.upgrade.json`)]);
 
 const files = (await readdir(out)).sort();

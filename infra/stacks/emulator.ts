@@ -19,7 +19,7 @@ export function forEmulator(config: Config): Config {
   return { ...config, hub: { ...config.hub, rollout: 'at-once' } };
 }
 
-/** Fits the templates to the local cloud. No resource may refer to one that is left out. */
+/** Fits the templates to the local cloud. The remaining resources may not refer to omitted ones. */
 export function fitToEmulator(): IAspect {
   return {
     visit(node) {

@@ -5,8 +5,8 @@ import { useOfKeys } from './customer-keys.ts';
 import type { HubFunction } from './function.ts';
 
 /**
- * What a function needs to get credentials for the clusters, and no more: a presigned EKS token needs no permission unless another role is to
- * sign it. Patterns of the hub's stand for the secrets and roles that are within them; the others are named one by one.
+ * Grants exactly the rights by which a function gets credentials for the clusters. A presigned EKS token needs a right only if another role signs it.
+ * The hub's patterns cover the secrets and roles that match them; the others are listed.
  */
 export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterConfig[], access: HubConfig['access']): void {
   const found = <T>(of: (auth: AuthConfig) => T | undefined): T[] => [...new Set(clusters.flatMap(({ api }) => (api && of(api.auth)) ?? []))];
@@ -61,7 +61,7 @@ const mostPolicies = 10;
 /** Characters of a statement's list: a managed policy may have 6,144, and the CDK can put a statement into one policy only. */
 const mostCharacters = 5_500;
 
-/** The patterns that some of these are within, and those that are within none. */
+/** Returns the patterns that match at least one of the ARNs, and the ARNs that no pattern matches. */
 function within(patterns: readonly string[], arns: readonly string[]): string[] {
   const covers = (pattern: string) => {
     const literal = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));

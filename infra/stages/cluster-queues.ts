@@ -12,8 +12,8 @@ const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
 export const ingestTimeout = Duration.millis(ingestMs);
 export const syncTimeout = Duration.millis(syncMs);
 /**
- * What belongs together: Lambda wants a visibility timeout of six times the function's, so that a message is not seen twice
- * while its first batch runs; after a crash it comes back only then, so the timeouts are short.
+ * Lambda recommends a visibility timeout of six times the function's timeout, so that no second batch gets a message while the first one runs. After a
+ * crash a message returns only at that timeout, so the timeouts are short.
  */
 const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
 const retentionPeriod = Duration.days(14);
@@ -35,7 +35,7 @@ export function withoutConsumer(queue: Queue): Queue {
   return queue;
 }
 
-/** Of the queues that no other queue's dead letters go to. */
+/** For queues that receive no dead letters. */
 export const refusesDeadLetters = { redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL } } as const;
 
 export interface ClusterQueuesProps {
@@ -89,8 +89,8 @@ function allowDeadLettersOf(queue: Queue, sourceArn: string): void {
 }
 
 /**
- * The events queue is a cluster's identity, and a wake-up is work for the API server: rights that somebody in the account has on all of SQS do not
- * count here. Of a session of a role, aws:PrincipalArn is the role's ARN.
+ * The events queue is a cluster's identity, and a wake-up is work for the API server. Rights of the account's principals on all of SQS therefore do not
+ * suffice. For a session of a role, aws:PrincipalArn is the role's ARN.
  */
 export function onlyThese(queue: Queue, senders: readonly string[]): void {
   queue.addToResourcePolicy(

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 
-/** What each service does with a customer's key on behalf of who calls it. */
+/** The key operations that each AWS service performs on behalf of its caller. */
 export const keyUse = {
   table: {
     service: 'dynamodb',

@@ -1,4 +1,4 @@
-/** The code of a function: of a package as it was built, so that nothing is bundled on its user's machine; of a checkout bundled at the synthesis, so that it is never stale. */
+/** The code of a function. The package contains it built, so its user bundles nothing. A checkout bundles it at each synthesis, so it is never stale. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';

@@ -28,10 +28,10 @@ export interface HubFunctionProps extends StageProps {
   readonly description: string;
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  /** Of a function that emits metrics. */
+  /** Set for a function that emits metrics. */
   readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
-  /** An asynchronous invocation: `why` it has no dead-letter queue, and the limit of Lambda's own retries. */
+  /** Set for asynchronous invocations: the reason for the missing dead-letter queue, and the limits of Lambda's own retries. */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
   /** Executions that are kept for this function and that it never exceeds. */
   readonly reserved?: number;
@@ -58,8 +58,8 @@ export function networkOf(scope: Construct, config: VpcConfig): Network {
 }
 
 /**
- * The one place for runtime, architecture, bundling, logs and the role. The role has no managed policy of AWS's: what a function may do
- * is what its stage grants, and test/infra/permissions.test.ts names each action.
+ * The one place for runtime, architecture, bundling, logs and the role. The role uses no managed policy of AWS. Its stage grants each action, and
+ * test/infra/permissions.test.ts lists them.
  */
 export class HubFunction extends Construct {
   readonly fn: LambdaFunction;
@@ -86,7 +86,7 @@ export class HubFunction extends Construct {
       role: this.role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      // Of an invocation that went well Lambda writes nothing: its duration and errors are metrics, and each line would be paid for.
+      // Lambda logs nothing about successful invocations. Duration and errors are metrics, and each line costs money.
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: hub.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       runtime: Runtime.NODEJS_24_X,

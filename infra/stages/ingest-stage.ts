@@ -6,7 +6,7 @@ import { HubFunction } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** events → snapshot and wake-ups. It never talks to a cluster, so it has no network and no credentials. */
+/** events → snapshot and wake-ups. It never calls a cluster's API, so it runs outside of any VPC and without credentials for clusters. */
 export class Ingest extends Construct {
   readonly function: HubFunction;
   readonly live: Alias;

@@ -3,13 +3,13 @@ import type { Construct } from 'constructs';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 
-/** A cluster's queues by role; `queueNames: fixed`. No other cluster's id makes the same: ids have no capitals, and roles no common ends. */
+/** A cluster's queues by role, for `queueNames: fixed`. Names of two clusters cannot collide: ids are lower case, and no role is the end of another one. */
 export type ClusterQueueRole = 'events' | 'syncs' | 'events-dead' | 'syncs-dead';
 export const fixedQueueName = (hub: string, cluster: string, role: ClusterQueueRole): string => `${hub}-${cluster}-${role}`;
 
 /**
- * Names of one kind of queue of all clusters of this hub: those that are fixed, and those that CloudFormation generates, STACK-LOGICALID-RANDOM.
- * Patterns, whatever the number of clusters: one statement for each would exceed IAM's limit for a role at about twenty.
+ * Name patterns of one kind of queue for all clusters of this hub: fixed names, and STACK-LOGICALID-RANDOM, which CloudFormation generates. One
+ * statement for each cluster would exceed IAM's limit for a role at about twenty clusters.
  */
 const namesOfAllClusters = (hub: string, queue: 'Events' | 'Syncs'): readonly string[] => [
   `${clusterStackName(hub, '*')}-Queues${queue}*`,

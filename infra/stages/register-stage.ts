@@ -22,7 +22,7 @@ export class Register extends Construct {
       hub,
       table,
       memoryMiB: 256,
-      // It may have to wait for a run of sweep that clears what was known of a former cluster.
+      // It may wait for a run of sweep that purges the records of a former cluster.
       timeout: Duration.seconds(90),
       asynchronous: {
         why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
@@ -50,7 +50,7 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
 
 export interface RegistrationProps {
   readonly register: IFunction;
-  /** Of clusters.yaml: with another one every cluster is registered again. */
+  /** From clusters.yaml. A new value registers every cluster again. */
   readonly registrationEpoch: number;
   readonly clusterset: HubConfig['clusterset'];
   readonly cluster: ClusterConfig;

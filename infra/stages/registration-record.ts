@@ -30,7 +30,7 @@ export function registrationRecord(
   };
 }
 
-/** What the workers need to know; access entries and rights to keys are the stacks' own business. */
+/** The workers' part of the access to a cluster. The stacks handle access entries and rights to keys. */
 function apiOf({ api }: ClusterConfig) {
   if (api?.auth.type === 'eks') {
     const { accessEntry: _, ...auth } = api.auth;

@@ -19,7 +19,7 @@ import { keyUse, useOfKeys } from './customer-keys.ts';
 export interface RelayIdentityProps {
   readonly relay: RelayConfig;
   readonly events: Queue;
-  /** Of the customer's own. */
+  /** ARN of the customer's key for the queues. */
   readonly queuesKey?: string | undefined;
 }
 

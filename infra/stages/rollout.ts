@@ -6,7 +6,7 @@ import type { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge-finding.ts';
 
-/** What a mapping invokes: the version that is live, by a name that stays the same. */
+/** The alias that event source mappings invoke: a constant name for the live version. */
 export const liveAlias = 'live';
 
 export interface RolloutProps {

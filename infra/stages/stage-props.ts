@@ -2,7 +2,7 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { HubConfig } from '#infra/config/config.ts';
 
-/** What every stage of the hub is given. */
+/** Properties of every stage of the hub. */
 export interface StageProps {
   readonly hub: {
     readonly name: string;

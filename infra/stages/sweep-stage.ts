@@ -46,7 +46,7 @@ export class Sweep extends Construct {
       network,
     });
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
-    // What is left of clusters that have left, wherever it is.
+    // For purging the records of removed clusters, which are spread over the table.
     this.function.grantTable(table.tableArn, 'Scan', 'DeleteItem');
     this.function.denyIdentity(table.tableArn);
     this.function.useKeys('table', 'queues');
