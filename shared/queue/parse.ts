@@ -1,13 +1,16 @@
 /** Checks messages as they come in: a message that passes has the shape of its type. An error says what was wrong, what was given and what is allowed. */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isWellFormed } from '#shared/kube/api-validation.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
+import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
-import { allKinds, type Kind } from '#shared/kube/types.ts';
+import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
 import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
 /** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
 const longestName = 253;
+const longestWorkName = longestName + 'export:'.length;
 const longestKey = 2 * longestName + 1;
 const mostEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
@@ -54,23 +57,43 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
 }
 
 function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
-  text(e, 'ns', longestName, kind === 'Node' || kind === 'Namespace');
-  text(e, 'name', longestName);
+  objectName(e, kind);
   version(e, 'rv');
   if (kind === 'Endpoints' || kind === 'EndpointSlice') {
     text(e, 'uid', 128, true);
-    text(e, 'svc', longestName, true);
-    if (e['oldSvc'] !== undefined) text(e, 'oldSvc', longestName, true);
+    for (const field of ['svc', 'oldSvc'] as const) if (field === 'svc' || e[field] !== undefined) serviceName(e, field);
     if (e['by'] !== undefined) text(e, 'by', longestName, true);
     if (e['gen'] !== undefined) number(e, 'gen');
   } else if (e['o'] !== undefined) {
     projection(e['o']);
-    try {
-      decodeProjection(kind, e['ns'] as string, e['name'] as string, e['o'] as string);
-    } catch (cause) {
-      throw new UnreadableMessage(`o is ${show(e['o'])}: the projection of a ${kind} is needed`, { cause });
-    }
+    checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
   }
+}
+
+function objectName(e: Fields, kind: Kind): void {
+  const isClusterScoped = kind === 'Node' || kind === 'Namespace';
+  const { ns, name } = e;
+  if (typeof ns !== 'string' || !(isClusterScoped ? ns === '' : isDnsLabel(ns)))
+    throw new UnreadableMessage(`ns is ${show(ns)}: ${isClusterScoped ? 'empty text' : 'a DNS label of 1 to 63 characters'} is needed for a ${kind}`);
+  if (typeof name !== 'string' || !(kind === 'Namespace' ? isDnsLabel(name) : isDnsSubdomain(name)))
+    throw new UnreadableMessage(`name is ${show(name)}: a DNS ${kind === 'Namespace' ? 'label' : 'subdomain'} is needed for a ${kind}`);
+}
+
+/** Endpoints have the name of their Service. A slice's label may have any value that a label can have, or none. */
+function serviceName(e: Fields, field: 'svc' | 'oldSvc'): void {
+  const value = e[field];
+  if (!isLabelValue(value) && !(typeof value === 'string' && isDnsSubdomain(value)))
+    throw new UnreadableMessage(`${field} is ${show(value)}: the value of a label or a DNS subdomain is needed`);
+}
+
+function checkObject(kind: InputKind, { ns, name, o }: { readonly ns: string; readonly name: string; readonly o: string }): void {
+  let field: string | undefined;
+  try {
+    field = invalidField(kind, decodeProjection(kind, ns, name, o));
+  } catch (cause) {
+    throw new UnreadableMessage(`o is ${show(o)}: the projection of a ${kind} is needed`, { cause });
+  }
+  if (field !== undefined) throw new UnreadableMessage(`o of ${kind} ${printable(`${ns}/${name}`)} has an invalid value for ${field}: ${show(o)}`);
 }
 
 export function parseSyncMessage(body: string): SyncMessage {
@@ -78,7 +101,11 @@ export function parseSyncMessage(body: string): SyncMessage {
   checkVersion(m);
   text(m, 'cluster');
   text(m, 'ns', longestName);
-  text(m, 'service', longestName);
+  text(m, 'service', longestWorkName);
+  if (!isDnsLabel(m['ns'] as string)) throw new UnreadableMessage(`ns is ${show(m['ns'])}: a DNS label of 1 to 63 characters is needed`);
+  const name = (m['service'] as string).replace(/^(export|import):/, '');
+  if (!isLabelValue(name) && !isDnsSubdomain(name))
+    throw new UnreadableMessage(`service is ${show(m['service'])}: the name of a Service, alone or after "export:" or "import:", is needed`);
   number(m, 'gen');
   const seq = object(m['seq'], 'seq');
   for (const part of Object.keys(seq)) {
@@ -105,8 +132,9 @@ function text(fields: Fields, field: string, longest = longestName, mayBeEmpty =
   if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
   }
-  // Kubernetes allows none in the fields that are checked here, and a terminal would obey them.
-  if (controlCharacter.test(value)) throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters is needed`);
+  // The fields that are checked here are names and ids. A terminal would obey control characters, and UTF-8 has no lone surrogates.
+  if (controlCharacter.test(value) || !isWellFormed(value))
+    throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters and lone surrogates is needed`);
 }
 
 /** Annotations of tenants are in it, and so any characters. */

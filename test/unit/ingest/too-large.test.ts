@@ -49,7 +49,10 @@ it('what was known of an object that has become too large stays, and no list tak
 
 it('a pod keeps as many of its former label sets as fit its item', async () => {
   const hub = await ingestHub();
-  const labelled = (i: number) => pod('p', { labels: { app: String(i), wide: '\u8a9e'.repeat(20_000) } });
+  const labelled = (i: number) =>
+    pod('p', {
+      labels: { app: String(i), ...Object.fromEntries(Array.from({ length: 600 }, (_, k) => [`wide-${k}`.padEnd(50, 'x'), 'y'.repeat(50)])) },
+    });
   // What is owed is never told.
   const table: Table = {
     ...hub.table,

@@ -123,8 +123,31 @@ it('the reason says what was wrong, what was given and what is allowed', () => {
   expect(reason({ ...valid[1], kind: 'Secret' })).toMatch(/^kind is "Secret": Service, Pod, Node/);
   expect(reason({ ...valid[1], asOf: '05' })).toBe('asOf is "05": a resourceVersion of 1 to 39 digits is needed');
   expect(reason({ ...valid[1], cluster: undefined })).toMatch(/^cluster is missing: text/);
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*text of 1 to 253 characters is needed$/);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*a DNS subdomain is needed for a Pod$/);
   expect(reason({ ...valid[1], entries: [{ ...podEntry, o: '{}' }] })).toMatch(/^o is .*the projection of a Pod is needed$/);
   expect(reason({ ...wakeUp, gen: -1 }, parseSyncMessage)).toBe('gen is -1: a whole number, 0 or more, is needed');
   expect(reason({ ...wakeUp, seq: { no: 1 } }, parseSyncMessage)).toMatch(/^a key of seq is "no": ep, sl are allowed/);
+});
+
+it.each([
+  ['a name with a separator of keys', 'ServiceExport', { ns: 'shop', name: 'web#E#c' }],
+  ['a name in capitals', 'Pod', { ns: 'shop', name: 'Web' }],
+  ['a namespace with a slash', 'Pod', { ns: 'shop/web', name: 'web' }],
+  ['a node with a namespace', 'Node', { ns: 'shop', name: 'n1' }],
+  ['a port that is too large', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{},0,{"ports":[{"port":99999999}]}]' }],
+  ['a port that is text', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' }],
+  ['a label with a blank', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
+  ['a label that is a number', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a":1},[],"n",1,[],1,0]' }],
+  ['a lone surrogate', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
+] as const)('an object with %s is refused', (_what, kind, entry) => {
+  const message = { ...valid[1], kind, entries: [{ rv: '5', ...entry }] };
+  expect(() => parseEventsMessage(JSON.stringify(message))).toThrow(UnreadableMessage);
+});
+
+it.each(['web#E#c', 'import:a/b', 'export:Web_1/x', 'x'.repeat(300)])('a wake-up for %s is refused', (service) => {
+  expect(() => parseSyncMessage(encodeMessage({ ...wakeUp, service }))).toThrow(UnreadableMessage);
+});
+
+it.each(['web', 'export:web', 'import:web.v1', 'A_label.value'])('a wake-up for %s passes', (service) => {
+  expect(parseSyncMessage(encodeMessage({ ...wakeUp, service }))).toMatchObject({ service });
 });
