@@ -111,15 +111,11 @@ export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFo
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
-  return [
-    { check: 'reachable', ok: true, detail: 'the API server answers the functions' },
-    rightsFinding(of({ ...rights, optIn: rights.optIn ?? [] }, meta, what)),
-  ];
+  return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(of(rights, meta, what))];
 }
 
-/** The version before asked for less, and imports are asked for in a clusterset alone. */
-const isAnswered = ({ optIn, imports }: RightsAnswer, what: AskedFor): boolean =>
-  what === 'active' || (what === 'opt-in' ? optIn : imports) !== undefined;
+/** Sweep asks for imports in a clusterset alone. */
+const isAnswered = ({ imports }: RightsAnswer, what: AskedFor): boolean => what !== 'imports' || imports !== undefined;
 
 const notKnown: { readonly [W in AskedFor]: string } = {
   active: 'not known yet: sweep asks the cluster every ten minutes while it is not written to',

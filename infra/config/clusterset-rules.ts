@@ -8,7 +8,7 @@ type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports'>;
 /** One that is in the set may be switched within it: its relay watches, and its writer may write, what that takes. */
 export const takesPart = ({ imports, exports }: Pick<ClusterConfig, 'imports' | 'exports'>): boolean => imports !== 'off' || exports !== undefined;
 
-/** Undefined for a cluster that takes no part: its registration is then that of the version before. */
+/** Undefined for a cluster that takes no part in the set. */
 export function membershipOf(cluster: InSet, set: ClustersetConfig | undefined): ClustersetMembership | undefined {
   if (!set || !takesPart(cluster)) return undefined;
   const { name, sameness, importBatchSeconds, silence, evictAfterSeconds, precedence } = set;

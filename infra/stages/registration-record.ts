@@ -16,7 +16,7 @@ export function registrationRecord(
   const { id, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
   const clusterset = membershipOf(cluster, set);
-  // Left out where they are off: the record is then the one of the version before, and a deploy changes nothing.
+  // Without `optIn: off`: a switch by hand then stays, and the first other value of clusters.yaml takes effect (shared/clusters/registration.ts).
   return {
     id,
     mode,

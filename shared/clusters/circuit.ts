@@ -53,7 +53,7 @@ const recoveredAt = 'recoveredAt';
 /** A switch of mode forgets them. */
 export const circuitAttributes = [circuitAttribute, ...Object.values(probe)] as const;
 
-/** As every version writes it: the text is compared, so that of several workers one changes the circuit. */
+/** The text is compared, so that one of several workers changes the circuit. */
 const encode = ({ reason, failures, untilMs }: Circuit): string => JSON.stringify({ reason, failures, until: untilMs });
 
 /** Where nothing is written no run asks the API, so no run would close the circuit. */

@@ -11,18 +11,9 @@ const attribute = 'clusterset';
 /** The attributes of a record that a membership is in. */
 export const membershipNames = [attribute, memberAttribute] as const;
 
-/** Preview is an attribute beside `imports: off`: a version that knew no shadow would take any other word for active. */
-type StoredMembership = Partial<ClustersetMembership> & { readonly previews?: true };
-
-const encodeMembership = (membership: ClustersetMembership): string =>
-  JSON.stringify(membership.imports === 'shadow' ? { ...membership, imports: 'off', previews: true } : membership);
-
-/** Absent in the record of a cluster that takes no part, and in every one of the version before. */
-export function decodeMembership(item: Item): ClustersetMembership {
-  if (typeof item[attribute] !== 'string') return noMembership;
-  const { previews, ...stored } = JSON.parse(item[attribute]) as StoredMembership;
-  return { ...noMembership, ...stored, ...(previews && { imports: 'shadow' }) };
-}
+/** The attribute is absent for a cluster that takes no part in a set. */
+export const decodeMembership = ({ [attribute]: stored }: Item): ClustersetMembership =>
+  typeof stored === 'string' ? (JSON.parse(stored) as ClustersetMembership) : noMembership;
 
 /** Has the cluster ever been let into a set? */
 export const isMember = ({ clusterset }: Member): boolean => clusterset !== noMembership;
@@ -55,7 +46,7 @@ export async function noteImporter(table: Table, cluster: string, { imports }: C
 
 export function membershipAttributes(membership: ClustersetMembership): { readonly [attribute: string]: Value } {
   const isWrittenFor = membership.imports === 'active' || exportsAnything({ clusterset: membership });
-  return { [attribute]: encodeMembership(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
+  return { [attribute]: JSON.stringify(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 
 export async function listImporters(table: Table): Promise<readonly string[]> {

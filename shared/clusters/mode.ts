@@ -36,7 +36,7 @@ export const modeAttributes = {
   wasActive: 'wasActive',
 } as const;
 
-/** Values of `owesWaking`. The version before this one knows the first alone. */
+/** Values of `owesWaking`. */
 export const owes = { live: 1, held: 2 } as const;
 
 export const decodeMode = (item: Item): Mode => (item[modeAttributes.mode] as Mode | undefined) ?? 'shadow';

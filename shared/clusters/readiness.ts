@@ -15,8 +15,8 @@ export interface Readiness {
 export interface RightsAnswer {
   readonly atMs: number;
   readonly missing: readonly string[];
-  /** What Services that opt in lack; undefined as the version before has asked. */
-  readonly optIn?: readonly string[];
+  /** What Services that opt in lack. */
+  readonly optIn: readonly string[];
   /** What imports lack; undefined for a cluster that is in no set. */
   readonly imports?: readonly string[];
   readonly error?: string;

@@ -92,13 +92,10 @@ export async function readCluster(table: Table, cluster: string): Promise<Cluste
   return item && decodeCluster(cluster, item, access);
 }
 
-/**
- * `access`: what register wrote. Without it, as the version before left a cluster until its stack is deployed again, addresses and credentials
- * are in the record itself; where it is, nothing that another function can write leads the functions to another server.
- */
-export function decodeCluster(id: string, item: Item, access: Item = item): ClusterRecord {
-  const text = <T>(of: Item, attribute: string): T | undefined =>
-    typeof of[attribute] === 'string' ? (JSON.parse(of[attribute] as string) as T) : undefined;
+/** `access` is register's record. Addresses and credentials come from it alone: ingest, sync and sweep can write `item`, and would lead the others astray. */
+export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
+  const text = <T>(of: Item | undefined, attribute: string): T | undefined =>
+    typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);

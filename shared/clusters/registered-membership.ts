@@ -24,7 +24,7 @@ export interface RegisteredMembership {
   readonly isChanged: boolean;
 }
 
-/** `given`: undefined for a cluster that takes no part, which is also what the version before registers. */
+/** `given`: undefined for a cluster that takes no part. */
 export function registeredMembership(known: Item | undefined, given: ClustersetMembership | undefined): RegisteredMembership {
   // One that comes back is as if it were new.
   const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;

@@ -54,8 +54,6 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   const before = await table.get(metaKey(cluster.id));
   const { membership, attributes, isChanged: joins } = registeredMembership(before, cluster.clusterset);
   await noteImporter(table, cluster.id, membership);
-  // In the record itself for the version before, which may still run, or run again.
-  const set: { readonly [attribute: string]: Value } = { settings, ...access };
   const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
@@ -63,21 +61,20 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   const known = await table.update(
     metaKey(cluster.id),
     {
-      set: { ...set, ...attributes, ...(changes && { wakeAll: 1 }) },
+      set: { settings, ...attributes, ...(changes && { wakeAll: 1 }) },
       setIfAbsent: { mode: cluster.mode, modeSince: now, ...optInOf(cluster, now), inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
       ...(changes && { add: { epoch: 1 } }),
-      ...(!cluster.api && { remove: ['api'] }),
     },
     { any: [{ absent: 'mode' }, isRegistered] },
   );
-  const left = known ? undefined : await reregister(table, cluster, { ...set, ...attributes }, now);
+  const left = known ? undefined : await reregister(table, cluster, { settings, ...attributes }, now);
   await ownQueues(table, cluster, access);
   // Not a put: the index also says whether the cluster imports (clusterset-membership.ts).
   await table.update(clusterIndexKey(cluster.id), { set: { cluster: cluster.id } });
   return left;
 }
 
-/** A cluster that was registered before it knew the switch gets it too. Off is what a record without it says. */
+/** `off` is not written: the first other value of clusters.yaml then takes effect, because no operator has switched it by hand. */
 function optInOf({ optIn }: Pick<Registration, 'optIn'>, nowMs: number): { readonly [attribute: string]: Value } {
   return optIn && optIn !== 'off' ? { optIn, optInSince: nowMs } : {};
 }

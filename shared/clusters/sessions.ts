@@ -38,46 +38,17 @@ export interface OutdatedSession {
 
 export type UnverifiedSession = UnboundSession | OutdatedSession;
 
-/** Each state has an attribute of its own, with the names that the version before reads. */
-const attributeOf = { unbound: 'suspect', outdated: 'orphan' } as const;
-
-interface StoredUnbound {
-  readonly session: string;
-  readonly uid: string;
-  readonly since: number;
-  readonly wentBackAt?: number;
-}
-
-interface StoredOutdated {
-  readonly session: string;
-  readonly high: OutdatedSession['readUpTo'];
-}
-
-/** Of two sessions the unbound one comes first: while it is unclear which history counts, no session can be held against it. */
+/**
+ * The session of each state is in the attribute of that name. The unbound one comes first: while it is unclear which history counts, no session can be
+ * held against it.
+ */
 export function decodeUnverified(item: Item): UnverifiedSession | undefined {
-  const stored = <T>(attribute: string): T | undefined =>
-    typeof item[attribute] === 'string' ? (JSON.parse(item[attribute] as string) as T) : undefined;
-  const unbound = stored<StoredUnbound>(attributeOf.unbound);
-  if (unbound) {
-    const { session, uid, since, wentBackAt } = unbound;
-    return { state: 'unbound', session, uid, sinceMs: since, ...(wentBackAt !== undefined && { rewoundAtMs: wentBackAt }) };
-  }
-  const outdated = stored<StoredOutdated>(attributeOf.outdated);
-  return outdated && { state: 'outdated', session: outdated.session, readUpTo: outdated.high };
+  const text = item['unbound' satisfies UnverifiedSession['state']] ?? item['outdated' satisfies UnverifiedSession['state']];
+  return typeof text === 'string' ? (JSON.parse(text) as UnverifiedSession) : undefined;
 }
-
-const encode = (session: UnverifiedSession): StoredUnbound | StoredOutdated =>
-  session.state === 'outdated'
-    ? { session: session.session, high: session.readUpTo }
-    : {
-        session: session.session,
-        uid: session.uid,
-        since: session.sinceMs,
-        ...(session.rewoundAtMs !== undefined && { wentBackAt: session.rewoundAtMs }),
-      };
 
 export async function recordUnverified(table: Table, { id, incarnation }: ClusterIncarnation, session: UnverifiedSession): Promise<void> {
-  await table.update(metaKey(id), { set: { [attributeOf[session.state]]: JSON.stringify(encode(session)) } }, isIncarnation(incarnation));
+  await table.update(metaKey(id), { set: { [session.state]: JSON.stringify(session) } }, isIncarnation(incarnation));
 }
 
 /** False when the next incarnation has begun. */
@@ -86,17 +57,17 @@ export async function clearUnverified(
   { id, incarnation }: ClusterIncarnation,
   { state }: Pick<UnverifiedSession, 'state'>,
 ): Promise<boolean> {
-  return (await table.update(metaKey(id), { remove: [attributeOf[state]] }, isIncarnation(incarnation))) !== undefined;
+  return (await table.update(metaKey(id), { remove: [state] }, isIncarnation(incarnation))) !== undefined;
 }
 
 /** The cluster is another one, or its history went back: the session's word begins the next incarnation. False when it has begun already. */
 export async function beginIncarnation(
   table: Table,
   { id, incarnation }: ClusterIncarnation,
-  { session, uid }: UnboundSession,
+  { state, session, uid }: UnboundSession,
   nowMs: number,
 ): Promise<boolean> {
-  const change = { set: { inc: incarnation + 1, incSince: nowMs, uid }, remove: [attributeOf.unbound] };
+  const change = { set: { inc: incarnation + 1, incSince: nowMs, uid }, remove: [state] };
   if (!(await table.update(metaKey(id), change, isIncarnation(incarnation)))) return false;
   await bindSession(table, { id, incarnation: incarnation + 1 }, session, nowMs);
   return true;

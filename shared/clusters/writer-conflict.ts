@@ -33,13 +33,13 @@ export async function countForeignWrites(
   return (item?.[count] as number | undefined) ?? 0;
 }
 
-/** What the version before shows as the reason of an open circuit, and `cluster -- list`, explain and the console show still. */
+/** As `cluster list`, explain and the console show it. */
 const shownAs = 'two-writers';
 
 /** False: it is recorded already, or an operator has switched the mode since, which a late worker must not undo. */
 export async function recordWriterConflict(table: Table, { id, modeSwitch }: ClusterSwitch, nowMs: number): Promise<boolean> {
-  const set = { [attributes.conflict]: JSON.stringify({ reason: shownAs, failures: 1, since: nowMs }) };
-  return (await table.update(metaKey(id), { set }, { all: [isSwitch(modeSwitch), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
+  const change = { set: { [attributes.conflict]: nowMs } };
+  return (await table.update(metaKey(id), change, { all: [isSwitch(modeSwitch), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
 }
 
 /** Why no run writes to an active cluster now, as people are shown it; undefined if runs do. */

@@ -13,7 +13,7 @@ export interface ExportedService {
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
   readonly spec: NonNullable<Service['spec']>;
-  /** By annotations of the ServiceExport; one that asks for none leaves it out, as the version before did. */
+  /** By annotations of the ServiceExport; left out where it has none of them. */
   readonly locality?: Locality;
 }
 
@@ -22,8 +22,8 @@ export interface Winner {
   readonly uid: string;
 }
 
-/** As its record has it. `sinceMs`: since when it decides, ms since the epoch; the version before left it out. */
-type RecordedWinner = Winner & { readonly sinceMs?: number };
+/** `sinceMs`: since when it decides, ms since the epoch. */
+type RecordedWinner = Winner & { readonly sinceMs: number };
 
 /** Relays speak at their own pace: until then an older export may just not have been heard of. */
 export const settledAfterMs = 60_000;
@@ -31,7 +31,7 @@ export const settledAfterMs = 60_000;
 /** The export that goes on deciding. Undefined: none has decided for long enough, so the oldest does. */
 export function settledWinner(recorded: string | undefined, nowMs: number): Winner | undefined {
   if (recorded === undefined) return undefined;
-  const { sinceMs = 0, ...winner } = JSON.parse(recorded) as RecordedWinner;
+  const { sinceMs, ...winner } = JSON.parse(recorded) as RecordedWinner;
   return nowMs - sinceMs >= settledAfterMs ? winner : undefined;
 }
 

@@ -20,5 +20,5 @@ export const eventComponents = ['endpoint-controller', 'endpoint-slice-controlle
  */
 export const fieldManagerOf = (writer: string | undefined): string => (writer ? `${fieldManager}-${writer}` : fieldManager);
 
-/** The field manager of the former version, in every hub: objects that it wrote last still carry it. */
+/** Of calls that write no outputs: without the id of a hub's writes. */
 export const fieldManager = 'fleet-endpoints';

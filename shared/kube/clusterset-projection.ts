@@ -16,8 +16,8 @@ type ExportTuple = readonly [
   generation: number,
   labels: Labels,
   annotations: Labels,
-  /** Annotations of the export itself; left out where it has none of ours, as the version before did. */
-  own?: Labels,
+  /** Annotations of the export itself that the hub reads. */
+  own: Labels,
 ];
 /** Enough fields to detect an edit. A run reads the whole object before it writes. */
 type ImportTuple = readonly [uid: string, deleted: Time, generation: number, labels: Labels, annotations: Labels];
@@ -30,8 +30,7 @@ export function encodeClustersetObject(kind: ClustersetKind, object: ObjectOfKin
     case 'ServiceExport': {
       const { exportedLabels = {}, exportedAnnotations = {} } = (object as ServiceExport).spec ?? {};
       const own = ownAnnotations(annotations);
-      const more: readonly [Labels] | readonly [] = Object.keys(own).length > 0 ? [own] : [];
-      const tuple: ExportTuple = [uid, creationTimestamp, deletionTimestamp, generation, exportedLabels, exportedAnnotations, ...more];
+      const tuple: ExportTuple = [uid, creationTimestamp, deletionTimestamp, generation, exportedLabels, exportedAnnotations, own];
       return JSON.stringify(tuple);
     }
     case 'ServiceImport':
@@ -49,7 +48,7 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
     case 'ServiceExport': {
       const [uid, created, deleted, generation, exportedLabels, exportedAnnotations, own] = encoded as ExportTuple;
       const times = { ...(created !== '' && { creationTimestamp: created }), ...deletedAt(deleted) };
-      const metadata = { namespace, name, uid, generation, ...times, ...(own && { annotations: own }) };
+      const metadata = { namespace, name, uid, generation, ...times, annotations: own };
       return { apiVersion: mcsApiVersion, kind, metadata, spec: { exportedLabels, exportedAnnotations } } satisfies ServiceExport;
     }
     case 'ServiceImport': {

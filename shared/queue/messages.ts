@@ -1,11 +1,8 @@
 /** Everything that travels through the queues, as it stands there. Ingest handles events messages under the names of events.ts. */
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
-/** Raised when a reader of the version before could not understand a message: relay and hub one version apart work together. */
+/** Raised when a reader of the former version could not understand a message (docs/upgrading.md). */
 export const messageVersion = 1;
-
-/** A reader takes its own version and the one before, which a relay or function that is not upgraded yet still writes. */
-export const canRead = (version: unknown, own: number = messageVersion): boolean => version === own || (own > 1 && version === own - 1);
 
 /**
  * What every events message carries. A session is one life of a relay's view of its cluster: a new one for each start and
@@ -54,7 +51,7 @@ export interface OutputEntry {
   readonly oldSvc?: string;
   /** The managed-by label of that kind; absent without one. */
   readonly by?: string;
-  /** Of a slice of an import: a hub has written this state. Left out by a relay of the version before, too. */
+  /** Of a slice of an import: a hub has written this state. */
   readonly own?: true;
   /** The object was deleted, as of `rv`. */
   readonly gone?: true;

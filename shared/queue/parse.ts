@@ -6,7 +6,7 @@ import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
-import { canRead, type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
+import { type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
 /** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
 const longestName = 253;
@@ -118,7 +118,7 @@ export function parseSyncMessage(body: string): SyncMessage {
 type Fields = { readonly [field: string]: unknown };
 
 function checkVersion(m: Fields): void {
-  if (!canRead(m['v'])) throw new UnreadableMessage(`v is ${show(m['v'])}: this version reads ${messageVersion}`);
+  if (m['v'] !== messageVersion) throw new UnreadableMessage(`v is ${show(m['v'])}: this version reads ${messageVersion}`);
 }
 
 function object(value: unknown, what: string): Fields {

@@ -5,7 +5,7 @@
  */
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterStore } from './cluster-store.ts';
-import { namespaceKey, namespacesOf, podLogOf } from './keys.ts';
+import { namespaceKey, namespacesOf } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Condition, Item } from './table.ts';
 
@@ -34,16 +34,7 @@ export interface KnownNamespace {
 
 /** A namespace is in the index before its first object is written, or no list would find the object. */
 export async function indexNamespace({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
-  const item = await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 0 } });
-  if (!hasPodLog(item)) await warnFormerVersion({ table, cluster }, namespace);
-}
-
-/**
- * A worker of the version before takes a namespace without a log for one of which no Pod was written since it has read it. By this entry, which names no
- * Pods, it reads the namespace whole each time. Its number is between 0 and the first one that a writer takes. To be left out when that version is gone.
- */
-async function warnFormerVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
-  await table.put({ pk: podLogOf(cluster, namespace), sk: '000000000000.5' }, { absent: 'pk' });
+  await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 0 } });
 }
 
 /** Version of the namespace's set of Services: raised after each write of a Service, read after each write of a Pod. */
@@ -61,15 +52,11 @@ export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, na
 /** Has the namespace a log of its Pods (shared/pod-log)? Each write of a Pod is then counted before it is made. */
 export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
 
-/**
- * Has each later writer of a Pod take a number of the log, and each that is under way log what it has written without one. A version before this one that
- * knows no namespace without a log may have marked it as empty.
- */
+/** Has each later writer of a Pod take a number of the log, and each that is under way log what it has written without one. */
 export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<void> {
   // No writer has the first number: it is settled.
   const { number, settled, takenAtMs } = podLogAttributes;
-  const set = { [number]: 1, [settled]: 1, [takenAtMs]: nowMs };
-  await table.update(namespaceKey(cluster, namespace), { set, remove: [emptyAt.Pod] }, { absent: number });
+  await table.update(namespaceKey(cluster, namespace), { set: { [number]: 1, [settled]: 1, [takenAtMs]: nowMs } }, { absent: number });
 }
 
 const itemsPerPage = 2_000;

@@ -8,7 +8,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { encodeParkedCopy, type RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { type RunRecord, releaseClean, releaseOwing, renew, warnFormerVersion } from './item-store.ts';
+import { type RunRecord, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
 import { delayUntil, newWork, retry } from './rules/message.ts';
@@ -24,8 +24,6 @@ export interface FinishedRun {
   readonly triggers?: string | null | undefined;
   /** The newest records of the service's history, packed; null: none on the item; undefined: as they are. */
   readonly history?: Uint8Array | null | undefined;
-  /** What is saved of the outputs has amendments (store/amendments.ts), which the version before cannot read; left out: it may have. */
-  readonly isAmended?: boolean;
   /** A generation was added during the run. */
   readonly isBehind?: boolean;
 }
@@ -56,7 +54,6 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
     after,
     triggers: run.triggers,
     history: run.history,
-    isAmended: run.isAmended ?? true,
     nowMs,
   };
   const next = await save(deps, claim, record, { isBehind: run.isBehind === true, mayContinue, queues });
@@ -110,8 +107,6 @@ async function send(queues: ClusterQueues, { message, item }: Claim, { retries, 
   if (copies.length > 0) await queues.parked.send(copies);
 }
 
-const isSomeDone = ({ after, generation }: RunRecord): boolean => Object.values(after).some((state) => state?.doneGeneration === generation);
-
 interface Ending {
   readonly isBehind: boolean;
   readonly mayContinue: boolean;
@@ -129,7 +124,6 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBe
       return { kind: 'continue', claim: { ...claim, item, controllers: controllersBehind(item), wasTakenOver: false } };
     }
   }
-  if (record.isAmended && isSomeDone(record)) await warnFormerVersion(deps.table, service, record);
   const item = await releaseOwing(deps.table, service, record);
   if (!item) return { kind: 'lease-lost' };
   // Wake-ups that met the lease meanwhile were sent away until its end, which is for the case that this worker dies before it sends this one.

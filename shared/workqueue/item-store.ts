@@ -110,8 +110,6 @@ export interface RunRecord {
   readonly triggers: string | null | undefined;
   /** The newest records of its history; null: none on this item; undefined: as they are. */
   readonly history?: Uint8Array | null | undefined;
-  /** What is saved of the outputs has amendments, which the version before cannot read. */
-  readonly isAmended?: boolean;
   readonly nowMs: number;
 }
 
@@ -128,23 +126,10 @@ export async function releaseClean(table: Table, service: ServiceKey, record: Ru
   const { set, remove } = changeOf(record);
   const item = await table.update(
     key(service),
-    { set: { ...set, ...(record.isAmended && warning(record)) }, remove: [...remove, ...leaseAttributes, ...dirtyAttributes] },
+    { set, remove: [...remove, ...leaseAttributes, ...dirtyAttributes] },
     { all: [isHeldBy(record.leaseId), { attribute: 'gen', is: '=', value: record.generation }] },
   );
   return item !== undefined;
-}
-
-/**
- * For a worker of the version before, which knows no amendments: behind every generation that is done, so that its next run reads the outputs from the API
- * server, and no whole number, so that this version takes it for no wish of that kind. To be left out when that version is gone.
- */
-const warning = ({ generation }: RunRecord) => ({ live: generation + 0.5 });
-
-/** The same where a newer generation may have come, with a wish for a live read. */
-export async function warnFormerVersion(table: Table, service: ServiceKey, record: RunRecord): Promise<void> {
-  const { live } = warning(record);
-  const isOlder: Condition = { any: [{ absent: 'live' }, { attribute: 'live', is: '<', value: live }] };
-  await table.update(key(service), { set: { live } }, { all: [isHeldBy(record.leaseId), isOlder] });
 }
 
 /** Frees the lease of a service that still owes a run. The item as it is now; undefined when the lease belongs to another worker. */
@@ -202,7 +187,7 @@ export function decodeWork(item: Item | undefined): WorkItem {
   const id = item['lease'] as string | undefined;
   return {
     generation: number('gen'),
-    liveReadGeneration: Math.floor(number('live')),
+    liveReadGeneration: number('live'),
     lease: id === undefined ? undefined : { id, untilMs: number('until') },
     dirtyAtMs: item['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),

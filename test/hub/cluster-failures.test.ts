@@ -144,17 +144,3 @@ it('a run that a switch of mode overtakes opens no circuit', async () => {
   expect((await world.table.get(metaKey(cluster)))?.['circuit']).toBeUndefined();
   expect(await circuit()).toBeUndefined();
 });
-
-it('overdue work in shadow mode is told of, whatever circuit a former version left in the record', async () => {
-  const { world, pass, published } = await started();
-  await switchMode(world.table, cluster, 'shadow', world.now);
-  await pass(60);
-  await world.table.update(metaKey(cluster), { set: { circuit: JSON.stringify({ reason: 'unreachable', failures: 3, until: 0 }) } });
-  // Every wake-up vanishes.
-  Object.assign(world.queues.syncs, { receive: () => [], nextAt: () => undefined });
-  world.store.remove('Pod', 'default', 'pod-0');
-  published.clear();
-  await pass(600);
-  expect(Math.max(...(published.get('OldestDirtyAge') ?? []))).toBeGreaterThan(60);
-  expect(published.get('CircuitOpen') ?? []).not.toContain(1);
-});

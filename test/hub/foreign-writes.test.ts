@@ -173,15 +173,15 @@ const written = (managedFields: readonly object[]) => ({ metadata: { name: 'svc'
 const by = (manager: string, time: string, fieldsV1?: object) => ({ manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 });
 
 it.each([
-  ['the last to write the content', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })], 'kcm'],
+  ['the last to write the content', [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })], 'kcm'],
   ['not this hub', [by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })], undefined],
   [
     'another hub',
     [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-other', '02:00', { 'f:subsets': {} })],
     'fleet-endpoints-other',
   ],
-  ['not who wrote it before us', [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints', '02:00', { 'f:subsets': {} })], undefined],
-  ['not who wrote a label', [by('fleet-endpoints', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })], undefined],
+  ['not who wrote it before us', [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })], undefined],
+  ['not who wrote a label', [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })], undefined],
   ['not who wrote before the switch', [by('kcm', '00:00', { 'f:subsets': {} })], undefined],
   ['not a person', [by('kubectl-client-side-apply', '02:00', { 'f:subsets': {} })], undefined],
   ['nobody where nothing is told', [], undefined],

@@ -429,7 +429,7 @@ describe('a service that opts in no more', () => {
     expect(served(slices(world))).toEqual(['192.0.2.1']);
   });
 
-  it('our slices stay while the cluster has the annotation still: a relay of the version before does not send it', async () => {
+  it('our slices stay while the Service has the annotation in the cluster, though the snapshot does not', async () => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
     await pass(8);
     const [item] = [await world.table.get(objectKey(cluster, 'Service', 'default', 'svc'))];

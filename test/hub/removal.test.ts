@@ -1,5 +1,6 @@
 /** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
 import { expect, it } from 'vitest';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -11,8 +12,8 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 
 const queue = { pk: 'QUEUE#arn:other', sk: 'CLUSTER' };
 
-async function left() {
-  const small = await smallCluster([aService({}, 'svc-0'), aService({}, 'svc-1'), ...pods(4)]);
+async function left(options: Parameters<typeof smallCluster>[1] = {}) {
+  const small = await smallCluster([aService({}, 'svc-0'), aService({}, 'svc-1'), ...pods(4)], options);
   const { world, pass } = small;
   await world.table.put({ ...queue, cluster: 'other' });
   await world.table.put({ pk: `${cluster}c#WORK#default/svc-0`, sk: 'work', gen: 1 });
@@ -90,4 +91,21 @@ it('a run of sweep that would delete holds off whoever comes back, and finds not
   await pass(600);
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active' });
   expect(world.table.dump().length).toBeGreaterThanOrEqual(items);
+});
+
+it('the API of a removed cluster is not asked, whatever ingest writes into its record', async () => {
+  let connections = 0;
+  const api = (inner: ClusterApi): ClusterApi => {
+    connections++;
+    return inner;
+  };
+  const { world, pass } = await left({ api });
+  await pass(600);
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'removed' });
+  connections = 0;
+  const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:another-cluster' } };
+  await world.table.update(metaKey(cluster), { set: { mode: 'shadow', api: JSON.stringify(stolen) } });
+  await pass(600);
+  expect((await readCluster(world.table, cluster))?.readiness.rights).toBeUndefined();
+  expect(connections).toBe(0);
 });

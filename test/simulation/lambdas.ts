@@ -132,7 +132,7 @@ export class Lambdas {
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
-      cluster: async ({ id }, timeoutMs) => within(this.#processes.of(id).clusterApi(actor), actor, timeoutMs),
+      cluster: async (meta, timeoutMs) => within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
       now: () => this.#world.scheduler.now,

@@ -82,7 +82,7 @@ export function monitor(
       },
       async update(key, change, condition) {
         const item = await inner.update(key, change, condition);
-        if (item && key.sk === 'META' && change.set?.['suspect'] !== undefined) heardAt ??= actor.now;
+        if (item && key.sk === 'META' && change.set?.['unbound'] !== undefined) heardAt ??= actor.now;
         const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
         if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
         return item;

@@ -231,7 +231,7 @@ export const mutants: readonly Mutant[] = [
       ...table,
       async get(key) {
         const item = await table.get(key);
-        return item && key.sk === 'META' && is('sync', actor) ? without(item, 'suspect') : item;
+        return item && key.sk === 'META' && is('sync', actor) ? without(item, 'unbound') : item;
       },
     }),
   },

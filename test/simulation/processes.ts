@@ -1,5 +1,7 @@
 /** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -17,7 +19,6 @@ export class Processes {
   readonly mutant: Mutant | undefined;
   readonly surroundings: Surroundings;
   readonly faults: Faults;
-  readonly #api: ClusterApi;
   readonly #others: (id: string) => Processes;
   #ids = 0;
 
@@ -28,7 +29,6 @@ export class Processes {
     this.surroundings = surroundings;
     this.mutant = mutant;
     this.#others = others ?? (() => this);
-    this.#api = memoryClusterApi(world.store, { fieldManager: 'fleet-endpoints' });
   }
 
   actor(role: string, options: ConstructorParameters<typeof Actor>[2] = {}): Actor {
@@ -94,12 +94,13 @@ export class Processes {
     return { events, syncs, parked, quarantine };
   }
 
-  clusterApi(actor: Actor): ClusterApi {
+  clusterApi(actor: Actor, { writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
+    const api = memoryClusterApi(this.world.store, { fieldManager: fieldManagerOf(writer) });
     const serviceOf = (kind: string, ns: string, name: string): string =>
       kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
     const port = apiPort(
       actor,
-      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.#api, this.world.cluster)),
+      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, api, this.world.cluster)),
       this.faults,
       this.world.monitor.writing,
       serviceOf,

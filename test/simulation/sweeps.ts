@@ -1,4 +1,5 @@
 import { sweep } from '#functions/sweep/sweep.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
@@ -24,7 +25,7 @@ export class Sweeps {
     const deps = {
       table: processes.table(actor),
       queues: (id: string) => processes.of(id).clusterQueues(actor),
-      cluster: async ({ id }: { readonly id: string }) => processes.of(id).clusterApi(actor),
+      cluster: async (meta: ClusterRecord) => processes.of(meta.id).clusterApi(actor, meta),
       metrics,
       log: processes.log(actor),
       now: () => processes.world.scheduler.now,

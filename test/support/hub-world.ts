@@ -17,9 +17,11 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
@@ -92,7 +94,6 @@ export class HubWorld {
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     this.#header = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
     this.#outbox = options.gathers ? this.#newOutbox() : undefined;
-    const memory = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
     const log = options.log ?? silent;
     const metrics: Metrics = {
       put: (name, value, dimensions) => {
@@ -104,7 +105,10 @@ export class HubWorld {
     this.#deps = {
       table: this.table,
       queues: () => this.queues,
-      cluster: async (_meta: unknown, timeoutMs?: () => number) => options.api?.(memory, timeoutMs) ?? memory,
+      cluster: async ({ writer }: ClusterRecord, timeoutMs?: () => number) => {
+        const api = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
+        return options.api?.(api, timeoutMs) ?? api;
+      },
       metrics,
       log,
       now: () => this.now,

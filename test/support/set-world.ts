@@ -21,6 +21,7 @@ import type { Mode } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -71,8 +72,8 @@ class Member {
   }
 
   /** Its API, which notes what is written. */
-  get api(): ClusterApi {
-    const inner = memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' });
+  api({ writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
+    const inner = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
     const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       (async (...args: A): Promise<R> => {
         if (verb !== 'rights') this.calls++;
@@ -174,7 +175,7 @@ export class SetWorld {
       table: this.table,
       limits,
       queues: (cluster: string) => this.of(cluster).queues,
-      cluster: async (meta: ClusterRecord) => this.of(meta.id).api,
+      cluster: async (meta: ClusterRecord) => this.of(meta.id).api(meta),
       metrics,
       log,
       now: () => this.nowMs,

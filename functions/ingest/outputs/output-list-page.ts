@@ -1,11 +1,9 @@
 /** A part of a list of an output kind. Such a part repairs nothing by itself: it finds the services whose outputs are not what sync has saved. */
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
-import { rememberOddName } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { stepInRun } from '../batch/page-chunk.ts';
@@ -23,7 +21,6 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
   const isFirstList = part.kind === 'Endpoints' && cluster.lists.firstListOf.Endpoints !== incarnation;
   for (let i = part.progress?.entries ?? 0; i < part.entries.length; i += entriesPerStep) {
     const entries = part.entries.slice(i, i + entriesPerStep);
-    await rememberOddNames(context, part, entries);
     await applyObserved(context, { ...part, entries }, version);
     if (isFirstList) await wakeLeftovers(context, entries);
     progress.part = { entries: i + entries.length };
@@ -33,13 +30,6 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
     progress.part = { entries: part.entries.length, services: upTo };
   }
   return () => markApplied(context, part, version);
-}
-
-/** Of slices whose names do not begin with their service's. The version before this one did not remember those that it had saved. */
-async function rememberOddNames({ store }: MessageContext, { kind }: OutputListPart, entries: readonly OutputState[]): Promise<void> {
-  if (kind !== 'EndpointSlice') return;
-  const ours = entries.filter((e) => e.service !== '' && (e.managedBy === slicesManagedBy || e.managedBy === optInManagedBy));
-  await concurrently(16, ours, (e) => rememberOddName(store.table, { cluster: store.cluster, namespace: e.namespace, name: e.service }, e.name));
 }
 
 /**

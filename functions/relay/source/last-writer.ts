@@ -15,4 +15,4 @@ export function isWrittenByHub({ metadata }: KubeObject): boolean {
   return newest(managedFields.filter(isOurs)) > newest(managedFields.filter((field) => !isOurs(field)));
 }
 
-const isOurs = ({ manager = '' }: ManagedField): boolean => manager === fieldManager || manager.startsWith(`${fieldManager}-`);
+const isOurs = ({ manager = '' }: ManagedField): boolean => manager.startsWith(`${fieldManager}-`);

@@ -3,7 +3,7 @@
  * is lost.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
-import { fieldManager, fieldManagerOf } from '#shared/contract/managed-by.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { verdictsOf } from '#shared/explain/explain.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
@@ -159,8 +159,8 @@ const whyWithoutFamily = (isThere: boolean, family: string): string => (isThere 
 /** Who had written what the run found changed. */
 function otherWriter({ server, result }: Reached): string {
   const managers = server.found.flatMap(({ manager }) => (manager ? [manager] : []));
-  const ours = [fieldManagerOf(result.meta?.writer), fieldManager];
-  return managers.find((m) => !ours.includes(m)) ?? 'another client';
+  const ours = fieldManagerOf(result.meta?.writer);
+  return managers.find((m) => m !== ours) ?? 'another client';
 }
 
 const longest = 240;

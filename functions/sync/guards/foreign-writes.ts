@@ -6,7 +6,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { countForeignWrites, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel, fieldManager, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { endpointsManagedByLabel, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -34,8 +34,7 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
   const { resourceVersion = '0' } = object.metadata;
   if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
   const last = lastManager(object);
-  const ours = [fieldManagerOf(meta.writer), fieldManager];
-  if (!last || ours.includes(last.manager) || last.manager.startsWith('kubectl')) return undefined;
+  if (!last || last.manager === fieldManagerOf(meta.writer) || last.manager.startsWith('kubectl')) return undefined;
   return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
 }
 

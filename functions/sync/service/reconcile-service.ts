@@ -11,7 +11,7 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { inForce, type StoredAs } from '#shared/store/amendments.ts';
+import type { StoredAs } from '#shared/store/amendments.ts';
 import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -200,9 +200,8 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
   const carriedOver = saved && { saved, hints: next.hints, counts: next.counts };
-  const isAmended = !as || inForce(as).length > 0;
   const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
   const isUnsaved = server.needsLeaseCheck && as === undefined;
   const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };
-  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind, isAmended };
+  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

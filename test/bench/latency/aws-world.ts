@@ -14,7 +14,9 @@ import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -247,12 +249,14 @@ export class AwsWorld {
     const calls = this.#calls(stage);
     const nowhere: MessageQueue = { send: async () => {} };
     const queues: ClusterQueues = { events: this.#queue('ingest', calls), syncs: this.#queue('sync', calls), parked: nowhere, quarantine: nowhere };
-    const api = timedApi(calls, memoryClusterApi(this.store, { fieldManager: 'fleet-endpoints' }), this.#options.apiIsFarAway ?? false);
     const deps = {
       ...kept,
       table: timedTable(calls, this.#table),
       queues: () => queues,
-      cluster: async () => api,
+      cluster: async ({ writer }: ClusterRecord) => {
+        const api = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
+        return timedApi(calls, api, this.#options.apiIsFarAway ?? false);
+      },
       metrics: { put() {} },
       log: silent,
       now: () => this.now,

@@ -78,7 +78,7 @@ export const setMutants: readonly Mutant[] = [
     name: 'a source whose history is in doubt is believed',
     seeds: [4, 11, 5],
     set: { ...quiet, restores: true, people: 12, cluster: { ...cluster, changes: 20 } },
-    ...sees(({ suspect: _, ...item }) => item as Item),
+    ...sees(({ unbound: _, ...item }) => item as Item),
   },
   {
     name: 'the lease of an import is taken without a look at who holds it',

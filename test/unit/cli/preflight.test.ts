@@ -142,7 +142,6 @@ describe('what services that opt in need', () => {
   });
 
   it.each([
-    ['was not asked for by the version before', { at: now - 60_000, missing: [] }, ['rights']],
     ['is all there', { at: now - 60_000, missing: ['create endpoints'], optIn: [] }, []],
     ['is missing', { at: now - 60_000, missing: [], optIn: ['a slice would be refused: x'] }, ['rights']],
     ['was asked for an hour ago', { at: now - 3_600_000, missing: [], optIn: [] }, ['rights']],

@@ -11,6 +11,7 @@ import { clusterCredentials } from '#shared/cluster-api/cluster-credentials.ts';
 import { isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { type ApiAccess, decodeCluster } from '#shared/clusters/record.ts';
+import { accessKey, metaKey } from '#shared/store/keys.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
 
 const ends: (() => unknown)[] = [];
@@ -79,7 +80,7 @@ async function entered(
     : http.createServer(handle);
   const port = await listen(server as http.Server);
   const api = { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, ...(tls && { ca: tls.clientCertificate }), auth };
-  const meta = decodeCluster('c', { pk: 'p', sk: 's', uid: registered, api: JSON.stringify(api) });
+  const meta = decodeCluster('c', { ...metaKey('c'), uid: registered }, { ...accessKey('c'), api: JSON.stringify(api) });
   const registry = clusterRegistry({
     connectionsFile: undefined,
     credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),

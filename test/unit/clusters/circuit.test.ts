@@ -69,9 +69,3 @@ it('one worker at a time probes an open circuit, and its success closes the circ
   expect(await state()).toEqual({ circuit: undefined, recoveredAtMs: 22 });
   expect(await closeCircuit(table, await read(), 23)).toBe(false);
 });
-
-it('a circuit is stored as the version before reads it', async () => {
-  const { table, read } = await activeCluster();
-  await openCircuit(table, await read(), { reason: 'throttled', failures: 3, untilMs: 5 });
-  expect((await table.get(metaKey('c')))?.['circuit']).toBe('{"reason":"throttled","failures":3,"until":5}');
-});

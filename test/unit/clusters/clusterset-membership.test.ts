@@ -5,7 +5,6 @@ import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { startRebuild } from '#shared/clusters/removal.ts';
-import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -103,13 +102,5 @@ describe('a registration and a switch by hand', () => {
     await drainCluster(table, 'c', 4);
     await register(table, inFile);
     expect((await read(table)).clusterset).toEqual(inFile);
-  });
-
-  it('a version that knows no preview of imports reads it as off', async () => {
-    const table = await start();
-    await saveMembership(table, 'c', { ...inFile, imports: 'shadow' });
-    const stored = JSON.parse((await table.get(metaKey('c')))?.['clusterset'] as string);
-    expect(stored.imports).toBe('off');
-    expect((await read(table)).clusterset.imports).toBe('shadow');
   });
 });

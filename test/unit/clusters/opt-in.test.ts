@@ -17,7 +17,7 @@ async function registered(mode: Mode, optIn?: OptIn) {
 }
 
 describe('the switch for services that opt in', () => {
-  it('the switch is off in a cluster that was registered without it, as every cluster of the version before', async () => {
+  it('the switch is off in a cluster that was registered without it', async () => {
     const { read } = await registered('active');
     expect(await read()).toMatchObject({ optIn: 'off', optInSince: 0 });
   });

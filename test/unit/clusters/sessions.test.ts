@@ -41,12 +41,3 @@ it('a worker that has read a former incarnation neither records nor clears a ses
   expect(await clearUnverified(table, { id: 'c', incarnation: 2 }, unbound)).toBe(false);
   expect(await read()).toEqual(unbound);
 });
-
-it('sessions are stored with the names that the version before reads', async () => {
-  const { table } = await clusterOf(1);
-  for (const session of [unbound, outdated]) await recordUnverified(table, { id: 'c', incarnation: 1 }, session);
-  expect(await table.get(metaKey('c'))).toMatchObject({
-    suspect: JSON.stringify({ session: 's2', uid: 'other', since: 5, wentBackAt: 4 }),
-    orphan: JSON.stringify({ session: 's1', high: { Pod: '140' } }),
-  });
-});

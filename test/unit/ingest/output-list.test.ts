@@ -7,7 +7,6 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, OutputEntry } from '#shared/queue/messages.ts';
-import { oddServicesOf } from '#shared/store/keys.ts';
 import { indexNamespace, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
@@ -168,15 +167,6 @@ it('a page finds that a slice was given to a service whose name is another', asy
   const entry = await save(hub, 'EndpointSlice', 'first', 'first-bcdfg');
   await hub.ingest({ ...hub.list('EndpointSlice', 20, { ...entry, rv: '12', svc: 'second' }), from: 'ns/first-a', to: 'ns/first-z' });
   expect(doubted(hub)).toContainEqual(expect.objectContaining({ name: 'first-bcdfg', svc: 'second', oldSvc: 'first' }));
-});
-
-it('a slice that a person has named is found gone though the version before had saved it', async () => {
-  const hub = await hubWith(['zebra']);
-  const entry = await save(hub, 'EndpointSlice', 'zebra', 'handmade');
-  for (const item of await hub.table.query(oddServicesOf('c', 'ns'))) await hub.table.delete(item);
-  await hub.ingest(hub.list('EndpointSlice', 20, entry));
-  await hub.ingest({ ...hub.list('EndpointSlice', 30), from: 'ns/a-page', to: 'ns/handmade' });
-  expect(doubted(hub)).toMatchObject([{ name: 'handmade', svc: 'zebra', gone: true }]);
 });
 
 it('a part goes on in the next namespace where its time was up, also if one of its namespaces has gone meanwhile', async () => {

@@ -11,7 +11,7 @@ import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub, silent } from './hub.ts';
 
-/** As a relay of the version before sends it: below 256 K characters, and above 400 KB. */
+/** Below 256 K characters, which a message may have, and above the 400 KB of an item. */
 const large: Service = {
   ...service(),
   metadata: {

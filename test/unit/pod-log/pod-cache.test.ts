@@ -3,9 +3,8 @@ import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
-import { readLogEntries, readLogHead, takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
-import { type TakenNumber, watermarkAfter } from '#shared/pod-log/pod-log-rules.ts';
-import { indexNamespace } from '#shared/store/namespaces.ts';
+import { readLogHead, takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
+import type { TakenNumber } from '#shared/pod-log/pod-log-rules.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -165,24 +164,10 @@ it('a namespace with more pods than pay without a log gets one, and is kept from
   expect((await read()).asked).toEqual(['c#PODLOG#ns']);
 });
 
-it('a namespace that the version before has logged is kept by its log, however few its pods', async () => {
+it('a namespace that has a log is kept by it, however few its pods', async () => {
   const { store, read, add } = unlogged(200);
   await add('a');
   await writeLogEntry(store, 'ns', { taken: await takeLogNumber(store, 'ns', now), names: new Set(['a']) });
   await read();
   expect((await read()).asked).toEqual(['c#PODLOG#ns']);
-});
-
-it('a namespace without a log has an entry for the version before, so that it reads the namespace whole each time', async () => {
-  const { store, read, add } = unlogged(0);
-  await indexNamespace(store, 'ns');
-  const entries = async () => (await readLogEntries(store, 'ns', 0)).map(({ number, names }) => ({ number, names }));
-  expect(await entries()).toEqual([{ number: 0.5, names: undefined }]);
-  // Before the first number of a writer: a reader must not take it for the entry of one that is under way.
-  expect(watermarkAfter(0, [{ number: 0.5, names: undefined }])).toBe(0);
-  await add('a');
-  await read();
-  await store.table.delete({ pk: 'c#PODLOG#ns', sk: '000000000000.5' });
-  await indexNamespace(store, 'ns');
-  expect(await entries()).toEqual([]);
 });

@@ -14,7 +14,7 @@ it.each([
     ],
     true,
   ],
-  ['the newest writer is a hub of the version before', [{ manager: 'fleet-endpoints', time: at(2) }], true],
+  ['the newest writer has no id of a hub', [{ manager: 'fleet-endpoints', time: at(2) }], false],
   [
     'another one wrote later',
     [

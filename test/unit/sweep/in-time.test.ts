@@ -139,10 +139,10 @@ describe('while clusters that are not written to cannot be reached', () => {
 
   it('300 whose identity is in doubt, and lists to be confirmed, take nobody else’s time', async () => {
     const { add, minute, table, told } = fleet();
-    const suspect = JSON.stringify({ session: 's2', uid: 'other', base: '1', since: 1 });
+    const unbound = JSON.stringify({ state: 'unbound', session: 's2', uid: 'other', sinceMs: 1 });
     for (const id of ids(300)) {
       await add(id, 'active');
-      await table.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { suspect } });
+      await table.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { unbound } });
       await requestOwnList(table, id, 'Pod');
     }
     for (let run = 0; run < 3; run++) {

@@ -5,7 +5,7 @@ import { kinds } from '#shared/kube/types.ts';
 
 const now = 10_000_000;
 const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));
-const conflict = { conflict: JSON.stringify({ reason: 'two-writers', failures: 1, since: now }) };
+const conflict = { conflict: now };
 const circuit = (reason: string): object => ({ circuit: JSON.stringify({ reason, until: now, failures: 1 }) });
 
 function statesOf(item: object): { readonly [metric: string]: number } {
