@@ -7,7 +7,6 @@ import { UsageError } from './usage-error.ts';
 const clustersFile = (cluster: string): string => `# yaml-language-server: $schema=node_modules/fleet-endpoints/dist/clusters.schema.json
 hub:
   name: FleetEndpoints
-  queueNames: fixed
 clusters:
   - id: ${cluster}
     relay:

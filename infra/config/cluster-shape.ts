@@ -5,7 +5,7 @@ import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig } from './config.ts';
-import { arn, awsRegion, eksName, keyArn, matches, queueNames, roleArn } from './config-values.ts';
+import { arn, awsRegion, eksName, keyArn, matches, roleArn } from './config-values.ts';
 import { relay } from './relay-config.ts';
 import { byType, checked, fields, flag, integer, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
@@ -109,7 +109,6 @@ export const clusterShape: Shape<ClusterConfig> = checked(
         defaultSettings,
         'Settings of the two controllers.',
       ),
-      queueNames: optional(queueNames, "Names of this cluster's queues; the hub's setting by default."),
       concurrency: withDefault(
         fields({
           ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'Concurrent batches of ingest.'),

@@ -3,7 +3,7 @@ import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  isWhole(config) ? (executionsTooMany(config) ?? idTooLong(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config)) : undefined;
+  isWhole(config) ? (executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config)) : undefined;
 
 const isWhole = ({ hub, clusters }: Partial<Config>): boolean =>
   hub?.name !== undefined &&
@@ -20,16 +20,6 @@ function executionsTooMany({ hub, clusters }: Config): string | undefined {
   const most = clusters.reduce((sum, { concurrency }) => sum + concurrency.ingest + concurrency.sync, 0);
   if (most <= share * hub.lambdaConcurrencyLimit) return undefined;
   return `the clusters' concurrency adds up to ${most} executions at once, and four fifths of hub.lambdaConcurrencyLimit (${hub.lambdaConcurrencyLimit}) are allowed: have the quota "Concurrent executions" raised and say so there, or give clusters a lower concurrency (2 at least for each function)`;
-}
-
-/** CloudFormation generates STACK-LOGICALID-RANDOM. Its rule for shortening is not documented, and the functions' rights depend on the name. */
-function idTooLong({ hub, clusters }: Config): string | undefined {
-  const room = 80 - `${hub.name}-cluster--QueuesEvents12345678-123456789012`.length;
-  const long = clusters.find((c) => (c.queueNames ?? hub.queueNames) === 'generated' && c.id.length > room);
-  return (
-    long &&
-    `the id ${JSON.stringify(long.id)} is too long for generated names of queues: with the hub's name ${hub.name} ${room} characters are allowed. queueNames: fixed has room for 32 (docs/upgrading.md says how a cluster changes over)`
-  );
 }
 
 /** The CDK writes the table's key for a region that it knows. */

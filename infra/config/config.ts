@@ -23,8 +23,6 @@ export interface HubConfig {
   readonly vpc?: VpcConfig | undefined;
   /** Roles whose people run `npm run cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
   readonly operatorRoleArns: readonly string[];
-  /** Names of new clusters' queues: `fixed` is HUB-ID-events, `generated` leaves the name to CloudFormation. */
-  readonly queueNames: QueueNames;
   /** Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than IAM lets a role have. */
   readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
   /** Keys of the customer's own; AWS's are used without. */
@@ -55,9 +53,6 @@ export interface ClustersetConfig {
   readonly precedence: 'sticky' | 'oldest';
 }
 
-/** Another name is another queue: docs/upgrading.md has the steps of the change. */
-export type QueueNames = 'fixed' | 'generated';
-
 /** Where sync and sweep run, for clusters with private API endpoints. */
 export interface VpcConfig {
   readonly vpcId: string;
@@ -75,8 +70,6 @@ export interface ClusterConfig {
   readonly imports: 'off' | 'shadow' | 'active';
   readonly exports?: ExportsConfig | undefined;
   readonly settings: ClusterSettings;
-  /** Names of this cluster's queues; the hub's setting by default. */
-  readonly queueNames?: QueueNames | undefined;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };
   /** Action of the alarms RelaySilent, CircuitOpen and GateClosed of the cluster. */

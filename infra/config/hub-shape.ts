@@ -3,7 +3,7 @@
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
-import { arn, awsRegion, keyArn, matches, queueNames } from './config-values.ts';
+import { arn, awsRegion, keyArn, matches } from './config-values.ts';
 import { checked, fields, flag, integer, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 /** An ARN with * for the parts that differ. */
@@ -67,11 +67,6 @@ export const hubShape: Shape<HubConfig> = checked(
         operatorRoles,
         [],
         'Who may send to queues besides relays and functions: the people who run redrive and cluster.',
-      ),
-      queueNames: withDefault(
-        queueNames,
-        'generated' as const,
-        'Names of new queues: `fixed` is HUB-ID-events, `generated` leaves the name to CloudFormation.',
       ),
       access: withDefault(
         fields({

@@ -1,6 +1,6 @@
 /** CloudWatch as the console's source: GetMetricData in batches, each answer kept for a minute, for metrics have one value a minute and each is paid for. */
 import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataResult } from '@aws-sdk/client-cloudwatch';
-import { chosenCluster, dashboardNameOf, queuePlaceholder } from '#infra/monitoring/dashboard-names.ts';
+import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './api-types.ts';
@@ -12,8 +12,6 @@ export interface CloudWatchOptions {
   /** The hub's name, which is in the names of its dashboards and of its metrics' namespace. */
   readonly hub: string;
   readonly region: string;
-  /** Names of a cluster's queues. */
-  readonly queueNames: (cluster: string) => Promise<{ readonly events: string; readonly syncs: string }>;
   /** ms since the epoch. */
   readonly now: () => number;
 }
@@ -43,11 +41,10 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
   }
 
   async function seriesOf({ dashboard, queries }: DeployedDashboard, cluster: string | undefined, minutes: number): Promise<SeriesAnswer> {
-    const placeholders = cluster === undefined ? new Map<string, string>() : await placeholdersOf(options, cluster);
     const period = periodOf(minutes);
     const count = (minutes * 60) / period;
     const from = (Math.floor(now() / 1000 / period) + 1 - count) * period;
-    const flat = queries.flatMap((widget) => widget.map((query) => ofCluster(query, placeholders)));
+    const flat = queries.flatMap((widget) => widget.map((query) => (cluster === undefined ? query : ofCluster(query, cluster))));
     const found = await readMetrics(options.client, flat, { from, period, count });
     const values = found.values();
     const next = (): SeriesValues => values.next().value as SeriesValues;
@@ -92,15 +89,6 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
 
 /** Up to 180 points a chart. */
 export const periodOf = (minutes: number): number => (minutes <= 180 ? 60 : 300);
-
-async function placeholdersOf({ queueNames }: CloudWatchOptions, cluster: string): Promise<ReadonlyMap<string, string>> {
-  const { events, syncs } = await queueNames(cluster);
-  return new Map([
-    [queuePlaceholder('events'), events],
-    [queuePlaceholder('syncs'), syncs],
-    [chosenCluster, cluster],
-  ]);
-}
 
 async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
   const { DashboardBody = '{}' } = await client.send(new GetDashboardCommand({ DashboardName: name }));

@@ -2,6 +2,7 @@
  * The dashboards of a deployed hub, as CloudWatch keeps them: they name the functions, queues and table whose names CloudFormation made, and what they
  * show is what this hub emits, whatever its version.
  */
+import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
 import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { Statistic } from '#infra/monitoring/series.ts';
 
@@ -62,8 +63,8 @@ function metricOf(entry: Entry): Omit<MetricQuery, 'statistic'> {
   return { namespace, name, dimensions };
 }
 
-/** The values of dimensions that stand for the chosen cluster and its queues are replaced, as CloudWatch's variables do. */
-export function ofCluster(query: MetricQuery, placeholders: ReadonlyMap<string, string>): MetricQuery {
-  const replaced = (value: string): string => [...placeholders].reduce((text, [from, to]) => text.replaceAll(from, to), value);
-  return { ...query, dimensions: Object.fromEntries(Object.entries(query.dimensions).map(([name, value]) => [name, replaced(value)])) };
-}
+/** In the values of dimensions the placeholder of the chosen cluster is replaced, as CloudWatch's variable does. */
+export const ofCluster = (query: MetricQuery, cluster: string): MetricQuery => ({
+  ...query,
+  dimensions: Object.fromEntries(Object.entries(query.dimensions).map(([name, value]) => [name, value.replaceAll(chosenCluster, cluster)])),
+});

@@ -2,8 +2,6 @@
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
-import { readCluster } from '#shared/clusters/record.ts';
-import type { Table } from '#shared/store/table.ts';
 import { cloudWatchMetrics, dollarsPerMetric } from './cloudwatch-metrics.ts';
 import { apiRoutes } from './console-api.ts';
 import type { MetricsSource } from './metrics-source.ts';
@@ -21,18 +19,11 @@ export async function deployedConsole(
   client = new CloudWatchClient({}),
 ): Promise<{ readonly server: Console; readonly price: string }> {
   const region = await client.config.region();
-  const queueNames = (cluster: string) => queueNamesOf(table, cluster);
-  const metrics = await cloudWatchMetrics({ client, hub, region, queueNames, now }).catch((cause: Error) => {
+  const metrics = await cloudWatchMetrics({ client, hub, region, now }).catch((cause: Error) => {
     throw new UsageError(`the dashboards of hub ${hub} cannot be read in ${region}: ${cause.message}. --hub-name is hub.name of clusters.yaml`);
   });
   const server = await startConsole(port, { ...pageRoutes(), ...apiRoutes({ metrics, table: () => table, now, refreshSeconds }) });
   return { server, price: await priceOf(metrics) };
-}
-
-async function queueNamesOf(table: Table, cluster: string): Promise<{ readonly events: string; readonly syncs: string }> {
-  const urls = (await readCluster(table, cluster))?.queues;
-  const name = (url = ''): string => url.slice(url.lastIndexOf('/') + 1);
-  return { events: name(urls?.events), syncs: name(urls?.syncs) };
 }
 
 async function priceOf(metrics: MetricsSource): Promise<string> {

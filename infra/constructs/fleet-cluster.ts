@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
+import { CfnOutput, Token } from 'aws-cdk-lib';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -6,7 +6,6 @@ import { Construct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
-import { clusterStackName } from '#infra/config/stack-names.ts';
 import { readValue } from '#infra/config/yaml-shape.ts';
 import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
@@ -41,7 +40,6 @@ export class FleetCluster extends Construct {
     const queues = new ClusterQueues(this, 'Queues', {
       hub: settings.name,
       cluster: cluster.id,
-      names: cluster.queueNames ?? settings.queueNames,
       keyArn: settings.encryption.queues,
     });
     const registration = new Registration(this, 'Registration', {
@@ -76,11 +74,7 @@ export class FleetCluster extends Construct {
     new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
   }
 
-  /** Generated names are known to the hub's functions by the names of its clusters' stacks. */
   #check(cluster: ClusterConfig, hub: IFleetHub): void {
-    const isOwnStack = this.node.id === 'Default' && Stack.of(this).stackName === clusterStackName(hub.settings.name, cluster.id);
-    if ((cluster.queueNames ?? hub.settings.queueNames) === 'generated' && !isOwnStack)
-      throw new Error(`FleetCluster ${this.node.path}: queueNames "generated" works in stacks that the hub's own app makes; "fixed" is allowed here`);
     if (takesPart(cluster) && !hub.settings.clusterset) throw new Error(`FleetCluster ${this.node.path}: ${noSet(cluster)}`);
     const missing = hub.missingAccess(cluster);
     if (missing) throw new Error(`FleetCluster ${this.node.path}: ${missing}`);

@@ -54,7 +54,7 @@ export class FleetHub extends Construct implements IFleetHub {
 
   constructor(scope: Construct, id: string, { clusters = [], table, ...input }: FleetHubProps = {}) {
     super(scope, id);
-    const given = { hub: { ...input, queueNames: input.queueNames ?? 'fixed' }, clusters };
+    const given = { hub: input, clusters };
     this.#config = readValue(`FleetHub ${this.node.path}`, given, configShape, Token.isUnresolved);
     const { hub } = this.#config;
     this.settings = hub;

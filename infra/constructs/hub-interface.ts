@@ -4,10 +4,7 @@ import type { HubConfig } from '#infra/config/config.ts';
 
 /** The attributes of a hub that the stack of a cluster uses. */
 export interface IFleetHub extends IConstruct {
-  readonly settings: Pick<
-    HubConfig,
-    'name' | 'queueNames' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
-  >;
+  readonly settings: Pick<HubConfig, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'>;
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;
   readonly syncFunction: IFunction;

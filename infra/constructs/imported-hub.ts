@@ -32,7 +32,7 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
     ...hub
   } = attributes;
   class ImportedHub extends Construct implements IFleetHub {
-    readonly settings = readValue(`FleetHub ${this.node.path}`, { ...hub, queueNames: 'fixed' }, hubShape, Token.isUnresolved);
+    readonly settings = readValue(`FleetHub ${this.node.path}`, hub, hubShape, Token.isUnresolved);
     readonly registerFunction = LambdaFunction.fromFunctionArn(this, 'Register', registerFunctionArn);
     readonly ingestFunction = LambdaFunction.fromFunctionArn(this, 'Ingest', ingestFunctionArn);
     readonly syncFunction = LambdaFunction.fromFunctionArn(this, 'Sync', syncFunctionArn);

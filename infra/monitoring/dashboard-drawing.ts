@@ -13,8 +13,8 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
-import { type ClusterQueueRole, fixedQueueName } from '#infra/stages/queue-arns.ts';
-import { chosenCluster, dashboardNameOf, queuePlaceholder } from './dashboard-names.ts';
+import { type ClusterQueueRole, queueNameOf } from '#infra/stages/queue-arns.ts';
+import { chosenCluster, dashboardNameOf } from './dashboard-names.ts';
 import { clusterDashboardOf, type Dashboard, type Widget } from './dashboards.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
@@ -49,40 +49,25 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
   });
 }
 
-/** One dashboard for all clusters: where names of queues are fixed, one choice leads to all of a cluster. */
+/** One dashboard for all clusters: the choice of a cluster leads to its metrics and its queues. */
 export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
   const dashboard = clusterDashboardOf(hub.clusterMetrics);
-  const variable = (id: string, label: string, value: string, values: Values): DashboardVariable =>
-    new DashboardVariable({
-      id,
-      label,
-      type: VariableType.PATTERN,
-      value,
-      inputType: VariableInputType.SELECT,
-      values,
-      defaultValue: DefaultValue.FIRST,
-    });
   // A metric that every cluster has, in any mode.
   const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
-  const cluster = variable('cluster', 'Cluster', chosenCluster, clusters);
-  if (hub.queueNames === 'fixed') {
-    const queueName = (queue: QueueRole): string => fixedQueueName(hub.name, chosenCluster, fixedRole(queue));
-    drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
-    return;
-  }
-  // Generated names: each kind has a choice of its own.
-  const queueVariable = (queue: 'events' | 'syncs', logicalId: string): DashboardVariable => {
-    const values = Values.fromSearch(`{AWS/SQS,QueueName} MetricName="NumberOfMessagesSent" ${hub.name} ${logicalId}`, 'QueueName');
-    return variable(`${queue}Queue`, `${queue} queue`, queuePlaceholder(queue), values);
-  };
-  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName: queuePlaceholder }, [
-    cluster,
-    queueVariable('events', 'QueuesEvents'),
-    queueVariable('syncs', 'QueuesSyncs'),
-  ]);
+  const cluster = new DashboardVariable({
+    id: 'cluster',
+    label: 'Cluster',
+    type: VariableType.PATTERN,
+    value: chosenCluster,
+    inputType: VariableInputType.SELECT,
+    values: clusters,
+    defaultValue: DefaultValue.FIRST,
+  });
+  const queueName = (queue: QueueRole): string => queueNameOf(hub.name, chosenCluster, clusterRoleOf(queue));
+  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
 }
 
-function fixedRole(queue: QueueRole): ClusterQueueRole {
+function clusterRoleOf(queue: QueueRole): ClusterQueueRole {
   if (queue === 'events' || queue === 'syncs') return queue;
   if (queue === 'dead-events' || queue === 'dead-syncs') return queue === 'dead-events' ? 'events-dead' : 'syncs-dead';
   throw new Error(`${queue} is a queue of the hub's, and of no cluster`);

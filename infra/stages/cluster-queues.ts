@@ -3,10 +3,9 @@ import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { type CfnQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { QueueNames } from '#infra/config/config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './acknowledge-finding.ts';
-import { type ClusterQueueRole, fixedQueueName } from './queue-arns.ts';
+import { type ClusterQueueRole, queueNameOf } from './queue-arns.ts';
 
 const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
 export const ingestTimeout = Duration.millis(ingestMs);
@@ -41,30 +40,25 @@ export const refusesDeadLetters = { redriveAllowPolicy: { redrivePermission: Red
 export interface ClusterQueuesProps {
   readonly hub: string;
   readonly cluster: string;
-  readonly names: QueueNames;
   readonly keyArn?: string | undefined;
 }
 
-/** The queues of one cluster. The functions' permissions match their names, generated ones by the ids here (queue-arns.ts). */
+/** The queues of one cluster. The functions' permissions match their names (queue-arns.ts). */
 export class ClusterQueues extends Construct {
   readonly events: Queue;
   readonly syncs: Queue;
   readonly deadEvents: Queue;
   readonly deadSyncs: Queue;
 
-  constructor(scope: Construct, id: string, { hub, cluster, names, keyArn }: ClusterQueuesProps) {
+  constructor(scope: Construct, id: string, { hub, cluster, keyArn }: ClusterQueuesProps) {
     super(scope, id);
-    const named = (role: ClusterQueueRole): string | undefined => (names === 'fixed' ? fixedQueueName(hub, cluster, role) : undefined);
-    const queue = (construct: string, role: ClusterQueueRole, props: QueueProps): Queue => {
-      const queueName = named(role);
-      return hubQueue(this, construct, { ...props, keyArn, ...(queueName && { queueName }) });
-    };
+    const queue = (construct: string, role: ClusterQueueRole, props: QueueProps): Queue =>
+      hubQueue(this, construct, { ...props, keyArn, queueName: queueNameOf(hub, cluster, role) });
     const dead = (construct: string, of: 'events' | 'syncs'): Queue => {
-      const source = named(of);
-      // By name: two queues that refer to each other can't be made. A generated name isn't known before.
-      const sourceArn = source && Stack.of(this).formatArn({ service: 'sqs', resource: source });
+      // By name: two queues that refer to each other can't be made.
+      const sourceArn = Stack.of(this).formatArn({ service: 'sqs', resource: queueNameOf(hub, cluster, of) });
       const queueOfDead = queue(construct, `${of}-dead`, { retentionPeriod });
-      if (sourceArn) allowDeadLettersOf(queueOfDead, sourceArn);
+      allowDeadLettersOf(queueOfDead, sourceArn);
       return withoutConsumer(queueOfDead);
     };
     this.deadEvents = dead('DeadEvents', 'events');

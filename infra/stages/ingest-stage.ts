@@ -3,7 +3,7 @@ import { Construct } from 'constructs';
 import { ingestTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction } from './function.ts';
-import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
 /** events → snapshot and wake-ups. It never calls a cluster's API, so it runs outside of any VPC and without credentials for clusters. */
@@ -25,15 +25,15 @@ export class Ingest extends Construct {
       recursiveLoop: RecursiveLoop.ALLOW,
     });
     this.live = this.function.makeLive();
-    const [events, syncs] = [queuesOfAllClusters(this, hub.name, 'Events'), queuesOfAllClusters(this, hub.name, 'Syncs')];
+    const [events, syncs] = [queueOfAllClusters(this, hub.name, 'events'), queueOfAllClusters(this, hub.name, 'syncs')];
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     // New objects of a list go together (docs/decisions/0021).
     this.function.grantInserts(table.tableArn);
     this.function.denyIdentity(table.tableArn, 'PartiQLInsert');
     this.function.useKeys('table', 'queues');
-    this.function.allow(events, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
-    this.function.allow([...events, ...syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
-    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Events', 'Syncs');
+    this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
   }
 }

@@ -1,28 +1,18 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { clusterStackName } from '#infra/config/stack-names.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 
-/** A cluster's queues by role, for `queueNames: fixed`. Names of two clusters cannot collide: ids are lower case, and no role is the end of another one. */
+/** Names of a cluster's queues by role. No other cluster's id makes the same: ids have no capitals, and roles no common ends. */
 export type ClusterQueueRole = 'events' | 'syncs' | 'events-dead' | 'syncs-dead';
-export const fixedQueueName = (hub: string, cluster: string, role: ClusterQueueRole): string => `${hub}-${cluster}-${role}`;
+export const queueNameOf = (hub: string, cluster: string, role: ClusterQueueRole): string => `${hub}-${cluster}-${role}`;
 
-/**
- * Name patterns of one kind of queue for all clusters of this hub: fixed names, and STACK-LOGICALID-RANDOM, which CloudFormation generates. One
- * statement for each cluster would exceed IAM's limit for a role at about twenty clusters.
- */
-const namesOfAllClusters = (hub: string, queue: 'Events' | 'Syncs'): readonly string[] => [
-  `${clusterStackName(hub, '*')}-Queues${queue}*`,
-  fixedQueueName(hub, '*', queue === 'Events' ? 'events' : 'syncs'),
-];
-
-export function queuesOfAllClusters(scope: Construct, hub: string, queue: 'Events' | 'Syncs'): readonly string[] {
-  return namesOfAllClusters(hub, queue).map((resource) => Stack.of(scope).formatArn({ service: 'sqs', resource }));
-}
+/** One queue of each of this hub's clusters, as a pattern: one statement for each cluster would exceed IAM's limit for a role at about twenty. */
+export const queueOfAllClusters = (scope: Construct, hub: string, role: 'events' | 'syncs'): string =>
+  Stack.of(scope).formatArn({ service: 'sqs', resource: queueNameOf(hub, '*', role) });
 
 /** The findings of cdk-nag about them. */
-export function acknowledgeQueuesOfAllClusters(role: Construct, hub: string, ...queues: readonly ('Events' | 'Syncs')[]): void {
-  for (const name of queues.flatMap((queue) => namesOfAllClusters(hub, queue))) {
+export function acknowledgeQueuesOfAllClusters(role: Construct, hub: string, ...roles: readonly ('events' | 'syncs')[]): void {
+  for (const name of roles.map((queue) => queueNameOf(hub, '*', queue))) {
     const finding = `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:${name}]`;
     acknowledge(role, finding, 'the queues of this hub’s clusters, whose stacks come and go');
   }

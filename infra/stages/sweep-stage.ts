@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
-import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { Snapshot } from './snapshot-table.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -52,8 +52,8 @@ export class Sweep extends Construct {
     this.function.useKeys('table', 'queues');
     this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
     // Lists of its own are applied as the relay's are: by ingest, from the events queue.
-    this.function.allow([...queuesOfAllClusters(this, hub.name, 'Events'), ...queuesOfAllClusters(this, hub.name, 'Syncs')], 'sqs:SendMessage');
-    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Events', 'Syncs');
+    this.function.allow([queueOfAllClusters(this, hub.name, 'events'), queueOfAllClusters(this, hub.name, 'syncs')], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
 
     this.#everyMinute();

@@ -5,7 +5,7 @@ import { grantClusterAccess } from './cluster-access.ts';
 import { syncTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction, type Network } from './function.ts';
-import { acknowledgeQueuesOfAllClusters, queuesOfAllClusters } from './queue-arns.ts';
+import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
 export interface SyncProps extends StageProps {
@@ -36,16 +36,16 @@ export class Sync extends Construct {
       network,
     });
     this.live = this.function.makeLive();
-    const syncs = queuesOfAllClusters(this, hub.name, 'Syncs');
+    const syncs = queueOfAllClusters(this, hub.name, 'syncs');
     // Deletes: the records of outputs whose service is gone.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     // New outputs go together (docs/decisions/0021).
     this.function.grantInserts(table.tableArn);
     this.function.denyIdentity(table.tableArn, 'PartiQLInsert');
     this.function.useKeys('table', 'queues');
-    this.function.allow(syncs, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
-    this.function.allow([...syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
-    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'Syncs');
+    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
+    this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'syncs');
     grantClusterAccess(this.function, clusters, access);
   }
 }

@@ -146,7 +146,7 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
     [
       'an unknown key',
       cluster('moode: shadow'),
-      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, imports, exports, settings, queueNames, concurrency, alarms, api, relay are allowed',
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, imports, exports, settings, concurrency, alarms, api, relay are allowed',
     ],
     ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
     [
@@ -196,11 +196,6 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
       'more concurrency than the account has room for',
       `hub: { lambdaConcurrencyLimit: 50 }\nclusters:\n  - { id: a, ${relay} }\n  - { id: b, ${relay}, concurrency: { ingest: 5, sync: 6 } }`,
       /^clusters\.yaml:1:1: the clusters' concurrency adds up to 41 executions at once, and four fifths of hub\.lambdaConcurrencyLimit \(50\) are allowed: have the quota/,
-    ],
-    [
-      'an id for which generated names of queues have no room',
-      `hub: {}\nclusters:\n  - { id: ${'x'.repeat(24)}, ${relay} }`,
-      /the id "x{24}" is too long for generated names of queues: with the hub's name FleetEndpoints 23 characters are allowed\. queueNames: fixed has room for 32/,
     ],
     [
       'an association in another region',

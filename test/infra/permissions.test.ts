@@ -92,9 +92,9 @@ it('functions may send segments to X-Ray where tracing is on, and only there', (
 
 describe('and on exactly these', () => {
   it('receives from the queues of this hub’s clusters alone', () => {
-    expect(on(statementsOf(hubTemplate, 'IngestRole'), 'sqs:ReceiveMessage')).toContain(':Fleet-cluster-*-QueuesEvents*');
-    expect(on(statementsOf(hubTemplate, 'SyncRole'), 'sqs:ReceiveMessage')).toContain(':Fleet-cluster-*-QueuesSyncs*');
-    expect(on(statementsOf(hubTemplate, 'SyncRole'), 'sqs:ReceiveMessage')).not.toContain('Events');
+    expect(on(statementsOf(hubTemplate, 'IngestRole'), 'sqs:ReceiveMessage')).toContain(':Fleet-*-events"');
+    expect(on(statementsOf(hubTemplate, 'SyncRole'), 'sqs:ReceiveMessage')).toContain(':Fleet-*-syncs"');
+    expect(on(statementsOf(hubTemplate, 'SyncRole'), 'sqs:ReceiveMessage')).not.toContain('-events');
   });
 
   it('assumes the roles, reads the secrets and asks for the audiences that are configured', () => {

@@ -45,9 +45,3 @@ it('a cluster whose credentials the hub may not read is refused at the synthesis
   new FleetCluster(scope, 'Known', { hub, id: 'known', api, relay });
   expect(() => new FleetCluster(scope, 'Other', { hub, id: 'other', api, relay })).toThrow(/has no right to its credentials: name it in `clusters`/);
 });
-
-it('names of queues that CloudFormation makes up are refused where the functions would not know them', () => {
-  const scope = stack();
-  const hub = new FleetHub(scope, 'Hub');
-  expect(() => new FleetCluster(scope, 'A', { hub, id: 'a', queueNames: 'generated', relay })).toThrow(/queueNames "generated" works in stacks that/);
-});

@@ -2,7 +2,7 @@ import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type 
 import { expect, it } from 'vitest';
 import { cloudWatchMetrics } from '#infra/console/cloudwatch-metrics.ts';
 import { deployedDashboard } from '#infra/console/dashboard-body.ts';
-import { chosenCluster, queuePlaceholder } from '#infra/monitoring/dashboard-names.ts';
+import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from '#infra/monitoring/dashboards.ts';
 
 const hour = Date.UTC(2026, 0, 1, 12) / 1000;
@@ -23,7 +23,7 @@ const bodyOf = ({ rows }: Dashboard, has: (widget: Widget) => boolean = () => tr
               'cluster',
               chosenCluster,
               'QueueName',
-              queuePlaceholder('events'),
+              `Shop-${chosenCluster}-events`,
               { label: s.label, stat: s.statistic },
             ]),
           },
@@ -64,8 +64,7 @@ function cloudWatch(values: (query: MetricDataQuery) => readonly (readonly [seco
 async function source(values: Parameters<typeof cloudWatch>[0]) {
   const clock = { ms: (hour + 30) * 1000 };
   const { asked, client, fail } = cloudWatch(values);
-  const queueNames = async (cluster: string) => ({ events: `${cluster}-events`, syncs: `${cluster}-syncs` });
-  const metrics = await cloudWatchMetrics({ client, hub: 'Shop', region: 'eu-west-1', queueNames, now: () => clock.ms });
+  const metrics = await cloudWatchMetrics({ client, hub: 'Shop', region: 'eu-west-1', now: () => clock.ms });
   return { metrics, asked, clock, fail };
 }
 
@@ -102,7 +101,7 @@ it('a chosen cluster and its queue take the places that the dashboard leaves for
   await metrics.series(clusterDashboard, 'shop-1', 60);
   expect(asked.queries[0]?.[0]?.MetricStat?.Metric?.Dimensions).toEqual([
     { Name: 'cluster', Value: 'shop-1' },
-    { Name: 'QueueName', Value: 'shop-1-events' },
+    { Name: 'QueueName', Value: 'Shop-shop-1-events' },
   ]);
 });
 
