@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge-finding.ts';
 
-/** Names of a cluster's queues by role. No other cluster's id makes the same: ids have no capitals, and roles no common ends. */
+/** Names of a cluster's queues by role. Each is unique: ids are without capitals, and no role is the end of another. */
 export type ClusterQueueRole = 'events' | 'syncs' | 'events-dead' | 'syncs-dead';
 export const queueNameOf = (hub: string, cluster: string, role: ClusterQueueRole): string => `${hub}-${cluster}-${role}`;
 

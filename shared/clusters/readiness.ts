@@ -15,7 +15,7 @@ export interface Readiness {
 export interface RightsAnswer {
   readonly atMs: number;
   readonly missing: readonly string[];
-  /** What Services that opt in lack. */
+  /** Rights that Services that opt in need. */
   readonly optIn: readonly string[];
   /** What imports lack; undefined for a cluster that is in no set. */
   readonly imports?: readonly string[];

@@ -13,7 +13,7 @@ export interface ExportedService {
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
   readonly spec: NonNullable<Service['spec']>;
-  /** By annotations of the ServiceExport; left out where it has none of them. */
+  /** By annotations of the ServiceExport; absent without them. */
   readonly locality?: Locality;
 }
 

@@ -20,5 +20,5 @@ export const eventComponents = ['endpoint-controller', 'endpoint-slice-controlle
  */
 export const fieldManagerOf = (writer: string | undefined): string => (writer ? `${fieldManager}-${writer}` : fieldManager);
 
-/** Of calls that write no outputs: without the id of a hub's writes. */
+/** For calls that write no outputs, which have no hub's id. */
 export const fieldManager = 'fleet-endpoints';

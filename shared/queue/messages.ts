@@ -51,7 +51,7 @@ export interface OutputEntry {
   readonly oldSvc?: string;
   /** The managed-by label of that kind; absent without one. */
   readonly by?: string;
-  /** Of a slice of an import: a hub has written this state. */
+  /** A hub has written this state of an import's slice. */
   readonly own?: true;
   /** The object was deleted, as of `rv`. */
   readonly gone?: true;

@@ -52,7 +52,7 @@ export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, na
 /** Has the namespace a log of its Pods (shared/pod-log)? Each write of a Pod is then counted before it is made. */
 export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
 
-/** Has each later writer of a Pod take a number of the log, and each that is under way log what it has written without one. */
+/** From now on each writer of a Pod takes a number of the log. A writer that began before logs its Pods afterwards. */
 export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<void> {
   // No writer has the first number: it is settled.
   const { number, settled, takenAtMs } = podLogAttributes;
