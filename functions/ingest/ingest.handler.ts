@@ -15,8 +15,7 @@ import { freshCaches } from './batch/warm-caches.ts';
 import { ingestBatch } from './event-batch.ts';
 
 const settings = readHubSettings(process.env);
-// Lists write many new objects at once. One to three are live changes, and each of these goes alone.
-const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName, { insertsTogether: { fewest: 4 } });
+const table = dynamoTable(new DynamoDBClient(frequentCallConfig), settings.tableName);
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -24,8 +24,7 @@ import { syncBatch } from './wake-up-batch.ts';
 
 const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient(frequentCallConfig);
-// The first run of a service saves two outputs and its counts, when the cluster has its endpoints: nobody waits for these puts.
-const table = dynamoTable(dynamodb, settings.tableName, { insertsTogether: { fewest: 2 } });
+const table = dynamoTable(dynamodb, settings.tableName);
 const directory = queueDirectory(table, new SQSClient(frequentCallConfig), settings.queues);
 // Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -7,7 +7,7 @@ import { tableName } from './child-specs.ts';
 export const unmeteredClient = 'fleet-endpoints-console';
 
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
-const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchExecuteStatement'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
 /** Publishes once a second, and the rest when stopped. */
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
@@ -58,8 +58,6 @@ function askForUnits(request: IncomingMessage): void {
   }) as typeof request.emit;
 }
 
-/** A batch tells the units of each of its statements. */
 function consumed(body: unknown): number {
-  if (typeof body !== 'string') return 0;
-  return [...body.matchAll(/"CapacityUnits":([\d.]+)/g)].reduce((sum, [, units]) => sum + Number(units), 0);
+  return typeof body === 'string' ? Number(/"CapacityUnits":([\d.]+)/.exec(body)?.[1] ?? 0) : 0;
 }

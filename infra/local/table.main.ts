@@ -1,15 +1,15 @@
 /** The table's process: DynamoDB's protocol by dynalite, on disk, so that it can be killed and started again. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import dynalite from 'dynalite';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
 import { callLevelLess } from './dynalite-level.ts';
 import { keepParsedExpressions } from './dynalite-parsed-expressions.ts';
-import { dynaliteWithStatements } from './dynalite-statements.ts';
 import { meterTable } from './table-meter.ts';
 
 callLevelLess();
 keepParsedExpressions();
-const server = dynaliteWithStatements({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
+const server = dynalite({ path: process.env[childEnv.dataDir] as string, createTableMs: 0 });
 const meter = meterTable(server, writeLine);
 await once(server.listen(portOf(0), '127.0.0.1'), 'listening');
 report({ ports: [(server.address() as AddressInfo).port] });

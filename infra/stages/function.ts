@@ -135,23 +135,14 @@ export class HubFunction extends Construct {
   }
 
   /**
-   * INSERT statements, alone and in batches. Only where IAM is told their partition keys, as it is documented to be: were it not, `denyIdentity` would
-   * deny nothing, and the function does without the right.
-   */
-  grantInserts(tableArn: string): void {
-    const conditions = { Null: { 'dynamodb:LeadingKeys': 'false' } };
-    this.role.addToPolicy(new PolicyStatement({ actions: ['dynamodb:PartiQLInsert'], resources: [tableArn], conditions }));
-  }
-
-  /**
    * Denies all writes of the records that register alone writes: which clusters there are, whose each queue is, and where each API is. Sync sends each
-   * cluster's token to the address in these records. `moreWrites`: operations by which the function may write besides put, update and delete.
+   * cluster's token to the address in these records.
    */
-  denyIdentity(tableArn: string, ...moreWrites: readonly 'PartiQLInsert'[]): void {
+  denyIdentity(tableArn: string): void {
     this.role.addToPolicy(
       new PolicyStatement({
         effect: Effect.DENY,
-        actions: ['PutItem', 'UpdateItem', 'DeleteItem', ...moreWrites].map((o) => `dynamodb:${o}`),
+        actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
         resources: [tableArn],
         conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...identityKeys] } },
       }),

@@ -28,9 +28,7 @@ export class Ingest extends Construct {
     const [events, syncs] = [queueOfAllClusters(this, hub.name, 'events'), queueOfAllClusters(this, hub.name, 'syncs')];
     // Deletes: tombstones that a list has made redundant.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
-    // New objects of a list go together (docs/decisions/0021).
-    this.function.grantInserts(table.tableArn);
-    this.function.denyIdentity(table.tableArn, 'PartiQLInsert');
+    this.function.denyIdentity(table.tableArn);
     this.function.useKeys('table', 'queues');
     this.function.allow([events], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
     this.function.allow([events, syncs, deadLetters.quarantine.queueArn], 'sqs:SendMessage');

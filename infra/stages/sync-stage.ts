@@ -39,9 +39,7 @@ export class Sync extends Construct {
     const syncs = queueOfAllClusters(this, hub.name, 'syncs');
     // Deletes: the records of outputs whose service is gone.
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
-    // New outputs go together (docs/decisions/0021).
-    this.function.grantInserts(table.tableArn);
-    this.function.denyIdentity(table.tableArn, 'PartiQLInsert');
+    this.function.denyIdentity(table.tableArn);
     this.function.useKeys('table', 'queues');
     this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
     this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');

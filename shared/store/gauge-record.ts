@@ -23,10 +23,8 @@ export async function readGauges(table: Table, s: ServiceKey): Promise<GaugeReco
 /** Writes only what is new; undefined: the service is gone. */
 export async function saveGauges(table: Table, s: ServiceKey, counts: GaugeRecord | undefined, saved: GaugeRecord | undefined): Promise<void> {
   const key = countsKey(s.cluster, s.namespace, s.name);
-  if (counts && encode(counts) !== (saved && encode(saved))) {
-    const item = { ...key, c: encode(counts) };
-    if (saved || !(await table.put(item, { absent: 'c' }))) await table.put(item);
-  } else if (!counts && saved) await table.delete(key);
+  if (counts && encode(counts) !== (saved && encode(saved))) await table.put({ ...key, c: encode(counts) });
+  else if (!counts && saved) await table.delete(key);
 }
 
 export interface Totals extends Omit<GaugeRecord, 'trafficDistribution'> {

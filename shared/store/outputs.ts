@@ -134,20 +134,13 @@ export async function saveOutput(
   record: OutputRecord,
   { source = 'written', again = false }: { readonly source?: OutputSource; readonly again?: boolean } = {},
 ): Promise<boolean> {
-  return putOutput(table, service, record, itemOf(source, service, record), { again });
+  return putOutput(table, service, record, itemOf(source, service, record), again);
 }
 
-/** `isNew`: nothing was saved of it when it was read. */
-async function putOutput(
-  table: Table,
-  service: ServiceKey,
-  record: OutputRecord,
-  item: Item,
-  { again = false, isNew = false }: { readonly again?: boolean; readonly isNew?: boolean },
-): Promise<boolean> {
+async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item, again = false): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
   const isNewer = { attribute: 'v', is: again || !record.object ? '<=' : '<', value: record.version } as const;
-  return (isNew && (await table.put(item, { absent: 'v' }))) || table.put(item, { any: [{ absent: 'v' }, isNewer] });
+  return table.put(item, { any: [{ absent: 'v' }, isNewer] });
 }
 
 const itemOf = (source: OutputSource, service: ServiceKey, record: OutputRecord): Item => ({
@@ -183,9 +176,8 @@ export async function saveOutputs(
     const saved = await concurrently(8, records, async (record) => {
       const item = itemOf('written', service, record);
       const { version, uid, object } = record;
-      const isNew = !as.bodies.has(item.sk);
       bodies.set(item.sk, { version, uid, text: object && JSON.stringify(object), bytes: itemSize(item) });
-      return putOutput(table, service, record, item, { isNew });
+      return putOutput(table, service, record, item);
     });
     return saved.every((isSaved) => isSaved);
   };

@@ -31,9 +31,7 @@ export interface Added {
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
   const wake = meta.modeSwitch.wakesLive ? wakeNow : wakeSaved;
-  // After the first lists that the hub has ever had of the cluster.
-  const isFirst = !meta.modeSwitch.wakesLive && meta.incarnationSinceMs === 0;
-  const wakeUps = services.map(({ namespace, name }) => ({ ...wake(namespace, name), isFirst }));
+  const wakeUps = services.map(({ namespace, name }) => wake(namespace, name));
   const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);

@@ -3,7 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { addFirstGeneration, addGeneration, addGenerationForLiveRead } from './item-store.ts';
+import { addGeneration, addGenerationForLiveRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
@@ -67,8 +67,7 @@ interface Added {
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
-  const add = w.readLive ? addGenerationForLiveRead : w.isFirst ? addFirstGeneration : addGeneration;
-  const item = await add(table, service, now());
+  const item = await (w.readLive ? addGenerationForLiveRead : addGeneration)(table, service, now());
   const addedMs = now();
   if (!item.lease || !isLeased(item, addedMs)) {
     // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).

@@ -6,7 +6,7 @@ import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
-import { type ControllerState, type ControllerStates, firstGeneration, noWork, type WorkItem } from './rules/item.ts';
+import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
 
 const key = (s: ServiceKey) => workKey(s.cluster, s.namespace, s.name);
 
@@ -30,12 +30,6 @@ export async function readWork(table: Table, service: ServiceKey): Promise<WorkI
 export async function addGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
   const item = await table.update(key(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
   return decodeWork(item);
-}
-
-/** As `addGeneration`, for a service that most likely has no item yet: a put of a new item goes together with others. */
-export async function addFirstGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
-  const item = { ...key(service), gen: firstGeneration, ...dirtySince(service, nowMs) };
-  return (await table.put(item, { absent: 'pk' })) ? decodeWork(item) : addGeneration(table, service, nowMs);
 }
 
 /** As `addGeneration`, and the run is to read its outputs from the API server. One write: a run in between would use up the wish. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
   dynamodb = new DynamoDBClient({ ...frequentCallConfig, ...local, endpoint: table.endpoint });
   sqs = new SQSClient({ ...frequentCallConfig, ...local, endpoint: queues.endpoint });
   sqsWithoutLimits = new SQSClient({ ...frequentCallConfig, ...local, endpoint: queuesWithoutLimits.endpoint });
-  await Promise.all(['fleet', 'inserts'].map((name) => createTable(dynamodb, name)));
+  await createTable(dynamodb, 'fleet');
 });
 afterAll(async () => {
   dynamodb?.destroy();
@@ -33,7 +33,6 @@ afterAll(async () => {
 });
 
 tableContract('DynamoDB Local', async () => dynamoTable(dynamodb, 'fleet'));
-tableContract('DynamoDB Local, inserts together', async () => dynamoTable(dynamodb, 'inserts', { insertsTogether: { fewest: 2 } }));
 queueContract('SQS (ElasticMQ)', async () => sqsUnderTest(sqs));
 // ElasticMQ's limits are those that SQS had before 2025: 256 KiB.
 largeMessagesContract('SQS (ElasticMQ without limits)', async () => sqsUnderTest(sqsWithoutLimits));

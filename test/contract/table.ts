@@ -233,57 +233,6 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(counts.map(Number).sort((a, b) => a - b)).toEqual(all.map((i) => i + 1));
     });
 
-    it('many puts at once succeed where the attribute that must be absent is, whatever else they find', async () => {
-      fresh();
-      const at = (i: number): Key => ({ pk, sk: `s${String(i).padStart(3, '0')}` });
-      const all = Array.from({ length: 90 }, (_, i) => i);
-      const [held, bare] = [all.filter((i) => i % 3 === 1), all.filter((i) => i % 3 === 2)];
-      await Promise.all([...held.map((i) => table.put({ ...at(i), v: 'old' })), ...bare.map((i) => table.put({ ...at(i), other: i }))]);
-      const written = await Promise.all(all.map((i) => table.put({ ...at(i), v: 'new', n: i }, { absent: 'v' })));
-      expect(all.filter((i) => !written[i])).toEqual(held);
-      expect(await table.query(pk)).toEqual(all.map((i) => (held.includes(i) ? { ...at(i), v: 'old' } : { ...at(i), v: 'new', n: i })));
-    });
-
-    it('exactly one wins of puts at once of one key on the condition that an attribute is absent', async () => {
-      fresh();
-      const keys = Array.from({ length: 40 }, (_, i) => ({ pk, sk: `s${String(i).padStart(3, '0')}` }));
-      const puts = keys.flatMap((key) => ['a', 'b', 'c'].map((v) => ({ ...key, v })));
-      const won = await Promise.all(puts.map((item) => table.put(item, { absent: 'v' })));
-      const winners = puts.filter((_, i) => won[i]);
-      expect(winners.map(({ sk }) => sk)).toEqual(keys.map(({ sk }) => sk));
-      expect(await table.query(pk)).toEqual(winners);
-    });
-
-    it('new items put at once have every type of value, any size and odd names', async () => {
-      fresh();
-      const values = {
-        text: 'häß 😀 \'quoted\' "twice" ? {}',
-        empty: '',
-        zero: 0,
-        big: 1_764_000_000_123,
-        negative: -1.5,
-        yes: true,
-        no: false,
-        bytes: Uint8Array.of(0, 255, 7),
-        numbers: new Set([3, 1, 2]),
-      };
-      const items: Item[] = [
-        ...Array.from({ length: 30 }, (_, i) => ({ pk, sk: `a/é ${String(i).padStart(2, '0')}`, ...values })),
-        ...Array.from({ length: 10 }, (_, i) => ({ pk, sk: `b${i}`, large: 'x'.repeat(40_000 + i), status: 'x', select: 1 })),
-        ...Array.from({ length: 10 }, (_, i) => ({ pk, sk: `c${i}`, "it's": i, 'a-b.c': 'odd' })),
-      ];
-      expect(new Set(await Promise.all(items.map((item) => table.put(item, { absent: 'text' }))))).toEqual(new Set([true]));
-      expect(await table.query(pk)).toEqual(items);
-    });
-
-    it('a put at once with others that no table takes fails alone', async () => {
-      fresh();
-      const puts = Array.from({ length: 10 }, (_, i) => table.put({ pk, sk: i === 5 ? '' : `s${i}` }, { absent: 'v' }));
-      const states = (await Promise.allSettled(puts)).map(({ status }) => status);
-      expect(states).toEqual(puts.map((_, i) => (i === 5 ? 'rejected' : 'fulfilled')));
-      expect(await table.query(pk)).toHaveLength(9);
-    });
-
     it('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
       const dirtyIn = `c#${fresh()}`;
       const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn, dirtyAt, gen: 1 });

@@ -34,14 +34,11 @@ const secretCluster = (i: number, more = ''): string => `
 
 describe('each function may do exactly this', () => {
   it.each([
-    [
-      'IngestRole',
-      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'],
-    ],
+    ['IngestRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
     [
       'SyncRole',
       [
-        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'),
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
         ...network,
         ...log,
         ...consume,
@@ -70,12 +67,7 @@ describe('each function may do exactly this', () => {
   it('no function has network rights without a VPC, nor rights to clusters that are not there', () => {
     const { hubTemplate: bare } = fleetOf('hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
     expect(actionsOf(statementsOf(bare, 'SyncRole'))).toEqual(
-      [
-        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PartiQLInsert', 'PutItem', 'Query', 'UpdateItem'),
-        ...log,
-        ...consume,
-        'sqs:SendMessage',
-      ].sort(),
+      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
     );
   });
 });
@@ -122,7 +114,6 @@ describe('and on exactly these', () => {
     const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
     const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
     expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
-    expect(actionsOf(denied).includes('dynamodb:PartiQLInsert')).toBe(role !== 'SweepRole');
     expect(keys.map(matches)).toEqual([true, true, true]);
     expect([metaKey('c'), auditKey('c', 'now'), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
       false,
@@ -130,13 +121,6 @@ describe('and on exactly these', () => {
       false,
       false,
     ]);
-  });
-
-  it.each(['IngestRole', 'SyncRole'])('%s inserts by statements where IAM knows their partition keys, and nowhere else', (role) => {
-    const [insert, ...others] = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow' && s.Action === 'dynamodb:PartiQLInsert');
-    expect(insert!.Condition).toEqual({ Null: { 'dynamodb:LeadingKeys': 'false' } });
-    expect(insert!.Resource).toEqual(statementsOf(hubTemplate, role).find((s) => [s.Action].flat().includes('dynamodb:PutItem'))!.Resource);
-    expect(others).toEqual([]);
   });
 
   it('grants nothing by a managed policy, and no action by a star', () => {

@@ -355,15 +355,6 @@ export const mutants: readonly Mutant[] = [
     table: countsWhatItReadFirst,
   },
   {
-    name: 'the first generation of a service is written over what it owes',
-    seeds: [15, 9, 16],
-    profile: { ...crashing },
-    table: (table) => ({
-      ...table,
-      put: (item, condition) => table.put(item, isWork(item) && condition && 'absent' in condition ? undefined : condition),
-    }),
-  },
-  {
     name: 'no list of outputs tells that a saved one is gone',
     seeds: [6, 9, 7],
     profile: { ...crashing, crashes: 0, relayKills: 5, foreignEdits: 20 },

@@ -187,7 +187,6 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
     if (!held) return 'lease-lost';
     isBehind = held.generation > claim.item.generation;
     const { unitBytes } = limitsOf(deps).sync;
-    // At once: what is saved of a new service goes together.
     [as] = await Promise.all([saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes), saveCounts()]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);

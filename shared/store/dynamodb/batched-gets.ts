@@ -2,8 +2,6 @@
 import { BatchGetItemCommand, type BatchGetItemCommandOutput, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';
-import { unitsOf } from './consumed-units.ts';
-import { onceATurn } from './once-a-turn.ts';
 
 /** BatchGetItem takes no more keys. */
 const mostKeys = 100;
@@ -28,8 +26,16 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
   const capacity = { ReturnConsumedCapacity: 'TOTAL' as const };
   const waiting = new Map<string, Asked>();
   let calls = 0;
+  let isFlushDue = false;
 
-  const flushSoon = onceATurn(() => {
+  function flushSoon(): void {
+    if (isFlushDue) return;
+    isFlushDue = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isFlushDue = false;
     while (calls < mostCalls && waiting.size > 0) {
       const asked = [...waiting].slice(0, mostKeys);
       for (const [id] of asked) waiting.delete(id);
@@ -39,7 +45,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
         if (waiting.size > 0) flushSoon();
       });
     }
-  });
+  }
 
   async function settle(asked: readonly Asked[]): Promise<void> {
     try {
@@ -63,7 +69,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
       if (round === mostRounds) throw new Error(`the table left keys unread in ${mostRounds} rounds`);
       if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
       const output = await client.send(new BatchGetItemCommand({ RequestItems: left, ...capacity }));
-      count(unitsOf(output));
+      count((output.ConsumedCapacity ?? []).reduce((sum, c) => sum + (c.CapacityUnits ?? 0), 0));
       for (const raw of output.Responses?.[tableName] ?? []) {
         const item = decodeItem(raw);
         items.set(idOf(item), item);

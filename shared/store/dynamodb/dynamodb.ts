@@ -14,10 +14,9 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
-import type { Condition, Item, Key, KeyRange, Table } from '../table.ts';
+import type { Item, Key, KeyRange, Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
-import { batchedInserts, isAbsence } from './batched-inserts.ts';
 import { ExpressionBuilder } from './expressions.ts';
 
 export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
@@ -25,14 +24,9 @@ export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'qu
 export interface DynamoTableOptions {
   /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
   readonly onCapacity?: (operation: TableOperation, units: number) => void;
-  /**
-   * From so many on, puts of new items go together; the caller needs the right to PartiQLInsert. Without the option, and fewer than these, each goes
-   * alone and is as fast as any put.
-   */
-  readonly insertsTogether?: { readonly fewest: number };
 }
 
-export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity, insertsTogether }: DynamoTableOptions = {}): Table {
+export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity }: DynamoTableOptions = {}): Table {
   const common = { TableName: tableName, ...(onCapacity && { ReturnConsumedCapacity: 'TOTAL' as const }) };
 
   function count<O extends { ConsumedCapacity?: { CapacityUnits?: number | undefined } | undefined }>(operation: TableOperation, output: O): O {
@@ -53,16 +47,6 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     return items;
   }
 
-  async function putAlone(item: Item, condition?: Condition): Promise<boolean> {
-    const expression = new ExpressionBuilder();
-    const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
-    const output = await held(client.send(command));
-    if (output) count('put', output);
-    return output !== false;
-  }
-
-  const insert = insertsTogether && batchedInserts(client, { tableName, ...insertsTogether, putAlone, count: (units) => onCapacity?.('put', units) });
-
   return {
     get: batchedGets(client, tableName, (units) => onCapacity?.('get', units)),
 
@@ -75,7 +59,13 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 
-    put: async (item, condition) => (insert && isAbsence(condition) ? insert(item, condition) : putAlone(item, condition)),
+    async put(item, condition) {
+      const expression = new ExpressionBuilder();
+      const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
+      const output = await held(client.send(command));
+      if (output) count('put', output);
+      return output !== false;
+    },
 
     async update(key, change, condition) {
       const expression = new ExpressionBuilder();

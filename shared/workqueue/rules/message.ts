@@ -18,8 +18,6 @@ export interface WakeUp {
   readonly readLive: boolean;
   /** When the relay saw the change, by our clock. */
   readonly observedAtMs: number | undefined;
-  /** It has most likely never owed a run before. */
-  readonly isFirst?: boolean;
 }
 
 /** What is in the table of the service may be wrong: it is run at once, and reads its outputs from the API server. */

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchExecuteStatementCommand, DynamoDBClient, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
 import { callLevelLess, writeInGroups } from '#infra/local/dynalite-level.ts';
 import { keepParsed, keepParsedExpressions } from '#infra/local/dynalite-parsed-expressions.ts';
-import { dynaliteWithStatements } from '#infra/local/dynalite-statements.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { tableContract } from '#test/contract/table.ts';
 
@@ -16,7 +16,7 @@ callLevelLess();
 keepParsedExpressions();
 let folder: string;
 let client: DynamoDBClient;
-let server: ReturnType<typeof dynaliteWithStatements>;
+let server: ReturnType<typeof dynalite>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-dynalite-'));
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 async function open(): Promise<void> {
-  server = dynaliteWithStatements({ path: folder, createTableMs: 0 });
+  server = dynalite({ path: folder, createTableMs: 0 });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   client = new DynamoDBClient({
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -44,7 +44,7 @@ async function close(): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-tableContract('that of a local run', async () => dynamoTable(client, 'fleet', { insertsTogether: { fewest: 2 } }));
+tableContract('that of a local run', async () => dynamoTable(client, 'fleet'));
 
 it('the table of a local run has after a restart what it had before, deletions included', async () => {
   const before = dynamoTable(client, 'fleet');
@@ -56,54 +56,6 @@ it('the table of a local run has after a restart what it had before, deletions i
   const after = dynamoTable(client, 'fleet');
   expect((await after.query('restart')).map((item) => item['n']).sort()).toEqual(Array.from({ length: 100 }, (_, i) => i).sort());
   expect(await after.queryDirty('restart', 1_000, 1_000)).toHaveLength(100);
-});
-
-const statement = (sk: string, { text = `INSERT INTO "fleet" VALUE {'pk':?,'sk':?,'v':?}`, v = 'x' } = {}) => ({
-  Statement: text,
-  Parameters: [{ S: 'statements' }, { S: sk }, { S: v }],
-});
-
-it('a statement inserts an item that is not there, and says so of one that is, each with its units', async () => {
-  const run = (...Statements: ReturnType<typeof statement>[]) =>
-    client.send(new BatchExecuteStatementCommand({ Statements, ReturnConsumedCapacity: 'TOTAL' }));
-  const first = await run(statement('a'), statement('b', { v: 'x'.repeat(2_000) }));
-  expect(first.Responses).toEqual([{ TableName: 'fleet' }, { TableName: 'fleet' }]);
-  expect(first.ConsumedCapacity?.map((c) => c.CapacityUnits)).toEqual([1, 2]);
-  const second = await run(
-    statement('b'),
-    statement('c'),
-    statement(''),
-    statement('d', { text: `INSERT INTO "nothing" VALUE {'pk':?,'sk':?,'v':?}` }),
-    statement('e', { v: 'x'.repeat(400 * 1024) }),
-  );
-  expect(second.Responses?.map((r) => r.Error?.Code)).toEqual(['DuplicateItem', undefined, 'ValidationError', 'ResourceNotFound', 'ValidationError']);
-  expect(second.ConsumedCapacity).toHaveLength(1);
-  const items = await dynamoTable(client, 'fleet').query('statements');
-  expect(items.map(({ sk, v }) => [sk, String(v).length])).toEqual([
-    ['a', 1],
-    ['b', 2_000],
-    ['c', 1],
-  ]);
-});
-
-it.each([
-  `SELECT * FROM "fleet" WHERE pk = ?`,
-  `UPDATE "fleet" SET v=? WHERE pk=? AND sk=?`,
-  `INSERT INTO "fleet" VALUE {'pk':?,'sk':?}`,
-  `INSERT INTO "fleet" VALUE {'pk':?,'sk':?,'pk':?}`,
-  `INSERT INTO "fleet" VALUE {'pk':'x','sk':?,'v':?}`,
-])('the local table refuses the whole batch for a statement of another form: %s', async (text) => {
-  const batch = new BatchExecuteStatementCommand({ Statements: [statement('refused'), statement('other', { text })] });
-  await expect(client.send(batch)).rejects.toMatchObject({ name: 'ValidationException' });
-  expect(await dynamoTable(client, 'fleet').get({ pk: 'statements', sk: 'refused' })).toBeUndefined();
-});
-
-it('the local table refuses more than 25 statements, and two of one key', async () => {
-  for (const keys of [Array.from({ length: 26 }, (_, i) => `many-${i}`), ['twice', 'twice']]) {
-    const batch = new BatchExecuteStatementCommand({ Statements: keys.map((sk) => statement(sk)) });
-    await expect(client.send(batch)).rejects.toMatchObject({ name: 'ValidationException' });
-    expect(await dynamoTable(client, 'fleet').get({ pk: 'statements', sk: keys[0] as string })).toBeUndefined();
-  }
 });
 
 const set = (value: string, more: object = {}) =>

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { forgetOutputs, noneSaved, type OutputRecord, readOutput, readOutputs, readSaved, saveOutput, saveOutputs } from '#shared/store/outputs.ts';
-import type { Condition, Table } from '#shared/store/table.ts';
+import { forgetOutputs, type OutputRecord, readOutput, readOutputs, readSaved, saveOutput, saveOutputs } from '#shared/store/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -130,28 +130,3 @@ it('the second of two workers that have read the same saves its outputs whole', 
   expect(await saveOutputs(table, service, read, [large('9', [1], 'EndpointSlice')], unit)).toBeUndefined();
   expect(await readOutputs(table, service)).toEqual([large('8', [1]), large('9', [1], 'EndpointSlice')]);
 });
-
-it.each([
-  ['older', '8', true],
-  ['newer', '12', false],
-])(
-  'outputs that are new to a run are put as such; what another worker has saved meanwhile, if it is %s, is decided by its version',
-  async (_, rv, isSaved) => {
-    const table = memoryTable();
-    await saveOutput(table, service, endpoints(rv));
-    const puts: (Condition | undefined)[] = [];
-    const watched: Table = {
-      ...table,
-      put(item, condition) {
-        puts.push(condition);
-        return table.put(item, condition);
-      },
-    };
-    const [mine, slice] = [endpoints('10'), endpoints('11', { kind: 'EndpointSlice', name: 'svc-x', generation: 1 })];
-    const as = await saveOutputs(watched, service, noneSaved, [mine, slice], unit);
-    expect(as !== undefined).toBe(isSaved);
-    expect(puts.filter((condition) => condition && 'absent' in condition)).toHaveLength(2);
-    expect(puts).toHaveLength(3);
-    expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([versionOf(1, isSaved ? '10' : rv), slice.version]);
-  },
-);
