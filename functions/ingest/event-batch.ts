@@ -35,7 +35,7 @@ import { cachesInScope } from './batch/warm-caches.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { wakeConcerned, wakeKnown } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-hold.ts';
-import { forgetServicesOf } from './wake-ups/selectors.ts';
+import { forgetSelectorsOf } from './wake-ups/selectors.ts';
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
@@ -157,7 +157,7 @@ const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.nam
 async function raiseSetVersions(batch: BatchContext): Promise<void> {
   const { store, effects } = batch;
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
-  for (const namespace of namespaces) forgetServicesOf(batch, namespace);
+  for (const namespace of namespaces) forgetSelectorsOf(batch, namespace);
   await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
 }

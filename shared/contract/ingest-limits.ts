@@ -20,7 +20,7 @@ export interface PodLogLimits {
   readonly mostChanged: number;
   /** Numbers that may be taken while a writer is in flight: readers do not wait for one further behind, and it writes its entry a second time. */
   readonly mostUnderWay: number;
-  /** Pods that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
+  /** Pods, and namespaces, that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
   readonly mostKept: number;
 }
 
@@ -50,8 +50,8 @@ export interface IngestLimits {
   readonly mostItemBytes: number;
   /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
   readonly memoryAtOnce: number;
-  /** What a warm worker keeps, of all clusters: services of namespaces (some 1 KB each), names of namespaces, sessions of relays. */
-  readonly mostServicesKept: number;
+  /** The caches of a warm worker, for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
+  readonly mostSelectorBytes: number;
   readonly mostNamespacesKept: number;
   readonly mostSessionsKept: number;
   /** Characters of an item of 400 KB for the label sets that a pod had and whose services are still to be notified. */
@@ -83,7 +83,7 @@ export const ingestDefaults: IngestLimits = {
   emptyAfterMs: 15 * 60_000,
   mostItemBytes: 399 * 1024,
   memoryAtOnce: 192 << 20,
-  mostServicesKept: 100_000,
+  mostSelectorBytes: 64 << 20,
   mostNamespacesKept: 100_000,
   mostSessionsKept: 10_000,
   mostUnnotifiedChars: 128 * 1024,

@@ -14,6 +14,8 @@ interface CachedNamespace {
   /** `ClusterRecord.cacheScope`: under another one the numbers of the log may have begun again. */
   readonly scope: string;
   readonly pods: Map<string, Pod>;
+  /** As counted in the weight of the whole cache. */
+  weight: number;
   /** Each entry of the log up to this number is read, and no writer of a number up to it is in flight; below 0: the Pods are not to be used again. */
   watermark: number;
   /** It had no log when it was read last. */
@@ -33,6 +35,7 @@ interface CachedNamespace {
 const emptyNamespace = (scope: string): CachedNamespace => ({
   scope,
   pods: new Map(),
+  weight: 0,
   watermark: -1,
   isUnlogged: false,
   readWholeAtMs: 0,
@@ -80,6 +83,7 @@ export class PodCache implements Pods {
   readonly #limits: PodLogLimits;
   readonly #namespaces = new Map<string, CachedNamespace>();
   #readsBegun = 0;
+  #weight = 0;
 
   constructor(limits: PodLogLimits = podLogDefaults) {
     this.#limits = limits;
@@ -89,12 +93,18 @@ export class PodCache implements Pods {
     return this.#readsBegun;
   }
 
+  /** How many are cached. */
+  get namespaces(): number {
+    return this.#namespaces.size;
+  }
+
   async podsOf(store: ClusterStore, namespace: string, { nowMs, scope = '', since = Number.POSITIVE_INFINITY }: UseOfPods): Promise<KeptPods> {
     const key = `${store.cluster}/${namespace}`;
     const former = this.#namespaces.get(key);
     const cached = former?.scope === scope ? former : emptyNamespace(scope);
-    this.#namespaces.delete(key);
+    this.#forget(key);
     this.#namespaces.set(key, cached);
+    this.#weight += cached.weight;
     // One refresh at a time: a slow one must not put an older Pod over a newer one.
     cached.next ??= cached.running
       .catch(() => {})
@@ -171,15 +181,23 @@ export class PodCache implements Pods {
     return records.length;
   }
 
+  /** A namespace without Pods takes memory too. */
   #evict(used: string): void {
-    let sum = 0;
-    for (const { pods } of this.#namespaces.values()) sum += pods.size;
-    for (const [key, { pods }] of this.#namespaces) {
-      if (sum <= this.#limits.mostKept) return;
-      if (key === used) continue;
-      this.#namespaces.delete(key);
-      sum -= pods.size;
+    const cached = this.#namespaces.get(used);
+    if (cached) {
+      this.#weight -= cached.weight;
+      cached.weight = 1 + cached.pods.size;
+      this.#weight += cached.weight;
     }
+    for (const key of this.#namespaces.keys()) {
+      if (this.#weight <= this.#limits.mostKept || key === used) return;
+      this.#forget(key);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#weight -= this.#namespaces.get(key)?.weight ?? 0;
+    this.#namespaces.delete(key);
   }
 }
 

@@ -4,6 +4,7 @@ import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
+import { pagesOf } from './pages.ts';
 import type { Condition, Item, KeyRange } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -47,6 +48,19 @@ export async function readObjects(
   range: KeyRange | undefined = namespaceRange(kind, namespace),
 ): Promise<readonly ObjectRecord[]> {
   return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(kind, namespace, item));
+}
+
+/** The same in pages of `atOnce` records, where the objects may be large. */
+export async function* objectPages(
+  { table, cluster }: ClusterStore,
+  kind: InputKind,
+  namespace: string,
+  atOnce: number,
+): AsyncGenerator<readonly ObjectRecord[]> {
+  const range = namespaceRange(kind, namespace);
+  for await (const page of pagesOf(table, objectsOf(cluster, kind, namespace), atOnce, range)) {
+    yield page.map((item) => decodeObject(kind, namespace, item));
+  }
 }
 
 /** Writes the record if the stored one is still `before` (undefined: none is stored). */

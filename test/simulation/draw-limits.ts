@@ -61,7 +61,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       readAhead: between(ingest.readAhead, 0, 1),
       entriesPerStep: between(ingest.entriesPerStep, 1, 4),
       servicesPerStep: between(ingest.servicesPerStep, 1, 4),
-      mostServicesKept: between(ingest.mostServicesKept, 0, 3),
+      mostSelectorBytes: between(ingest.mostSelectorBytes, 0, 1_500),
       mostNamespacesKept: between(ingest.mostNamespacesKept, 0, 1),
       mostSessionsKept: between(ingest.mostSessionsKept, 0, 1),
       memoryAtOnce: between(ingest.memoryAtOnce, 1, 100_000),

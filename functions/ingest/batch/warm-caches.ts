@@ -1,6 +1,6 @@
 /** What a warm worker of ingest keeps from batch to batch, and how much of it. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
-import type { Service } from '#shared/kube/types.ts';
+import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 import type { LoggedNamespaces } from '#shared/pod-log/pod-log-writer.ts';
 
 /** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
@@ -46,10 +46,12 @@ export class LruCache<V> {
   }
 }
 
-/** The services of a namespace as they were at a version of its set of services. */
+/** The selectors of a namespace's Services at a version of their set. A Service itself may have 256 KB. */
 export interface CachedSelectors {
   readonly version: number;
-  readonly services: readonly Service[];
+  readonly services: readonly ServiceSelector[];
+  /** Estimate of their memory. */
+  readonly bytes: number;
 }
 
 /** A session's incarnation, and when its record was read, ms since the epoch. */
@@ -76,9 +78,9 @@ export interface WarmCaches {
   readonly sessions: Cache<KnownSession>;
 }
 
-export const freshCaches = ({ mostServicesKept, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
-  // A namespace without services takes room too.
-  selectors: new LruCache<CachedSelectors>(mostServicesKept, ({ services }) => 1 + services.length),
+export const freshCaches = ({ mostSelectorBytes, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
+  // A namespace without services takes memory too.
+  selectors: new LruCache<CachedSelectors>(mostSelectorBytes, ({ bytes }) => 500 + bytes),
   namespaces: new LruCache<true>(mostNamespacesKept),
   logged: new LruCache<true>(mostNamespacesKept),
   sessions: new LruCache<KnownSession>(mostSessionsKept),

@@ -13,7 +13,7 @@ import { WakeUps } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
-import { servicesOf } from '../wake-ups/selectors.ts';
+import { selectorsOf } from '../wake-ups/selectors.ts';
 import { importsOfNewZones } from './zone-wakes.ts';
 
 /** `woken`: the services that the batch wakes. */
@@ -65,12 +65,13 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const { namespaces } = cluster.clusterset.exports;
   const exports = (await readObjects(store, 'ServiceExport', '')).filter((r) => namespaces === 'all' || namespaces.includes(r.namespace));
   await concurrently(4, [...Map.groupBy(exports, (r) => r.namespace)], async ([namespace, exported]) => {
-    const [services, pods] = await Promise.all([servicesOf(batch, namespace), readObjects(store, 'Pod', namespace)]);
+    const pods = await readObjects(store, 'Pod', namespace);
     const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
     const names = new Set(exported.map((r) => r.name));
-    for (const { metadata, spec } of services)
-      if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
-        wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
+    for await (const services of selectorsOf(batch, namespace))
+      for (const { metadata, spec } of services)
+        if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
+          wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
   });
 }
 

@@ -4,14 +4,13 @@ import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
-import type { Service } from '#shared/kube/types.ts';
-import { servicesForPod } from '#shared/membership/services-for-pod.ts';
+import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import type { LoggedPods } from '#shared/pod-log/pod-log.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints-record.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
-import { knownServicesOf, servicesOf } from './selectors.ts';
+import { knownSelectorsOf, selectorsOf } from './selectors.ts';
 
 /** What is known without a read: the services that were written, and those that select a Pod by the selectors that this worker has read before. */
 export function wakeKnown(batch: BatchContext): void {
@@ -19,13 +18,13 @@ export function wakeKnown(batch: BatchContext): void {
   for (const { kind, record, observedAtMs } of effects.pending) {
     if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
   }
-  for (const [namespace, pods] of podsByNamespace(batch)) wakeForPods(batch, namespace, pods, knownServicesOf(batch, namespace));
+  for (const [namespace, pods] of podsByNamespace(batch)) wakeForPods(batch, namespace, pods, knownSelectorsOf(batch, namespace));
 }
 
 /** All that Pods and Nodes concern. `logged`: by namespace, read after the Pods were written. */
 export async function wakeConcerned(batch: BatchContext, logged: ReadonlyMap<string, LoggedPods>): Promise<void> {
   await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
-    wakeForPods(batch, namespace, pods, await servicesOf(batch, namespace, logged.get(namespace)?.selectors));
+    for await (const services of selectorsOf(batch, namespace, logged.get(namespace)?.selectors)) wakeForPods(batch, namespace, pods, services);
   });
   if (batch.effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
 }
@@ -41,7 +40,7 @@ function wakeForPods(
   { cluster, effects }: BatchContext,
   namespace: string,
   pods: readonly PendingNotification[],
-  services: readonly Service[],
+  services: readonly ServiceSelector[],
 ): void {
   const delaySeconds = Math.min(longestDelaySeconds, cluster.settings.batchPeriodSeconds);
   for (const pod of pods) {
@@ -53,7 +52,7 @@ function wakeForPods(
 /** Upstream's own set (PK-9) if the change is known exactly; otherwise each service that selects any label set which the Pod may have had. */
 export function concernedByPod(
   { podChange, record }: Pick<PendingNotification, 'podChange' | 'record'>,
-  services: readonly Service[],
+  services: readonly ServiceSelector[],
 ): readonly string[] {
   if (podChange) return servicesForPod(podChange, services);
   const labelSets = [...(record.unnotifiedLabels ?? []), ...(isAlive(record) ? [labelsOfProjectedPod(record.projection)] : [])];

@@ -1,45 +1,68 @@
 import { isShadow } from '#shared/clusters/mode.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { Service } from '#shared/kube/types.ts';
+import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 import { effective, rehearsed } from '#shared/opt-in/writer.ts';
 import { selectorsVersion } from '#shared/store/namespaces.ts';
-import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
+/** Services of one page: each may have 256 KB (relay.longestService), and eight namespaces are read at a time. */
+const servicesPerPage = 50;
+
 /**
- * The namespace's services, as new as the call; those that opt in have the selector of their annotation, whatever the cluster's switch was when this
- * batch began: it may be thrown while the batch is under way, and a run that finds it off does nothing. In a shadow cluster a Service with a selector
- * and an annotation is there twice, with each of the two.
+ * The selectors of the namespace's Services, page by page, as new as the call. A Service that opts in has the selector of its annotation, also where the
+ * cluster's switch is off: an operator may throw it during the batch, and a run that finds it off does nothing. In a shadow cluster a Service with a
+ * selector and an annotation is in the list twice, with each of the two.
  *
- * To be called after the Pod was written. The version of the set is read (strongly consistent) first, then the services if it has moved, and they are
- * cached under that version, so that a Service written in between is not missed. For that the version is raised after a Service is written, and before
- * its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
+ * Call it after the Pod was written. The version of the set is read first (strongly consistent), then the Services if the version has moved. They are
+ * cached under that version, so that the next batch reads a Service that was written in between. For that the version is raised after a Service is
+ * written, and before its wake-up is sent. `versionNow`: the version, if the caller has read it after the write.
  */
-export async function servicesOf({ deps, cluster, store }: BatchContext, namespace: string, versionNow?: number): Promise<readonly Service[]> {
+export async function* selectorsOf(batch: BatchContext, namespace: string, versionNow?: number): AsyncGenerator<readonly ServiceSelector[]> {
+  const { deps, cluster, store } = batch;
   const cache = deps.caches.selectors;
   const key = cacheKey(cluster, namespace);
   const version = versionNow ?? (await selectorsVersion(store, namespace));
   const cached = cache.get(key);
-  if (cached?.version === version) return cached.services;
-  const records = await readObjects(store, 'Service', namespace);
-  const stored = records.flatMap((r) => decodeObjectOf('Service', r) ?? []);
-  const services = [
-    ...stored.map((service) => effective(service, 'active')),
-    ...(isShadow(cluster) ? stored.flatMap((s) => rehearsed(s) ?? []) : []),
-  ];
-  cache.set(key, { version, services });
-  return services;
+  if (cached?.version === version) {
+    yield cached.services;
+    return;
+  }
+  cache.delete(key);
+  const { mostSelectorBytes } = limitsOf(deps).ingest;
+  const read: ServiceSelector[] = [];
+  let bytes = 0;
+  for await (const page of objectPages(store, 'Service', namespace, servicesPerPage)) {
+    const services = page.flatMap((record) => decodeObjectOf('Service', record) ?? []).flatMap((s) => selectorsIn(s, isShadow(cluster)));
+    bytes += services.reduce((sum, s) => sum + bytesOf(s), 0);
+    if (bytes <= mostSelectorBytes) read.push(...services);
+    yield services;
+  }
+  if (bytes <= mostSelectorBytes) cache.set(key, { version, services: read, bytes });
 }
 
-/** The namespace's services as this worker has read them last; none that it has not read, or that it has written since. */
-export const knownServicesOf = ({ deps, cluster }: BatchContext, namespace: string): readonly Service[] =>
+function selectorsIn(service: Service, isInShadow: boolean): readonly ServiceSelector[] {
+  const withoutItsOwn = isInShadow ? rehearsed(service) : undefined;
+  return [effective(service, 'active'), ...(withoutItsOwn ? [withoutItsOwn] : [])].map(({ metadata, spec }) => ({
+    metadata: { name: metadata.name },
+    spec: { selector: spec?.selector ?? null },
+  }));
+}
+
+/** Estimate of its memory: the objects, and twice the JSON of the selector. */
+const bytesOf = ({ metadata, spec }: ServiceSelector): number => 200 + metadata.name.length + 2 * JSON.stringify(spec?.selector ?? null).length;
+
+/** The selectors as this worker has read them last; none of a namespace that it has not read, or has written a Service of since. */
+export const knownSelectorsOf = ({ deps, cluster }: BatchContext, namespace: string): readonly ServiceSelector[] =>
   deps.caches.selectors.get(cacheKey(cluster, namespace))?.services ?? [];
 
 /**
- * To be called when a Service was written: a service that the former selectors show is not to be woken, for a run that upstream does not have would show
- * where each run writes (Endpoints of a service with a reserved label: EP-59).
+ * Call it when a Service was written. The former selector must wake no service: upstream has no such run, and each run shows in the outputs (Endpoints of
+ * a service with a reserved label: EP-59).
  */
-export const forgetServicesOf = ({ deps, cluster }: BatchContext, namespace: string): void =>
+export const forgetSelectorsOf = ({ deps, cluster }: BatchContext, namespace: string): void =>
   deps.caches.selectors.delete(cacheKey(cluster, namespace));
 
-/** What a cluster's services are taken for goes by its mode. */
+/** In shadow mode a Service may have two selectors. */
 const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string => `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}`;

@@ -171,3 +171,11 @@ it('a namespace that has a log is kept by it, however few its pods', async () =>
   await read();
   expect((await read()).asked).toEqual(['c#PODLOG#ns']);
 });
+
+it('namespaces without pods are evicted as others are', async () => {
+  const table = memoryTable();
+  const store = { table, cluster: 'c' };
+  const cache = new PodCache({ ...podLogDefaults, mostKept: 10 });
+  for (let i = 0; i < 50; i++) await cache.podsOf(store, `ci-${i}`, { nowMs: now });
+  expect(cache.namespaces).toBe(10);
+});
