@@ -9,7 +9,7 @@
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
-import { oweHeldWakeUps, wakingPlace } from '#shared/clusters/mode-switch.ts';
+import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Place } from '#shared/store/service-walk.ts';
@@ -99,8 +99,8 @@ async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promi
   const { deps } = run;
   const owing = new Map<string, ClusterRecord>();
   const held = clusters.filter((c) => c.lists.holdsWakeUps && hasSynced(c) && hasRuns(c));
-  await run.each('oweHeldWakeUps', held, async (cluster) => {
-    if (!(await oweHeldWakeUps(deps.table, cluster))) return;
+  await run.each('wakeAllAfterFirstLists', held, async (cluster) => {
+    if (!(await wakeAllAfterFirstLists(deps.table, cluster))) return;
     const now = await readCluster(deps.table, cluster.id);
     if (now) owing.set(cluster.id, now);
   });

@@ -42,10 +42,6 @@ interface Lists {
 
 export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[] => kinds.filter((kind) => lists.firstListOf[kind] !== incarnation);
 
-/** Can no run have begun since the hub knows the cluster? Without these three lists none ever did, in any version. */
-export const hasNeverRun = ({ incarnation, incarnationSinceMs, lists }: Lists & { readonly incarnationSinceMs: number }): boolean =>
-  incarnationSinceMs === 0 && inputKinds.some((kind) => lists.firstListOf[kind] !== incarnation);
-
 /**
  * Has the first list of every kind been applied, so that runs may begin (upstream's HasSynced)? Not while a session is unbound: the lists that the
  * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. In shadow mode
@@ -80,11 +76,6 @@ export async function beginFirstList(table: Table, { id, incarnation, lists }: I
   const isNewest: Condition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
   const change = { set: { [heldAttribute]: 1, [attribute]: version } };
   return (await table.update(metaKey(id), change, { all: [isIncarnation(incarnation), isMissing(kind, incarnation), isNewest] })) !== undefined;
-}
-
-/** Every service is woken once more, although no list is missing. */
-export async function holdAgain(table: Table, { id, incarnation }: ClusterIncarnation): Promise<void> {
-  await table.update(metaKey(id), { set: { [heldAttribute]: 1 } }, isIncarnation(incarnation));
 }
 
 const isCoreKind = (kind: Kind): kind is CoreKind => (kinds as readonly Kind[]).includes(kind);

@@ -4,17 +4,7 @@ import { metaKey } from '#shared/store/keys.ts';
 import type { Change, Condition, Table } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
 import { heldAttribute } from './first-lists.ts';
-import {
-  type ChosenMode,
-  type ClusterSwitch,
-  isMode,
-  isRegistered,
-  isSwitch,
-  type ModeSwitch,
-  modeAttributes,
-  optInAttributes,
-  owes,
-} from './mode.ts';
+import { type ChosenMode, type ClusterSwitch, isMode, isRegistered, isSwitch, type ModeSwitch, modeAttributes, optInAttributes } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 import { writerConflictAttributes } from './writer-conflict.ts';
 
@@ -26,7 +16,7 @@ const { mode: modeAttribute, count, atMs, owesWaking, wokenTo, wasActive } = mod
  * when the cluster is not known, or was taken out of the configuration.
  */
 export async function switchMode(table: Table, cluster: string, mode: ChosenMode, nowMs = Date.now()): Promise<boolean> {
-  const set = { [modeAttribute]: mode, [owesWaking]: mode === 'paused' ? 0 : owes.live, [atMs]: nowMs };
+  const set = { [modeAttribute]: mode, [owesWaking]: mode === 'paused' ? 0 : 1, [atMs]: nowMs };
   const change = {
     set,
     add: { [count]: 1 },
@@ -44,7 +34,7 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
 export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs = Date.now()): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
   const remove = [optInAttributes.withdraws];
-  const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: owes.live }, remove };
+  const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
   // What others write of an active cluster's own endpoints is no matter of this switch.
   const inShadow = { ...woken, remove: [...remove, ...writerConflictAttributes, ...circuitAttributes] };
   if (await table.update(metaKey(cluster), { add: { [count]: 1 }, set, remove }, isMode('paused'))) return true;
@@ -58,7 +48,7 @@ export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, n
  */
 export async function withdrawOptIn(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
   const { optIn, since, withdraws } = optInAttributes;
-  const change = { add: { [count]: 1 }, set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: owes.live } };
+  const change = { add: { [count]: 1 }, set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: 1 } };
   return (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !== undefined;
 }
 
@@ -69,20 +59,13 @@ export async function drainCluster(table: Table, cluster: string, nowMs = Date.n
 }
 
 /**
- * The first lists are complete, and wake-ups were held before: each service is owed one. It need not read its outputs from the cluster. False: it is
- * owed already, or a list is missing again.
+ * The first lists are complete, and wake-ups were held before: this schedules the waking of every service, as a switch of mode does. A waking that is under
+ * way begins again, because services that it has passed may have come since. False: it is scheduled already, or a list is missing again.
  */
-export async function oweHeldWakeUps(table: Table, { id, incarnation }: ClusterIncarnation): Promise<boolean> {
+export async function wakeAllAfterFirstLists(table: Table, { id, incarnation }: ClusterIncarnation): Promise<boolean> {
   const areHeld: Condition = { all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }] };
-  const { live, held } = owes;
-  const owesLive = { attribute: owesWaking, is: '=', value: live } as const;
-  const noneIsOwed = {
-    any: [{ absent: owesWaking }, { attribute: owesWaking, is: '<', value: live }, { attribute: owesWaking, is: '>', value: live }],
-  };
-  const change = { add: { [count]: 1 }, remove: [heldAttribute] };
-  // A waking that has begun is begun again: services that it has passed may have come since.
-  if (await table.update(metaKey(id), { ...change, set: { [owesWaking]: held } }, { all: [areHeld, noneIsOwed as Condition] })) return true;
-  return (await table.update(metaKey(id), change, { all: [areHeld, owesLive] })) !== undefined;
+  const change: Change = { set: { [owesWaking]: 1 }, add: { [count]: 1 }, remove: [heldAttribute] };
+  return (await table.update(metaKey(id), change, areHeld)) !== undefined;
 }
 
 /** Where the waking goes on that the last switch owes; undefined: at the beginning. */

@@ -11,10 +11,8 @@ export interface ModeSwitch {
   readonly count: number;
   /** When the mode was switched last. */
   readonly atMs: number;
-  /** Not every service has been woken for the last switch. */
+  /** Not every service has been woken for the last switch, or for the first lists. */
   readonly owesWaking: boolean;
-  /** It is owed for a switch: the runs read their outputs from the cluster. Otherwise it is for wake-ups that were held (first-lists.ts). */
-  readonly wakesLive: boolean;
   /** How far a waking has come, which may be a former one's (mode-switch.ts). */
   readonly wokenTo: string | undefined;
   /** Paused, and active before. */
@@ -36,9 +34,6 @@ export const modeAttributes = {
   wasActive: 'wasActive',
 } as const;
 
-/** Values of `owesWaking`. */
-export const owes = { live: 1, held: 2 } as const;
-
 export const decodeMode = (item: Item): Mode => (item[modeAttributes.mode] as Mode | undefined) ?? 'shadow';
 
 export function decodeModeSwitch(item: Item): ModeSwitch {
@@ -46,8 +41,7 @@ export function decodeModeSwitch(item: Item): ModeSwitch {
   return {
     count: number(modeAttributes.count),
     atMs: number(modeAttributes.atMs),
-    owesWaking: number(modeAttributes.owesWaking) > 0,
-    wakesLive: number(modeAttributes.owesWaking) === owes.live,
+    owesWaking: number(modeAttributes.owesWaking) === 1,
     wokenTo: item[modeAttributes.wokenTo] as string | undefined,
     wasActive: number(modeAttributes.wasActive) === 1,
   };

@@ -103,10 +103,7 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
     ...fact('Circuit', circuitText(meta, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
     ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'not heard of yet' : `heard ${timeText(meta.relay.heartbeatAtMs, now)}`),
-    ...fact(
-      'Mode switch',
-      meta.modeSwitch.owesWaking && meta.modeSwitch.wakesLive ? 'under way: not every service has been woken for it' : undefined,
-    ),
+    ...fact('Mode switch', meta.modeSwitch.owesWaking ? 'under way: not every service has been woken for it' : undefined),
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Slices of at most', `${maxEndpointsPerSlice} endpoints`),
   ];

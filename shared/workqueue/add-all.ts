@@ -1,4 +1,4 @@
-/** After a switch of mode every service is added once, in steps. The record of the cluster says where the next step begins, should this worker die. */
+/** After a switch of mode, or the first lists, every service is added once, in steps. The record of the cluster says where the next step begins, should this worker die. */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
@@ -9,7 +9,7 @@ import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
 import { clustersetWakeUps } from './clusterset-wake-ups.ts';
-import { wakeNow, wakeSaved } from './rules/message.ts';
+import { wakeNow } from './rules/message.ts';
 
 export interface AddAllDeps {
   readonly table: Table;
@@ -30,8 +30,7 @@ export interface Added {
 /** One step. Deleted services too: one that was deleted while nothing was written left its Endpoints behind. */
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
-  const wake = meta.modeSwitch.wakesLive ? wakeNow : wakeSaved;
-  const wakeUps = services.map(({ namespace, name }) => wake(namespace, name));
+  const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
   const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);

@@ -67,7 +67,8 @@ interface Added {
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
-  const item = await (w.readLive ? addGenerationForLiveRead : addGeneration)(table, service, now());
+  const add = w.readLive ? addGenerationForLiveRead : addGeneration;
+  const item = await add(table, service, now());
   const addedMs = now();
   if (!item.lease || !isLeased(item, addedMs)) {
     // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).

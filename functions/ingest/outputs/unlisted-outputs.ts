@@ -1,5 +1,4 @@
 /** Saved outputs of which a part of a list has no entry: they are gone, or belong to another service. */
-import { hasNeverRun } from '#shared/clusters/first-lists.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -64,12 +63,9 @@ function saidOf({ store, cluster }: MessageContext, part: OutputListPart, versio
     (await Promise.all(sources.map((source) => saidIn(source, namespace, service)))).flat();
 }
 
-/**
- * In shadow mode slices of Services that opt in are ours, and the others the cluster's own. Before the first run there are none of ours. The cluster's
- * record was read after the list was made, so a run that has begun since has found each output of the list as it is there, or has made it later.
- */
+/** In shadow mode the slices of Services that opt in are ours, and the others the cluster's own. */
 function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
-  if (!isShadow(cluster)) return hasNeverRun(cluster) ? [] : ['written'];
+  if (!isShadow(cluster)) return ['written'];
   return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
 }
 

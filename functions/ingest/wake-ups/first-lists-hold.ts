@@ -2,9 +2,9 @@
  * Wake-ups of a cluster whose first lists are not complete. No run can begin before they are, so ingest sends none for the objects that it writes, and
  * wakes every service once after them. Wake-ups for outputs are not held: a walk over the services does not find Endpoints without a Service.
  */
-import { hasSynced, holdAgain, holdWakeUps, missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { hasSynced, holdWakeUps, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
-import { oweHeldWakeUps } from '#shared/clusters/mode-switch.ts';
+import { wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
@@ -17,27 +17,16 @@ export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): 
   return now !== undefined && (await holdWakeUps(deps.table, now));
 }
 
-/** After list parts were marked as applied. What is left at `untilMs`, and what an error leaves, is sweep's. */
+/** Call it after list parts were marked as applied. Sweep continues what is left at `untilMs`, and after an error. */
 export async function wakeAfterFirstLists(deps: IngestDeps, { cluster: before }: Pick<BatchContext, 'cluster'>, untilMs: number): Promise<void> {
   if (missingFirstLists(before).length === 0 && !before.lists.holdsWakeUps) return;
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);
-    if (!cluster?.lists.holdsWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await oweHeldWakeUps(deps.table, cluster))) return;
-    await wakeAll(deps, id, untilMs);
+    if (!cluster?.lists.holdsWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
+    const switched = await readCluster(deps.table, id);
+    if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
     deps.log.warn('the services are woken by sweep', { cluster: id, error: String(error) });
-  }
-}
-
-async function wakeAll(deps: IngestDeps, id: string, untilMs: number): Promise<void> {
-  const owing = await readCluster(deps.table, id);
-  if (!owing) return;
-  try {
-    await addAll(deps, owing, undefined, untilMs);
-  } catch (error) {
-    // Sweep may have finished the waking beside this one, which has raised generations and sent nothing for them.
-    await holdAgain(deps.table, owing);
-    throw error;
   }
 }

@@ -74,6 +74,16 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
+    // The built-in controllers write it, and this run only deletes what is left of ours.
+    if (observed && slices?.kind === 'ok' && run.inputs.writer?.by === 'built-in') {
+      outcomes.set(
+        'slices',
+        await compareWithCluster(deps, meta, service, observed).then(
+          () => ok,
+          (error) => outcomeOf(deps, meta, error),
+        ),
+      );
+    }
     return await save(run, claim, outcomes);
   } catch (error) {
     return nothingDone(await outcomeOf(deps, meta, error));

@@ -10,9 +10,8 @@
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { noneSaved } from '#shared/store/outputs.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
-import { firstGeneration, isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
@@ -27,9 +26,6 @@ export interface Reads {
   readonly ended: Promise<unknown>;
 }
 
-/** Before the first run of a service there is nothing that only the holder of its lease writes. A run that finds no outputs reads them live. */
-const neverRan: CarriedOver = { saved: noneSaved, hints: undefined, counts: undefined };
-
 /** At once, although the first of them shows whether the others are needed. */
 function begin(deps: SyncDeps, service: ServiceKey, carriedOver: CarriedOver | undefined, isAhead: boolean): Reads {
   const podsSince = deps.pods.readsBegun;
@@ -43,7 +39,7 @@ export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads 
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
   const service = { cluster: message.cluster, namespace: message.namespace, name: message.service };
-  return begin(deps, service, message.generation === firstGeneration ? neverRan : undefined, true);
+  return begin(deps, service, undefined, true);
 }
 
 /** Of a run: those that began beside its claim, if they count, or else new ones. A run that was postponed before most likely is again. */

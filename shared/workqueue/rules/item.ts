@@ -57,7 +57,6 @@ export const noWork: WorkItem = {
 };
 
 /** The generation of a wake-up that is for all that is owed when it is received. */
-export const firstGeneration = 1;
 export const latestGeneration = Number.MAX_SAFE_INTEGER;
 
 interface Received {

@@ -29,9 +29,6 @@ export const wakeNow = (namespace: string, service: string): WakeUp => ({
   observedAtMs: undefined,
 });
 
-/** What is in the table of the service is right, and it is run at once. */
-export const wakeSaved = (namespace: string, service: string): WakeUp => ({ ...wakeNow(namespace, service), readLive: false });
-
 const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
 
 export const isNewWork = ({ retryNumbers }: WakeUpMessage): boolean => controllers.every((c) => retryNumbers[c] === 0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { beginFirstList, holdWakeUps, markFirstListApplied, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { oweHeldWakeUps, switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode, wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -123,28 +123,17 @@ it('a part of a first list that comes again raises the version of its services, 
   expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
 });
 
-it('a waking that fails half-way is owed again, also where sweep has finished it meanwhile', async () => {
+it('sweep wakes the services where the queue did not answer the worker that applied the last of the first lists', async () => {
   const hub = await begin();
   await hub.ingest(services(hub), ...others(hub));
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
-  const sweepDeps = { ...hub.deps, cluster, newId: () => 'id', flush() {} };
-  const queues = {
-    ...hub.queues,
-    syncs: {
-      ...hub.queues.syncs,
-      async send() {
-        await sweep(sweepDeps);
-        throw new Error('the queue did not answer');
-      },
-    },
-  };
+  const queues = { ...hub.queues, syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) } };
   await ingestBatch({ ...hub.deps, queues: () => queues as never }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
-  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: false }, lists: { holdsWakeUps: true } });
-  hub.woken();
-  await sweep(sweepDeps);
+  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { holdsWakeUps: false } });
+  await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
-    ['a', 3],
-    ['b', 3],
+    ['a', 2],
+    ['b', 2],
   ]);
 });
 
@@ -191,20 +180,20 @@ it('wake-ups are held only while the list is missing, as the table says at that 
   const next = await readMeta(hub);
   expect(await holdWakeUps(hub.table, next)).toBe(true);
   // The record was of a history that has ended.
-  expect(await oweHeldWakeUps(hub.table, before)).toBe(false);
+  expect(await wakeAllAfterFirstLists(hub.table, before)).toBe(false);
   expect((await readMeta(hub)).lists.holdsWakeUps).toBe(true);
 });
 
-it('a switch of mode that is owed a waking keeps it, with live reads', async () => {
+it('the waking that a switch of mode has scheduled begins again after the first lists', async () => {
   const hub = await begin();
   await switchMode(hub.table, 'c', 'shadow');
   await holdWakeUps(hub.table, await readMeta(hub));
   const { modeSwitch } = await readMeta(hub);
-  expect(await oweHeldWakeUps(hub.table, await readMeta(hub))).toBe(true);
-  expect((await readMeta(hub)).modeSwitch).toMatchObject({ owesWaking: true, wakesLive: true, count: modeSwitch.count + 1 });
+  expect(await wakeAllAfterFirstLists(hub.table, await readMeta(hub))).toBe(true);
+  expect((await readMeta(hub)).modeSwitch).toMatchObject({ owesWaking: true, count: modeSwitch.count + 1 });
 });
 
-it('a service that owes a run already when every service is woken owes one more generation, and the others their first', async () => {
+it('every service reads its outputs from the API server in its first run after the first lists', async () => {
   const hub = await begin();
   await hub.ingest(services(hub), ...others(hub));
   await addGeneration(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' }, 5);
@@ -213,5 +202,7 @@ it('a service that owes a run already when every service is woken owes one more 
     ['a', 2],
     ['b', 1],
   ]);
-  expect(await readWork(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' })).toMatchObject({ generation: 2, dirtyAtMs: 5 });
+  const work = (name: string) => readWork(hub.table, { cluster: 'c', namespace: 'ns', name });
+  expect(await work('a')).toMatchObject({ generation: 2, liveReadGeneration: 2, dirtyAtMs: 5 });
+  expect(await work('b')).toMatchObject({ generation: 1, liveReadGeneration: 1 });
 });

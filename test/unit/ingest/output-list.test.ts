@@ -13,7 +13,7 @@ import { saveOutput } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { service } from '../kube/objects.ts';
-import { entry, type IngestHub, ingestHub } from './hub.ts';
+import { type IngestHub, ingestHub } from './hub.ts';
 
 const runMs = 30_000;
 
@@ -184,29 +184,4 @@ it('a part goes on in the next namespace where its time was up, also if one of i
   await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(part) }]);
   expect(queried).toContain('c#OUT#ns-3/b');
   expect(queried).not.toContain('c#OUT#ns-1/a');
-});
-
-it('lists of outputs read nothing that runs have saved until a run may have begun', async () => {
-  const hub = await ingestHub({ firstLists: 'missing' });
-  await addServices(hub, ['a', 'b'], 'ns');
-  const outputsRead: string[] = [];
-  const table: Table = {
-    ...hub.table,
-    query(pk, range) {
-      if (pk.includes('#OUT#')) outputsRead.push(pk);
-      return hub.table.query(pk, range);
-    },
-  };
-  await send(hub, hub.list('Service', 10, ...['a', 'b'].map((name) => entry('Service', 5, service(), name))));
-  await send(hub, hub.list('Node', 10), hub.list('EndpointSlice', 10), hub.list('Endpoints', 10));
-  await drain(hub, table);
-  expect(outputsRead).toEqual([]);
-  expect(await synced(hub)).toMatchObject({ Endpoints: 1, EndpointSlice: 1, Pod: 0 });
-  await send(hub, hub.list('Pod', 10));
-  await drain(hub, table);
-  await save(hub, 'EndpointSlice', 'a', 'a-x');
-  await send(hub, hub.list('EndpointSlice', 50));
-  await drain(hub, table);
-  expect(outputsRead).toEqual(['c#OUT#ns/a', 'c#OUT#ns/b']);
-  expect(doubted(hub).map((e) => e.name)).toEqual(['a-x']);
 });

@@ -4,7 +4,6 @@ import { beginBesideClaim, readsOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import type { Key, KeyRange } from '#shared/store/table.ts';
 import { idleController, latestGeneration, noWork, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -45,27 +44,4 @@ it.each([
   const deps = await worker('1');
   const besideClaim = beginBesideClaim(deps, message);
   expect(readsOf(deps, claim, undefined, besideClaim) === besideClaim).toBe(count);
-});
-
-it('for the first generation of a service nothing is read that a run before it would have left', async () => {
-  const deps = await worker('1');
-  const read: string[] = [];
-  const { get, query } = deps.table;
-  Object.assign(deps.table, {
-    get(key: Key) {
-      read.push(key.pk);
-      return get(key);
-    },
-    query(pk: string, range?: KeyRange) {
-      read.push(pk);
-      return query(pk, range);
-    },
-  });
-  const left = ['c#OUT#ns/svc', 'c#HINTS', 'c#COUNTS'];
-  await beginBesideClaim(deps, { ...message, generation: 2 })?.ended;
-  expect(read).toEqual(expect.arrayContaining(left));
-  read.length = 0;
-  await beginBesideClaim(deps, { ...message, generation: 1 })?.ended;
-  expect(read.filter((pk) => left.includes(pk))).toEqual([]);
-  expect(read).toContain('c#SVC#ns');
 });
