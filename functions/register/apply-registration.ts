@@ -1,7 +1,7 @@
 /** CloudFormation's create, update and delete of a cluster's resource, as changes of the cluster's records. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { recordAudit } from '#shared/clusters/audit.ts';
+import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { namespacesText, noMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
@@ -23,11 +23,13 @@ export async function applyRegistration(
   event: CloudFormationCustomResourceEvent,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<string> {
-  const audit = (id: string, what: string): Promise<void> =>
-    recordAudit(table, id, { at: new Date().toISOString(), who: `CloudFormation, ${event.StackId}`, what });
+  const audit = (id: string, what: string, change: Pick<AuditRecord, 'mode'> = {}): Promise<void> =>
+    recordAudit(table, id, { at: new Date().toISOString(), who: `CloudFormation, ${event.StackId}`, what, ...change });
   if (event.RequestType === 'Delete') {
     const id = event.PhysicalResourceId;
-    if (await drainCluster(table, id)) await audit(id, 'taken out: draining, its endpoints stay as they are');
+    const mode = (await readCluster(table, id))?.mode ?? 'shadow';
+    if (await drainCluster(table, id))
+      await audit(id, 'taken out: draining, its endpoints stay as they are', { mode: { from: mode, to: 'draining' } });
     await giveUpAccess(table, id);
     return id;
   }

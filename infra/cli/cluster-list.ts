@@ -8,6 +8,7 @@ import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
+import { wholeSeconds } from './table-clock.ts';
 
 /** A cluster as `cluster list --json` prints it; times are ISO 8601, and null stands for what is not known or has no meaning. */
 interface ListedCluster {
@@ -56,7 +57,7 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
   return {
     id: meta.id,
     mode: meta.mode,
-    modeSince: new Date(meta.modeSwitch.atMs).toISOString(),
+    modeSince: wholeSeconds(new Date(meta.modeSwitch.atMs).toISOString()),
     optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
     clusterset: isMember(meta)
       ? {
@@ -73,8 +74,10 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
 }
 
 export async function listOfAudit(hub: Hub, clusters: readonly string[], json: boolean): Promise<void> {
-  const entries: ({ readonly cluster: string } & AuditRecord)[] = [];
-  for (const cluster of clusters) for (const entry of await listAudit(hub.table, cluster)) entries.push({ cluster, ...entry });
+  const entries: ({ readonly cluster: string } & Pick<AuditRecord, 'at' | 'who' | 'what'>)[] = [];
+  for (const cluster of clusters)
+    for (const { at, who, what } of await listAudit(hub.table, cluster)) entries.push({ cluster, at: wholeSeconds(at), who, what });
   if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
+  if (entries.length === 0) say('no switch is on record');
   for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);
 }

@@ -14,6 +14,7 @@ import { chosenClusters, type Hub } from './connect-hub.ts';
 import { defaultQuietMs } from './preflight.ts';
 import { say } from './printable.ts';
 import { checkReady } from './ready-check.ts';
+import { wholeSeconds } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
 const modeOf = { pause: 'paused', shadow: 'shadow', active: 'active' } as const satisfies { readonly [verb: string]: ChosenMode };
@@ -68,7 +69,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
   const switched = await concurrently(16, clusters, async (meta) => {
     try {
       if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it has left meanwhile');
-      await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})` });
+      await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})`, mode: { from: meta.mode, to: mode } });
       return meta;
     } catch (error) {
       failed.push(`${meta.id}: ${String(error)}`);
@@ -81,7 +82,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
     say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
     if (meta.mode === 'active' && mode !== 'active')
       say(
-        `${meta.id}  a worker may still write until ${new Date(now + leaseMs).toISOString()}: let kube-controller-manager's controllers return after that`,
+        `${meta.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: let kube-controller-manager's controllers return after that`,
       );
   }
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);

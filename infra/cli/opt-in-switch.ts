@@ -3,7 +3,7 @@
  * value it lists these Services. `active` checks first what the writer may do; `off --withdraw` has our slices deleted first.
  */
 import { userInfo } from 'node:os';
-import { recordAudit } from '#shared/clusters/audit.ts';
+import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -39,10 +39,15 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
   console.error(`opt-in on ${hub.name}`);
   if (optIn === 'active' && !override) await checkAllowed(hub, meta);
-  const note = async (what: string): Promise<void> =>
-    recordAudit(hub.table, id, { at: new Date(hub.now()).toISOString(), who: userInfo().username, what: `${what}${reason && `: ${reason}`}` });
+  const audit = async (what: string, atMs: number, change?: AuditRecord['optIn']): Promise<void> => {
+    const at = new Date(atMs).toISOString();
+    await recordAudit(hub.table, id, { at, who: userInfo().username, what: `${what}${reason && `: ${reason}`}`, ...(change && { optIn: change }) });
+  };
+  const note = (what: string): Promise<void> => audit(what, hub.now());
   if (options.withdraw) await withdraw(hub, meta, { override, waitMs: waitFor, note, wake: () => wake(id) });
-  await switchTo(hub, meta, optIn, { note: (what) => note(`${what}${override ? ' with --override' : ''}`), wake });
+  const atMs = hub.now();
+  const change = { from: meta.optIn, to: optIn };
+  await switchTo(hub, meta, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
   if (meta.optIn === 'active' && optIn !== 'active' && !options.withdraw)
     say(`${id}  slices of Services that opt in stay as they are, and follow their pods no more; opt-in ${id} off --withdraw deletes them`);
 }
@@ -51,9 +56,9 @@ async function switchTo(
   hub: Hub,
   { id, optIn: before, mode }: ClusterRecord,
   optIn: OptIn,
-  { note, wake }: { readonly note: (what: string) => Promise<void>; readonly wake: (id: string) => Promise<string> },
+  { atMs, note, wake }: { readonly atMs: number; readonly note: (what: string) => Promise<void>; readonly wake: (id: string) => Promise<string> },
 ): Promise<void> {
-  if (!(await switchOptIn(hub.table, id, optIn, hub.now()))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await switchOptIn(hub.table, id, optIn, atMs))) throw new UsageError(`${id} has left meanwhile`);
   await note(`opt-in ${before} → ${optIn}`);
   say(`${id}  opt-in ${before} → ${optIn}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
 }

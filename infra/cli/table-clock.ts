@@ -1,6 +1,7 @@
 /**
  * The hub's clock, for times that functions compare with their own and with the clusters': this machine's may be minutes off. As the table's last answer
- * has it, up to a second ahead; before the first one, as this machine has it. From the first one on it never goes back: audits stand in its order.
+ * has it, up to a second ahead; before the first one, as this machine has it. From the first one on it never goes back. The order of switches is not by this
+ * clock: audit records have numbers (shared/clusters/audit.ts).
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
@@ -24,3 +25,6 @@ export function tableClock(client: Pick<DynamoDBClient, 'middlewareStack'>, now:
     return latestMs;
   };
 }
+
+/** The time by this clock without the milliseconds, which it does not know. */
+export const wholeSeconds = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z');

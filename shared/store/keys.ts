@@ -22,7 +22,12 @@ const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport'
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
 /** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
 export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${safe(cluster)}`, sk: 'ACCESS' });
-export const auditKey = (cluster: string, at: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: `AUDIT#${at}` });
+/** Its sort key comes before those of the records that it numbers. */
+export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'AUDIT#' });
+export const auditKey = (cluster: string, number: number): Key => ({
+  pk: `CLUSTER#${safe(cluster)}`,
+  sk: `AUDIT#${String(number).padStart(10, '0')}`,
+});
 export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
 

@@ -44,7 +44,7 @@ it('once it has drained everything of it goes but its record, its audits and its
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'draining' });
   expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length).toBeGreaterThan(20);
   await pass(120);
-  const kept = world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`);
+  const kept = [...new Set(world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`))];
   expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#default/svc-0 work`]);
   expect(await world.table.get(metaKey(cluster))).toMatchObject({ mode: 'removed', inc: 1 });
   expect(await listClusters(world.table)).toEqual([cluster]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
-import { listAudit } from '#shared/clusters/audit.ts';
+import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -231,4 +231,20 @@ describe('services that opt in', () => {
       ]),
     );
   });
+});
+
+it.concurrent('audit records are printed in the order of the switches, with times of whole seconds', { timeout: 60_000 }, async () => {
+  await hub.register('audited');
+  expect((await cluster('audit', 'audited')).output).toMatch(/no switch is on record/);
+  // The clock of the machine that switched first is ahead.
+  for (const [at, what] of [
+    ['2026-01-02T00:00:07.097Z', 'paused → active'],
+    ['2026-01-02T00:00:07.002Z', 'active → shadow'],
+  ] as const)
+    await recordAudit(hub.table, 'audited', { at, who: 'x', what });
+  const { output } = await cluster('audit', 'audited');
+  expect(output.split('\n').filter((line) => line.includes('audited'))).toEqual([
+    '2026-01-02T00:00:07Z  audited  x  paused → active',
+    '2026-01-02T00:00:07Z  audited  x  active → shadow',
+  ]);
 });

@@ -1,14 +1,62 @@
-import { expect, it } from 'vitest';
-import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
+import { describe, expect, it } from 'vitest';
+import { type AuditRecord, listAudit, recordAudit } from '#shared/clusters/audit.ts';
+import type { Mode } from '#shared/clusters/mode.ts';
+import { switchesThen } from '#shared/clusters/switches-then.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-it('audit records of one moment are all kept, in their order', async () => {
-  const table = memoryTable();
-  const at = '2026-01-02T00:00:00.000Z';
-  for (const what of ['first', 'second', 'third']) await recordAudit(table, 'c', { at, who: 'x', what });
-  expect(await listAudit(table, 'c')).toEqual([
-    { at, who: 'x', what: 'first' },
-    { at: '2026-01-02T00:00:00.001Z', who: 'x', what: 'second' },
-    { at: '2026-01-02T00:00:00.002Z', who: 'x', what: 'third' },
-  ]);
+describe('audit records', () => {
+  it('audit records are listed in the order in which they were recorded, whatever the clocks say', async () => {
+    const table = memoryTable();
+    const [early, late] = ['2026-01-02T00:00:00.095Z', '2026-01-02T00:00:00.999Z'];
+    const records = [late, early, early].map((at, i) => ({ at, who: 'x', what: `switch ${i}` }));
+    for (const record of records) await recordAudit(table, 'c', record);
+    expect(await listAudit(table, 'c')).toEqual(records);
+  });
+
+  it('an audit record of a switch says from which mode to which', async () => {
+    const table = memoryTable();
+    const switched = {
+      at: '2026-01-02T00:00:00Z',
+      who: 'x',
+      what: 'a',
+      mode: { from: 'shadow', to: 'active' },
+      optIn: { from: 'off', to: 'shadow' },
+    } as const;
+    await recordAudit(table, 'c', switched);
+    expect(await listAudit(table, 'c')).toEqual([switched]);
+  });
+});
+
+describe('the switches of a cluster at a time', () => {
+  const at = (seconds: number): number => Date.parse('2026-01-02T00:00:00Z') + seconds * 1000;
+  const switched = (seconds: number, from: Mode, to: Mode): AuditRecord => ({
+    ...{ at: new Date(at(seconds)).toISOString(), who: 'x', what: `${from} → ${to}` },
+    mode: { from, to },
+  });
+  const now = (mode: Mode, seconds: number) =>
+    ({ mode, optIn: 'off', optInSince: 0, modeSwitch: { atMs: at(seconds), wasActive: mode === 'paused' } }) as never;
+  const audits = [
+    switched(10, 'shadow', 'active'),
+    switched(20, 'active', 'paused'),
+    switched(30, 'paused', 'active'),
+    switched(40, 'active', 'shadow'),
+  ];
+
+  it.each([
+    [5, 'shadow', 'shadow', undefined],
+    [15, 'active', 'active', 10],
+    [25, 'paused', 'active', 20],
+    [35, 'active', 'active', 30],
+    [45, 'shadow', 'shadow', 40],
+  ] as const)('%i s after the beginning the mode is %s, without its pause %s', (seconds, mode, unpaused, since) => {
+    expect(switchesThen(now('shadow', 40), audits, at(seconds))).toEqual({
+      ...{ mode, unpaused, optIn: 'off' },
+      sinceMs: since && at(since),
+    });
+  });
+
+  it('the record of the cluster tells the last switch where no audit record does', () => {
+    expect(switchesThen(now('paused', 50), [], at(55))).toMatchObject({ mode: 'paused', unpaused: 'active', sinceMs: at(50) });
+    expect(switchesThen(now('shadow', 50), [], at(45))).toMatchObject({ mode: undefined, unpaused: undefined, sinceMs: undefined });
+  });
 });

@@ -1,0 +1,50 @@
+/** How the switches of a cluster stood at a time: by its record, and before the last switch by the audit records. */
+import type { OptIn } from '#shared/opt-in/writer.ts';
+import type { AuditRecord } from './audit.ts';
+import type { Mode } from './mode.ts';
+import type { ClusterRecord } from './record.ts';
+
+export interface SwitchesThen {
+  /** Undefined: no audit record of the switch since is on file. */
+  readonly mode: Mode | undefined;
+  /** Since when, ms since the epoch; undefined: since before the audit records. */
+  readonly sinceMs: number | undefined;
+  /** The mode before the pause of a paused cluster; otherwise the mode itself. */
+  readonly unpaused: Mode | undefined;
+  readonly optIn: OptIn;
+}
+
+export type SwitchesNow = Pick<ClusterRecord, 'mode' | 'modeSwitch' | 'optIn' | 'optInSince'>;
+
+interface Switch<V> {
+  readonly atMs: number;
+  readonly from: V;
+  readonly to: V;
+}
+
+/** `audits`: in the order of the switches. */
+export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], atMs: number): SwitchesThen {
+  const switches = <V>(of: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined): readonly Switch<V>[] =>
+    audits.flatMap((audit) => {
+      const change = of(audit);
+      return change ? [{ ...change, atMs: Date.parse(audit.at) }] : [];
+    });
+  const modes = switches((a) => a.mode);
+  const { value: mode, sinceMs } = valueThen(modes, { value: now.mode, sinceMs: now.modeSwitch.atMs }, atMs);
+  const earlier = modes.filter((s) => s.atMs <= (sinceMs ?? atMs));
+  const before = earlier.findLast((s) => s.from !== 'paused')?.from ?? (now.modeSwitch.wasActive ? 'active' : undefined);
+  const optIn = valueThen(
+    switches((a) => a.optIn),
+    { value: now.optIn, sinceMs: now.optInSince },
+    atMs,
+  );
+  return { mode, sinceMs, unpaused: mode === 'paused' ? before : mode, optIn: optIn.value ?? 'off' };
+}
+
+/** The switches that are on file may lack the newest one, which the record itself tells. */
+function valueThen<V>(switches: readonly Switch<V>[], now: { readonly value: V; readonly sinceMs: number }, atMs: number) {
+  if (atMs >= now.sinceMs) return now;
+  const last = switches.findLast((s) => s.atMs <= atMs);
+  const next = switches.find((s) => s.atMs > atMs);
+  return { value: next?.from ?? last?.to, sinceMs: last?.atMs };
+}
