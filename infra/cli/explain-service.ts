@@ -18,8 +18,8 @@ import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { listServices } from './list-services.ts';
 import { readSet } from './read-set.ts';
+import { listedNames, unknownService } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
@@ -35,7 +35,9 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
   const sources = (clusterset?.sources ?? []).map((source) => ({ ...source, pods: source.pods.filter((p) => p.pod === pod) }));
   if (pods.length === 0 && sources.every((s) => s.pods.length === 0)) {
     const known = [...explanation.pods, ...(clusterset?.sources ?? []).flatMap((s) => s.pods)].map((p) => p.pod);
-    throw new UsageError(`no pod ${pod} in namespace ${key.namespace} of ${key.cluster}: ${key.namespace}/${key.name} concerns ${listed(known)}`);
+    throw new UsageError(
+      `no pod ${pod} in namespace ${key.namespace} of ${key.cluster}: ${key.namespace}/${key.name} concerns ${listedNames(known)}`,
+    );
   }
   return {
     ...explanation,
@@ -47,7 +49,7 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
-  if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listed(await listClusters(table))}`);
+  if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
   const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, others, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
@@ -103,16 +105,3 @@ async function readSaved(table: Table, key: ServiceKey, meta: ClusterRecord): Pr
   const isByOptIn = ({ object }: OutputRecord): boolean => object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
   return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];
 }
-
-async function unknownService(table: Table, { cluster, namespace, name }: ServiceKey): Promise<UsageError> {
-  const services = await listServices(table, cluster);
-  const here = services.filter((s) => s.namespace === namespace);
-  if (here.length > 0)
-    return new UsageError(`no service ${name} in namespace ${namespace} of ${cluster}: there are ${listed(here.map((s) => s.name))}`);
-  const namespaces = [...new Set(services.map((s) => s.namespace))];
-  return new UsageError(`no namespace ${namespace} with services in ${cluster}: there are ${listed(namespaces)}`);
-}
-
-const shown = 20;
-const listed = (names: readonly string[]): string =>
-  names.length === 0 ? 'none' : `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

@@ -73,6 +73,8 @@ export interface ClusterRecord extends CircuitState {
   readonly writerConflict: boolean;
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
   readonly writer: string | undefined;
+  /** Since when records of the history are kept, ms since the epoch; those that have expired since apart. */
+  readonly historySinceMs: number;
   /** Version of the set of nodes. */
   readonly nodesVersion: number;
   /**
@@ -84,6 +86,8 @@ export interface ClusterRecord extends CircuitState {
 
 /** When the record was made, ms since the epoch. */
 export const madeAt = 'madeAt';
+/** Set when the history is kept for longer than before. */
+export const historySince = 'historySince';
 const nodesVersion = 'nodes';
 const writer = 'writer';
 
@@ -123,6 +127,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     ...decodeCircuit(item, { mode, optIn, clusterset }),
     writerConflict: decodeWriterConflict(item),
     writer: item[writer] as string | undefined,
+    historySinceMs: Math.max(number(historySince), number(madeAt)),
     nodesVersion: number(nodesVersion),
     cacheScope: `${number('inc')} of ${number(madeAt)}`,
   };

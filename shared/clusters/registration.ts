@@ -3,13 +3,13 @@
  * `rebuild`, and by a local run.
  */
 
-import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
 import { type ClustersetMembership, noteImporter } from './clusterset-membership.ts';
 import { isMode, isRegistered, type Mode, rebuilding } from './mode.ts';
-import { type ApiAccess, madeAt, type QueueUrls } from './record.ts';
+import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
 import { keptMembership, registeredMembership } from './registered-membership.ts';
 
 export interface Registration {
@@ -58,10 +58,11 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
   const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
+  const keptSince = longerKeptSince(former, settings, now);
   const known = await table.update(
     metaKey(cluster.id),
     {
-      set: { settings, ...attributes, ...(changes && { wakeAll: 1 }) },
+      set: { settings, ...attributes, ...(changes && { wakeAll: 1 }), ...(keptSince !== undefined && { [historySince]: keptSince }) },
       setIfAbsent: { mode: cluster.mode, modeSince: now, ...optInOf(cluster, now), inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
       ...(changes && { add: { epoch: 1 } }),
     },
@@ -72,6 +73,12 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   // Not a put: the index also says whether the cluster imports (clusterset-membership.ts).
   await table.update(clusterIndexKey(cluster.id), { set: { cluster: cluster.id } });
   return left;
+}
+
+/** What was older than the former settings kept has expired. Undefined: the history is kept for no longer than before. */
+function longerKeptSince(former: string | undefined, settings: string, nowMs: number): number | undefined {
+  const days = (text: string): number => (JSON.parse(text) as Partial<ClusterSettings>).historyDays ?? defaultSettings.historyDays;
+  return former !== undefined && days(settings) > days(former) ? nowMs - days(former) * 86_400_000 : undefined;
 }
 
 /** `off` is not written: the first other value of clusters.yaml then takes effect, because no operator has switched it by hand. */

@@ -6,6 +6,8 @@ import type { Move, PodChange } from './history-record.ts';
 export interface Changes {
   readonly changes: readonly PodChange[];
   readonly more: number;
+  /** `HistoryRecord.foundOtherwise`. */
+  readonly foundOtherwise?: number;
 }
 
 export interface Before {
@@ -22,9 +24,11 @@ export type Why = (pod: string, where: string) => string;
 export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, mostNamed: number): Changes {
   const moves = new Map<string, Map<string, Move>>();
   const repairs = new Map<string, Move[]>();
+  const otherwise = new Set<string>();
   for (const key of new Set([...before.saved.keys(), ...before.found.keys(), ...after.keys()])) {
     const [saved, found, now] = [before.saved.get(key), before.found.get(key), after.get(key)];
-    const { pod } = (now ?? saved ?? found) as Listed;
+    const { pod, address } = (now ?? saved ?? found) as Listed;
+    if (saved?.state !== found?.state) otherwise.add(`${pod} ${address}`);
     const move = moveBetween(saved, now);
     if (move) moves.set(pod, (moves.get(pod) ?? new Map<string, Move>()).set(key, move));
     else if (found !== saved) {
@@ -38,7 +42,7 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
     ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
     ...(repairs.has(pod) ? [{ pod, why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }] : []),
   ]);
-  return { changes, more: pods.length - named.length };
+  return { changes, more: pods.length - named.length, ...(otherwise.size > 0 && { foundOtherwise: otherwise.size }) };
 }
 
 function moveBetween(from: Listed | undefined, to: Listed | undefined): Move | undefined {

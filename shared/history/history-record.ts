@@ -41,6 +41,8 @@ export interface HistoryRecord {
   readonly acceptedMs?: number | undefined;
   readonly endedMs: number;
   readonly writes: { readonly endpoints: number; readonly slices: number };
+  /** Of these writes, those that deleted an object. */
+  readonly deletes?: { readonly endpoints: number; readonly slices: number };
   /** How a controller ended that did not end well. */
   readonly endings: { readonly [C in Controller]?: Ending };
   /** Why the run did nothing, where that is not a controller's ending: the mode, a writer conflict. */
@@ -49,6 +51,12 @@ export interface HistoryRecord {
   readonly notes: readonly string[];
   /** Why what was there before the run is not known from the records before this one. */
   readonly gap?: string | undefined;
+  /** The hub had nothing of the Service saved as present: what was listed before the run is not on record. */
+  readonly isFirst?: boolean;
+  /** Where the built-in controllers stay on: who writes the Service from this run on, for `opt-in` the hub. Undefined: the hub writes in their place. */
+  readonly writer?: 'opt-in' | 'built-in' | 'none';
+  /** Addresses that the run found otherwise than they were saved: another client had written them, at a time that is not known. */
+  readonly foundOtherwise?: number;
   /** The table refused what the run was to save, as it held something newer: the records after this one do not go on from its changes. */
   readonly isUnsaved?: boolean;
   readonly changes: readonly PodChange[];
@@ -65,10 +73,15 @@ export const identityOf = ({ atMs, generation }: HistoryRecord): string => `${at
 /** From when on the API server had what the record says. */
 export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
 
+/** The run read or wrote the Service's outputs in the cluster. */
+export const isOfCluster = ({ writes, changes, more, gap, isFirst, writer }: HistoryRecord): boolean =>
+  writes.endpoints + writes.slices + changes.length + more > 0 || gap !== undefined || isFirst === true || writer !== undefined;
+
 /** Is there anything in it that a reader would miss? */
 export const isWorthKeeping = (r: HistoryRecord): boolean =>
   r.writes.endpoints + r.writes.slices > 0 ||
   Object.keys(r.endings).length > 0 ||
   r.heldBack !== undefined ||
   r.gap !== undefined ||
+  r.isFirst === true ||
   r.changes.length + r.more > 0;

@@ -38,19 +38,18 @@ export function filtered(changes: readonly PodChange[], { address, pod }: Filter
 export function kindOf({ endings, heldBack, writes }: HistoryRecord): Told['kind'] {
   const all = Object.values(endings);
   if (all.some((e) => e.kind === 'failed')) return 'failed';
-  if (heldBack !== undefined || all.length > 0) return 'held';
-  return writes.endpoints + writes.slices > 0 ? 'wrote' : 'found';
+  if (writes.endpoints + writes.slices > 0) return 'wrote';
+  return heldBack !== undefined || all.length > 0 ? 'held' : 'found';
 }
 
-const headline = (r: HistoryRecord): string => `${timeText(effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
+/** The first of several runs that ended alike has no time of its end. */
+const headline = (r: HistoryRecord): string => `${timeText(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
 
 function deedOf(r: HistoryRecord): string {
   const { endpoints, slices } = r.writes;
-  const written = [
-    ...(endpoints > 0 ? ['Endpoints'] : []),
-    ...(slices > 0 ? [slices === 1 ? '1 slice' : `${slices.toLocaleString('en')} slices`] : []),
-  ];
-  const repeated = r.times > 1 ? `, ${r.times} times until ${timeText(r.untilMs)}` : '';
+  const deleted = r.deletes ?? { endpoints: 0, slices: 0 };
+  const written = outputsText(endpoints - deleted.endpoints, slices - deleted.slices);
+  const repeated = r.times > 1 ? `, ${r.times} times until ${timeText(Math.max(r.atMs, r.untilMs))}` : '';
   if (r.heldBack !== undefined) return `held back: ${r.heldBack}${repeated}`;
   const endings = (Object.entries(r.endings) as [Controller, NonNullable<HistoryRecord['endings'][Controller]>][]).map(
     ([controller, { kind, text }]) => {
@@ -60,9 +59,15 @@ function deedOf(r: HistoryRecord): string {
   );
   const [first, second] = endings;
   const ended = second && first?.both === second.both ? [second.both] : endings.map((e) => e.one);
-  const wrote = written.length > 0 ? [`wrote ${written.join(' and ')}`] : [];
+  const gone = outputsText(deleted.endpoints, deleted.slices);
+  const wrote = [...(written ? [`wrote ${written}`] : []), ...(gone ? [`deleted ${gone}`] : [])];
   return `${[...wrote, ...ended].join('; ') || 'wrote nothing'}${repeated}`;
 }
+
+const outputsText = (endpoints: number, slices: number): string =>
+  [...(endpoints > 0 ? ['Endpoints'] : []), ...(slices > 0 ? [slices === 1 ? '1 slice' : `${slices.toLocaleString('en')} slices`] : [])].join(
+    ' and ',
+  );
 
 const controllerNames = { endpoints: 'Endpoints', slices: 'EndpointSlices' } as const satisfies { readonly [C in Controller]: string };
 

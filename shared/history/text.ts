@@ -22,6 +22,11 @@ interface RecordText {
   readonly k?: readonly string[];
   readonly y?: string;
   readonly x?: 1;
+  /** Deletes among `w`; the first record; the writer; addresses found otherwise. */
+  readonly l?: readonly [endpoints: number, slices: number];
+  readonly f?: 1;
+  readonly b?: NonNullable<HistoryRecord['writer']>;
+  readonly q?: number;
   readonly c?: readonly ChangeText[];
   readonly m?: number;
   readonly n?: number;
@@ -58,6 +63,10 @@ function encode(r: HistoryRecord): RecordText {
     ...(r.notes.length > 0 && { k: r.notes }),
     ...(r.gap !== undefined && { y: r.gap }),
     ...(r.isUnsaved && { x: 1 as const }),
+    ...(r.deletes && { l: [r.deletes.endpoints, r.deletes.slices] as const }),
+    ...(r.isFirst && { f: 1 as const }),
+    ...(r.writer && { b: r.writer }),
+    ...(r.foundOtherwise && { q: r.foundOtherwise }),
     ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
     ...(r.more > 0 && { m: r.more }),
     ...(r.times > 1 && { n: r.times, u: r.untilMs - r.atMs }),
@@ -91,6 +100,10 @@ function decode(r: RecordText): HistoryRecord {
     notes: r.k ?? [],
     ...(r.y !== undefined && { gap: r.y }),
     ...(r.x === 1 && { isUnsaved: true }),
+    ...(r.l && { deletes: { endpoints: r.l[0], slices: r.l[1] } }),
+    ...(r.f === 1 && { isFirst: true }),
+    ...(r.b && { writer: r.b }),
+    ...(r.q !== undefined && { foundOtherwise: r.q }),
     changes: (r.c ?? []).map(decodeChange),
     more: r.m ?? 0,
     times: r.n ?? 1,

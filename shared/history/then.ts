@@ -1,6 +1,6 @@
 /** How the addresses were at a time: those of now, with what the records since have changed taken back. */
 import { type Addresses, keyOf, type Listed } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
+import { effectiveMs, type HistoryRecord, isOfCluster, type PodChange } from './history-record.ts';
 import { kindOf, placeText, spanText, timeText, unsavedText } from './sentences.ts';
 
 /** An address in all the places in which it was the same. */
@@ -21,6 +21,8 @@ export interface GoneThen extends Pick<Listed, 'address' | 'pod'> {
 
 export interface Then {
   readonly atMs: number;
+  /** False: the summary says why. */
+  readonly isKnown: boolean;
   readonly summary: string;
   readonly addresses: readonly AddressThen[];
   readonly gone: readonly GoneThen[];
@@ -30,7 +32,13 @@ export interface Then {
 
 type State = Pick<Listed, 'where' | 'address' | 'pod' | 'state'>;
 
-/** `records`: all that are kept, oldest first. `now`: the addresses as they are saved. */
+/** `reason`: a clause. */
+export const notKnown = (atMs: number, reason: string): Then => ({
+  ...{ atMs, isKnown: false, summary: `Not known: ${reason}.` },
+  ...{ addresses: [], gone: [], caveats: [] },
+});
+
+/** `records`: all that are kept, oldest first. `now`: the addresses as they are saved. Only for a time that they reach (not-known.ts). */
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);
@@ -46,6 +54,7 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
   const listed: readonly AddressThen[] = together(addresses);
   return {
     atMs,
+    isKnown: true,
     summary: summaryOf(listed, earlier, later, atMs),
     addresses: listed,
     gone: together(gone),
@@ -119,16 +128,14 @@ function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
+  const next = later.find(isOfCluster);
   return later.flatMap((r) => {
     const unnamed =
       r.more > 0 ? [`${timeText(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
     const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; before that it may have been otherwise`];
-    const repairs = r.changes.filter((c) => c.isRepair);
-    const repaired = repairs[0]
-      ? [
-          `${timeText(effectiveMs(r))} put back ${repairs.length === 1 ? 'a pod' : `${repairs.length} pods`}: ${repairs[0].why}, since when is not known`,
-        ]
-      : [];
-    return [...unnamed, ...gap, ...repaired];
+    // The run before it left them as they were saved.
+    const otherwise = r === next ? (r.foundOtherwise ?? 0) : 0;
+    const found = `${timeText(effectiveMs(r))} found ${otherwise === 1 ? '1 address' : `${otherwise.toLocaleString('en')} addresses`} otherwise than the hub had left them, since when is not known`;
+    return [...unnamed, ...gap, ...(otherwise > 0 ? [found] : [])];
   });
 }

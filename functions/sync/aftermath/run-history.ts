@@ -2,6 +2,8 @@
  * The record that a run leaves behind, made when all that matters is written. Nothing here may harm a run: what goes wrong is counted, and the record
  * is lost.
  */
+import { isShadow } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { verdictsOf } from '#shared/explain/explain.ts';
@@ -17,16 +19,18 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { roomForHistory } from '#shared/workqueue/item-store.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import type { Inputs } from '../state/inputs.ts';
+import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { ServerState } from '../state/observed-state.ts';
 import type { EndedRun } from '../state/reconciler.ts';
-import type { RunResult } from '../state/run-result.ts';
+import { comparedLater, type RunResult } from '../state/run-result.ts';
 
 /** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
 export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {
   const { claim, result } = run;
   const days = result.meta?.settings.historyDays ?? 0;
   if (days === 0) return result.meta && claim.item.history ? null : undefined;
+  // A comparison writes nothing, whatever it finds.
+  if (result.isComparison) return undefined;
   let record: HistoryRecord | undefined;
   try {
     record = recordOf(run, limitsOf(deps).sync.historyNamed);
@@ -61,7 +65,7 @@ const lost = (record: HistoryRecord): Uint8Array =>
 function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, mostNamed: number): HistoryRecord {
   const { server, inputs, outcomes } = result;
   const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (o.kind === 'ok') return [];
+    if (o.kind === 'ok' || (o.kind === 'postponed' && o.reason === comparedLater)) return [];
     return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };
@@ -70,18 +74,23 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
     ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
     ...(run && lostOf(run).length > 0 ? ['what was saved of an output could not be read: what changed it just before may be missing'] : []),
-    ...(adopted > 0 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
+    ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
+    ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
   const changed = run ? changesOf(run, mostNamed) : { changes: [], more: 0 };
+  const writer = run && writerAfter(run);
   return {
     atMs: beganMs,
     generation: claim.item.generation,
     ...{ seenMs, dueMs, acceptedMs: server?.lastWriteMs, endedMs },
     writes: { endpoints: server?.writes.Endpoints ?? 0, slices: server?.writes.EndpointSlice ?? 0 },
+    ...(server && deletesOf(server)),
     endings: Object.fromEntries(endings),
     ...(result.heldBack !== undefined && { heldBack: result.heldBack }),
     notes: result.notes ?? [],
     ...(gaps.length > 0 && { gap: gaps.join('; ') }),
+    ...(run && isFirst(run) && { isFirst: true }),
+    ...(writer && { writer }),
     ...(result.isUnsaved && changed.changes.length + changed.more > 0 && { isUnsaved: true }),
     ...changed,
     ...{ times: 1, untilMs: beganMs },
@@ -104,15 +113,27 @@ function lostOf({ server, inputs }: Reached): readonly OutputRecord[] {
   return inputs.outputs.filter((o) => o.isUnreadable && found.has(nameOf(o)));
 }
 
-/** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. */
+const deletesOf = ({ deletes }: ServerState): Pick<HistoryRecord, 'deletes'> =>
+  deletes.Endpoints + deletes.EndpointSlice > 0 ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } } : {};
+
+const isFirst = ({ server, inputs }: Reached): boolean => server.records.length > 0 && !inputs.outputs.some((o) => o.object);
+
+/** Undefined where the hub writes in place of the built-in controllers. */
+function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryRecord['writer'] {
+  if (!meta || !isShadow(meta)) return undefined;
+  if (inputs.writer?.by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
+  return inputs.writer?.by === 'built-in' ? 'built-in' : 'none';
+}
+
+/** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. Each counts once, wherever it is listed. */
 function adoptedBy({ server, inputs }: Reached): number {
   const known = new Set(inputs.outputs.map(nameOf));
   const objects = server.found.flatMap(({ record }) => (record.object && !known.has(nameOf(record)) ? [record.object] : []));
-  return addressesOf(objects).size;
+  return new Set([...addressesOf(objects).values()].map(({ pod, address }) => `${pod} ${address}`)).size;
 }
 
 /** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
-function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more'> {
+function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
   const { server, inputs, result } = run;
   // Of a service that is gone the run forgets what its controllers are done with.
   const ended = inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
@@ -141,8 +162,11 @@ function whyOf({ server, inputs, result }: Reached): Why {
   const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
   const { meta } = result;
+  const handedOver = handOverReason(inputs, meta);
   return (name, where) => {
     if (!meta) return 'the cluster is not known';
+    const reason = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
+    if (reason !== undefined) return shortened(reason);
     if (name === '') return 'an address without a pod';
     const { namespace } = inputs.serviceRecord ?? { namespace: '' };
     const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
@@ -152,6 +176,14 @@ function whyOf({ server, inputs, result }: Reached): Why {
     const over = isOverCapacity && endpoints.place !== 'absent' ? '; Endpoints are over capacity and list ready pods first' : '';
     return shortened(`${endpoints.why}${over}`);
   };
+}
+
+/** Why outputs of a kind come or go whatever its pods are. */
+function handOverReason({ writer }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: string; readonly slices?: string } {
+  if (writer?.by === 'opt-in') return { endpoints: 'the Service opted in: its Endpoints were deleted' };
+  if (writer?.by === 'none') return { slices: `its slices were withdrawn: ${writer.reason}` };
+  if (writer?.by === 'built-in' && meta && isShadow(meta)) return { slices: `handed back to the built-in controllers: ${writer.reason}` };
+  return {};
 }
 
 const whyWithoutFamily = (isThere: boolean, family: string): string => (isThere ? `the service has no ${family} slices` : 'there is no such service');

@@ -77,7 +77,7 @@ async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefin
       break;
     }
   }
-  server.countWrite('Endpoints');
+  server.countWrite('Endpoints', undefined, plan.write?.verb === 'delete' ? 'delete' : 'write');
 }
 
 async function readCurrent(run: Run): Promise<Endpoints | undefined> {

@@ -24,6 +24,7 @@ import { podsOnlyIn } from '../state/changed-pods.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
+import { comparedLater } from '../state/run-result.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 
 /** In a shadow cluster: is there anything to write for the Service? `written`: what sync has saved of it. */
@@ -133,8 +134,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
   await forgetPreview(run, writer);
   // Shadow mode compares from now on, which a run does that has nothing of ours to write.
-  if (withdrawn.length > 0 && run.meta.mode === 'shadow')
-    return requeue(run.deps, 'comparedAfterHandOver', { reason: 'compared after the hand-over' });
+  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater });
   return ok;
 }
 
@@ -205,7 +205,7 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
     if (!isNotFound(error)) throw error;
   }
   run.server.recordDeleted(kind, object);
-  run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined);
+  run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined, 'delete');
   run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
 }
 

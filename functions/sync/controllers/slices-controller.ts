@@ -196,7 +196,7 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   const { uid = '', resourceVersion = '' } = slice.metadata;
   await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
   run.server.recordAbsent('EndpointSlice', slice);
-  run.server.countWrite('EndpointSlice', slice);
+  run.server.countWrite('EndpointSlice', slice, 'delete');
   observeChange(run, 'delete');
 }
 

@@ -57,12 +57,14 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     await Promise.allSettled([ended, triggers]);
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
+  let isComparison = false;
   try {
     const toLoad = { meta, key: service, triggers, items, since: podsSince };
     const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
-    if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
+    isComparison = observed !== undefined && !(await isToBeWritten(deps, meta, work, observed));
+    if (observed && isComparison) {
       await compareWithCluster(deps, meta, service, observed);
-      return nothingDone(ok);
+      return { ...nothingDone(ok), isComparison };
     }
     const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
@@ -86,7 +88,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     }
     return await save(run, claim, outcomes);
   } catch (error) {
-    return nothingDone(await outcomeOf(deps, meta, error));
+    return { ...nothingDone(await outcomeOf(deps, meta, error)), isComparison };
   }
 }
 

@@ -21,6 +21,8 @@ export class ServerState {
   needsLeaseCheck = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
+  /** Of these, deletes. */
+  readonly deletes = { Endpoints: 0, EndpointSlice: 0 };
   /** Of these, slices of Services that opt in. */
   writesOptIn = 0;
   /** When the API server had accepted the last of them. */
@@ -71,9 +73,10 @@ export class ServerState {
     this.recordAbsent(kind, object);
   }
 
-  countWrite(kind: OutputKind, slice?: Pick<EndpointSlice, 'metadata'>): void {
+  countWrite(kind: OutputKind, slice?: Pick<EndpointSlice, 'metadata'>, verb: 'write' | 'delete' = 'write'): void {
     this.needsLeaseCheck = true;
     this.writes[kind]++;
+    if (verb === 'delete') this.deletes[kind]++;
     if (slice && isOptInSlice(slice)) this.writesOptIn++;
     this.lastWriteMs = this.#now();
   }

@@ -1,0 +1,251 @@
+/** `explain --at` and `history` where the hub is not, or was not, the writer of a Service: an answer that is true, or why it is not known. */
+import { describe, expect, it } from 'vitest';
+import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { recordAudit } from '#shared/clusters/audit.ts';
+import type { ChosenMode } from '#shared/clusters/mode.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { annotationSelector, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
+
+const key = { cluster, namespace: 'default', name: 'svc' };
+const beside = { mode: 'shadow', optIn: 'active' } as const;
+const day = 86_400_000;
+
+const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
+const told = (world: HubWorld, filter = {}, of = key) => toldHistory(world.table, of, { sinceMs: 0, nowMs: world.now }, filter);
+const timeText = (ms: number): string => new Date(ms).toISOString();
+
+async function switchTo(world: HubWorld, to: ChosenMode): Promise<void> {
+  const from = (await readCluster(world.table, cluster))?.mode ?? 'shadow';
+  await switchMode(world.table, cluster, to, world.now);
+  await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `${from} → ${to}`, mode: { from, to } });
+}
+
+function optedIn(): RawObject {
+  const service = aService({ selector: undefined });
+  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
+}
+
+const builtInSlice = (addresses: readonly string[]): RawObject =>
+  ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      ...{ name: 'svc-built-in', namespace: 'default' },
+      labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+    },
+    addressType: 'IPv4',
+    endpoints: addresses.map((a, i) => ({
+      ...{ addresses: [a], conditions: { ready: true }, nodeName: 'node-a' },
+      targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+    })),
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  }) as unknown as RawObject;
+
+const builtInEndpoints = {
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name: 'svc', namespace: 'default', labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
+  subsets: [
+    {
+      addresses: [0, 1].map((i) => ({ ip: `10.1.0.${i + 1}`, targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` } })),
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    },
+  ],
+} as unknown as RawObject;
+const addresses = ['10.1.0.1', '10.1.0.2'];
+
+describe('a service that is handed over', () => {
+  /** A Service of the built-in controllers that opts in after 10 s. */
+  async function handedOver(): Promise<SmallCluster> {
+    const small = await smallCluster([aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)], beside);
+    await small.pass(10);
+    small.world.store.apply(optedIn());
+    await small.pass(10);
+    return small;
+  }
+
+  async function handedBack({ world, pass }: SmallCluster): Promise<void> {
+    world.store.apply(aService());
+    world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
+    await pass(10);
+  }
+
+  it('the history of a hand-over says what was deleted, and that the Service opted in', async () => {
+    const { world } = await handedOver();
+    const run = (await told(world)).told.at(-1);
+    expect(run?.headline).toMatch(/^\S+ wrote 1 slice; deleted Endpoints and 1 slice, /);
+    expect(run?.lines).toEqual([
+      'pod pod-0: 10.1.0.1 went from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
+      'pod pod-1: 10.1.0.2 went from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
+      '2 addresses were there already when the hub first looked',
+    ]);
+  });
+
+  it('the history of a hand-back says that the slices were withdrawn for it', async () => {
+    const small = await handedOver();
+    await handedBack(small);
+    const run = (await told(small.world)).told.at(-1);
+    expect(run?.headline).toMatch(/^\S+ deleted 1 slice, /);
+    expect(run?.lines[0]).toMatch(
+      /^pod pod-0: 10.1.0.1 went from IPv4 slices, where it was ready: handed back to the built-in controllers: the Service has a selector$/,
+    );
+  });
+
+  it('a time before a Service opted in is not known, one while it did is answered, and one after its hand-back is not known', async () => {
+    const small = await handedOver();
+    const { world, pass } = small;
+    const [before, opted] = [startAt + 5_000, world.now];
+    await pass(1);
+    await handedBack(small);
+    expect(await then(world, before)).toMatchObject({
+      isKnown: false,
+      summary: expect.stringMatching(/^Not known: the record begins at 2026-01-02T00:00:1\d/),
+    });
+    const answered = await then(world, opted);
+    expect(answered).toMatchObject({ isKnown: true, caveats: [] });
+    expect(answered.addresses.map(({ places, address, state }) => [...places, address, state])).toEqual([
+      ['IPv4 slices', '10.1.0.1', 'ready'],
+      ['IPv4 slices', '10.1.0.2', 'ready'],
+    ]);
+    const after = await then(world, world.now);
+    expect(after).toMatchObject({ isKnown: false, addresses: [], gone: [] });
+    expect(after.summary).toMatch(
+      /^Not known: served by the built-in controllers since 2026-01-02T00:00:2\S+ \(handed back\); the hub keeps no history of those\.$/,
+    );
+  });
+});
+
+describe('a cluster in shadow mode', () => {
+  it('a time in shadow mode is not known, and its history says that none is kept', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], { mode: 'shadow' });
+    await pass(60);
+    const shadow = `the cluster was in shadow mode since ${timeText(startAt)}: the hub writes nothing there and keeps no history`;
+    expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: `Not known: ${shadow}.` });
+    expect(await told(world)).toEqual({
+      told: [],
+      remarks: ['the cluster is in shadow mode: nothing is written in shadow mode, so no history is kept'],
+    });
+  });
+
+  it('a comparison leaves no record in a cluster whose other Services opt in', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], beside);
+    await pass(60);
+    expect((await told(world)).told).toEqual([]);
+    expect((await then(world, world.now)).summary).toBe(
+      'Not known: the built-in controllers wrote it, in a cluster in shadow mode; the hub keeps no history of those.',
+    );
+  });
+
+  it('a time before the switch to shadow mode is answered, and one after it is not known', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    const active = world.now;
+    await pass(8);
+    await switchTo(world, 'shadow');
+    await pass(8);
+    expect(await then(world, active)).toMatchObject({ isKnown: true, caveats: [], addresses: [{ address: '10.1.0.1' }, { address: '10.1.0.2' }] });
+    expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringContaining('in shadow mode since') });
+    await switchTo(world, 'active');
+    await pass(8);
+    expect(await then(world, active)).toMatchObject({ isKnown: true, caveats: [] });
+    expect(await then(world, world.now - 9_000)).toMatchObject({ isKnown: false, summary: expect.stringContaining('in shadow mode since') });
+    expect(await then(world, world.now)).toMatchObject({ isKnown: true, caveats: [] });
+  });
+});
+
+it('a time during a pause is answered, and the answer says that what others wrote is not on record', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+  await pass(8);
+  await switchTo(world, 'paused');
+  const pausedAt = world.now;
+  await pass(8);
+  const { isKnown, addresses: listed, caveats } = await then(world, world.now);
+  expect([isKnown, listed.map((a) => a.address)]).toEqual([true, ['10.1.0.1']]);
+  expect(caveats).toEqual([`the cluster was paused since ${timeText(pausedAt)}: the hub wrote nothing, and what others wrote is not on record`]);
+});
+
+it('a time after another client had changed an output is uncertain until the run that found it, and a time before is not', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], { settings: { batchPeriodSeconds: 5 } });
+  await pass(20);
+  const before = (await told(world)).told.at(-1)?.atMs as number;
+  world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
+  await pass(1);
+  const between = world.now;
+  await pass(20);
+  expect((await then(world, between)).caveats).toEqual([
+    expect.stringMatching(/found 2 addresses otherwise than the hub had left them, since when is not known$/),
+  ]);
+  expect((await then(world, before - 1)).isKnown).toBe(false);
+  expect((await then(world, world.now)).caveats).toEqual([]);
+});
+
+describe('what there is to ask about', () => {
+  it('a service that the hub does not know is an error that names those that there are', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    const unknown = { ...key, name: 'zzz' };
+    const error = 'no service zzz in namespace default of c: there are svc';
+    await expect(explainThen(world.table, unknown, world.now, world.now)).rejects.toThrow(error);
+    await expect(told(world, {}, unknown)).rejects.toThrow(error);
+  });
+
+  it('a service that was deleted is answered for as long as there are records of it', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    const atMs = world.now;
+    await pass(1);
+    world.store.remove('Service', 'default', 'svc');
+    await pass(8);
+    expect(await then(world, atMs)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }] });
+    expect(await then(world, world.now)).toMatchObject({ isKnown: true, summary: expect.stringMatching(/^No address was listed/) });
+    expect((await told(world)).told).toHaveLength(2);
+  });
+
+  it('a pod and an address that no record names are errors that name those on record', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    world.store.remove('Pod', 'default', 'pod-1');
+    await pass(8);
+    await expect(told(world, { pod: 'zzz' })).rejects.toThrow('no pod zzz is listed now or on record of default/svc in c: there are pod-0, pod-1');
+    await expect(told(world, { address: '999' })).rejects.toThrow(
+      'no address 999 is listed now or on record of default/svc in c: there are 10.1.0.1, 10.1.0.2',
+    );
+    expect((await told(world, { pod: 'pod-1' })).told).toHaveLength(2);
+  });
+
+  it('a time before the hub knew the cluster is not known', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    expect((await then(world, startAt - day)).summary).toBe(`Not known: the record begins at ${timeText(startAt)}.`);
+    expect((await then(world, startAt - 1)).summary).toMatch(/^Not known: the record begins at 2026-01-02T00:00:0/);
+  });
+
+  it('a time before the history was kept for as long as it is now is not known', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { historyDays: 0 } });
+    await pass(8);
+    const atMs = world.now;
+    await pass(8);
+    await registerCluster(world.table, { id: cluster, mode: 'active', settings: {} }, world.now);
+    expect((await then(world, atMs)).summary).toBe(`Not known: the record begins at ${timeText(world.now)}.`);
+    expect(await then(world, world.now)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }] });
+  });
+
+  it('a Service whose runs wrote nothing for longer than history is kept has the addresses that it has now', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { historyDays: 1 } });
+    await pass(8);
+    await pass((2 * day) / 1000);
+    expect(await then(world, world.now - day / 2)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }], caveats: [] });
+  });
+
+  it('a Service without a selector is not known: others write its endpoints', async () => {
+    const { world, pass } = await smallCluster([aService({ selector: undefined }), aPod(0)]);
+    await pass(8);
+    expect((await then(world, world.now)).summary).toMatch(/^Not known: the Service has neither a selector nor the annotation/);
+  });
+});
