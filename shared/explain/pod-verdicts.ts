@@ -55,7 +55,7 @@ export function sliceVerdict(pod: Pod, service: Service, family: AddressType, no
         : `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}`;
   const { serving, terminating } = endpoint.conditions ?? {};
   const ready = endpoint.conditions?.ready === true;
-  const ending = terminating ? `terminating since ${pod.metadata.deletionTimestamp}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
+  const ending = terminating ? `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
   return {
     place: ready ? 'ready' : 'not ready',
     why: `${ending ? (ready ? `${ending}, and published as ready all the same` : ending) : readiness(pod, publish)}${without}`,
@@ -82,7 +82,13 @@ export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
 function whyUnfit(pod: Pod): string {
   if (isPodTerminal(pod)) return `phase ${pod.status?.phase}: it has run to its end`;
   if (!pod.status?.podIP && !pod.status?.podIPs?.length) return 'it has no IP address yet';
-  return `terminating since ${pod.metadata.deletionTimestamp}`;
+  return terminatingSince(pod);
+}
+
+/** The API server sets deletionTimestamp to the end of the grace period. */
+function terminatingSince({ metadata: { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } }: Pod): string {
+  const sinceMs = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return `terminating since ${Number.isNaN(sinceMs) ? deletionTimestamp : new Date(sinceMs).toISOString().replace('.000Z', 'Z')}`;
 }
 
 function readiness(pod: Pod, publish: boolean): string {

@@ -136,6 +136,8 @@ type PodTuple = readonly [
     readonly ip?: string;
     /** Named ports of the init containers that keep running. */
     readonly side?: readonly PortTuple[];
+    /** metadata.deletionGracePeriodSeconds, for explain and the history alone; left out for 0. */
+    readonly g?: number;
   },
 ];
 
@@ -151,6 +153,7 @@ function encodePod(p: Pod): PodTuple {
     ...(p.spec?.subdomain && { s: p.spec.subdomain }),
     ...(podIP !== (podIPs[0] ?? '') && { ip: podIP }),
     ...(side.length > 0 && { side }),
+    ...(deleted && p.metadata.deletionGracePeriodSeconds && { g: p.metadata.deletionGracePeriodSeconds }),
   };
   const tuple = [
     encodeUid(p.metadata.uid ?? ''),
@@ -173,7 +176,10 @@ function decodePod(namespace: string, name: string, t: PodTuple): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace, uid: decodeUid(uid), labels, ...time('deletionTimestamp', rest?.d ?? 0) },
+    metadata: {
+      ...{ name, namespace, uid: decodeUid(uid), labels, ...time('deletionTimestamp', rest?.d ?? 0) },
+      ...(rest?.g && { deletionGracePeriodSeconds: rest.g }),
+    },
     spec: {
       ...(nodeName && { nodeName }),
       ...(rest?.h && { hostname: rest.h }),

@@ -55,6 +55,17 @@ describe('a run that wrote', () => {
     ]);
   });
 
+  it('a pod that terminates does so since its deletion was asked for', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    world.store.delete('Pod', 'default', 'pod-0', { gracePeriodSeconds: 3600 });
+    await pass(5);
+    expect(await lastLines(world)).toEqual([
+      'pod pod-0: 10.1.0.1 went from Endpoints, where it was ready: terminating since 2026-01-02T00:00:08Z',
+      'pod pod-0: 10.1.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since 2026-01-02T00:00:08Z, still serving',
+    ]);
+  });
+
   it('the record of a run tells when the relay saw the change, and when the writes were accepted', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { batchPeriodSeconds: 2 } });
     await pass(8);

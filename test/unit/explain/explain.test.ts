@@ -24,6 +24,15 @@ describe('why a pod is no address', () => {
     expect([endpoints.why, slices[0]?.why]).toEqual([inEndpoints, inSlices]);
   });
 
+  it('a pod terminates since it was asked to, and not since the end of its grace period', () => {
+    const deleted = pod(1, { deleted: true });
+    const { endpoints, slices } = explainPod({ ...deleted, metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 3600 } });
+    expect([endpoints.why, slices[0]?.why]).toEqual([
+      'terminating since 2023-12-31T23:01:00Z',
+      'terminating since 2023-12-31T23:01:00Z, still serving',
+    ]);
+  });
+
   it('a pod is no address whose container has no port of that name', () => {
     const { endpoints, slices } = explainPod(pod(1), service({ ports: [{ port: 80, targetPort: 'http', protocol: 'TCP' }] }));
     expect(endpoints).toEqual({ place: 'absent', why: 'left out of Endpoints: no container port named http/TCP', addresses: [] });

@@ -61,6 +61,19 @@ describe('a projection', () => {
     expect(JSON.stringify(seen)).not.toContain('SECRET');
   });
 
+  it('a projection keeps the grace period of a pod that is being deleted, and is the same text without one', () => {
+    const deleted = pod('p', { deleted: true });
+    const graceful = { ...deleted, metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 30 } };
+    expect(project('Pod', graceful).metadata).toEqual(graceful.metadata);
+    expect(encodeProjection('Pod', { ...deleted, metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 0 } })).toBe(
+      encodeProjection('Pod', deleted),
+    );
+    const living = pod('p', {});
+    expect(encodeProjection('Pod', { ...living, metadata: { ...living.metadata, deletionGracePeriodSeconds: 30 } })).toBe(
+      encodeProjection('Pod', living),
+    );
+  });
+
   it('a projection of a service keeps an empty selector apart from none', () => {
     expect(project('Service', service({ selector: {} })).spec?.selector).toEqual({});
     expect(project('Service', service({ selector: undefined })).spec?.selector).toBeUndefined();
