@@ -93,7 +93,8 @@ export async function wakeServices(hub: Hub, id: string): Promise<string> {
     const meta = (await readCluster(hub.table, id)) as ClusterRecord;
     await hub.directory.know(id);
     const log = jsonLog(() => {}, Date.now, {});
-    return `${await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta)} services woken`;
+    const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta);
+    return services === 1 ? '1 service woken' : `${services} services woken`;
   } catch (error) {
     return `services are woken by sweep within a minute (not from here: ${String(error)})`;
   }

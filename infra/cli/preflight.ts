@@ -5,6 +5,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { RightsAnswer } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
 
@@ -140,7 +141,7 @@ const canaryMs = 10_000;
 
 /** A canary Service whose Endpoints only kube-controller-manager would write: if they appear, its controllers are on. */
 export async function controllersOff(api: ClusterApi, namespace: string, suffix: string, wait: (ms: number) => Promise<void>): Promise<Finding> {
-  const name = `fleet-endpoints-canary-${suffix}`;
+  const name = canaryName(suffix);
   const check = builtInControllers;
   try {
     await api.create('Service', { metadata: { name, namespace }, spec: { clusterIP: 'None', selector: { [name]: 'none' }, ports: [{ port: 1 }] } });

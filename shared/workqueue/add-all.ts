@@ -3,7 +3,9 @@
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
+import { isCanary } from '#shared/contract/canary.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
+import { isAlive } from '#shared/store/objects.ts';
 import { type Place, type Step, walkServices } from '#shared/store/service-walk.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
@@ -22,6 +24,7 @@ export interface AddAllDeps {
 const usualStep: Step = { services: 500, entries: 5_000 };
 
 export interface Added {
+  /** Services that there are. What those that have gone left behind is woken too, and not counted. */
   readonly services: number;
   /** Where the next step begins; undefined: every service is added, or another switch since then adds them all again. */
   readonly place: Place | undefined;
@@ -34,7 +37,7 @@ export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place
   const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);
-  return { services: wakeUps.length, place: isRecorded ? place : undefined };
+  return { services: services.filter((s) => isAlive(s) && !isCanary(s.name)).length, place: isRecorded ? place : undefined };
 }
 
 /** All steps that are left, or those that begin before `untilMs`: sweep takes the others. */

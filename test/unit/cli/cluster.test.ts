@@ -86,17 +86,24 @@ it.concurrent('a pause says until when a late worker may write and wakes nothing
   timeout: 60_000,
 }, async () => {
   await hub.register('woken');
-  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, unnotifiedLabels: undefined, deletedAtMs: 1 };
+  const named = (name: string) => ({ namespace: 'ns', name, version: versionOf(1, '7'), unnotifiedLabels: undefined });
+  const projection = encodeProjection('Service', { metadata: { namespace: 'ns', name: 'web' } });
   await hub.table.put({ pk: 'woken#NS', sk: 'ns/' });
-  await putObject({ table: hub.table, cluster: 'woken' }, 'Service', service, undefined);
+  const canary = 'fleet-endpoints-canary-x';
+  for (const service of [
+    { ...named('web'), projection, deletedAtMs: 0 },
+    { ...named('gone'), projection: undefined, deletedAtMs: 1 },
+    { ...named(canary), projection, deletedAtMs: 0 },
+  ])
+    await putObject({ table: hub.table, cluster: 'woken' }, 'Service', service, undefined);
   const { code, output } = await cluster('pause', 'woken');
   expect(code).toBe(0);
   expect(output).toContain('pause on the local run');
   expect(output).toMatch(/active → paused\nwoken {2}a worker may still write until/);
   expect(await hub.take('woken', 'syncs')).toEqual([]);
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
-  expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 services woken/);
-  expect(await hub.take('woken', 'syncs')).toMatchObject([{ ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
+  expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 service woken/);
+  expect(await hub.take('woken', 'syncs')).toMatchObject([canary, 'gone', 'web'].map((service) => ({ ns: 'ns', service, seq: { ep: 0, sl: 0 } })));
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
 
@@ -181,7 +188,7 @@ describe('services that opt in', () => {
     const metadata = { namespace: 'ns', name: 'web', uid: 'u', annotations: { [annotationSelector]: 'app=web' } };
     const projection = encodeProjection('Service', { metadata, spec } as unknown as Service);
     await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
-    const record = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: undefined };
+    const record = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
     await putObject({ table: hub.table, cluster: id }, 'Service', record as never, undefined);
     const object = slice('s') as unknown as EndpointSlice;
     await saveOutput(hub.table, key(id), { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '8'), generation: 1, object });
