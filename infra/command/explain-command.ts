@@ -31,9 +31,10 @@ Examples:
         import('#infra/cli/history-text.ts'),
         import('#infra/cli/when.ts'),
       ]);
-      const { table } = await hubOf(options);
+      const { table, now } = await hubOf(options);
       const key = await serviceOf(table, chosen, service);
-      const nowMs = Date.now();
+      // By the hub's clock, as the times of runs are.
+      const nowMs = now();
       if (options.at !== undefined) {
         const all = await explainThen(table, key, timeMs('--at', options.at, nowMs), nowMs);
         const then = pod === undefined ? all : ofPod(all, pod);

@@ -31,10 +31,11 @@ Examples:
         import('#infra/cli/printable.ts'),
         import('#infra/cli/when.ts'),
       ]);
-      const nowMs = Date.now();
-      const sinceMs = options.since === undefined ? 0 : nowMs - spanMs('--since', options.since);
-      const { table } = await hubOf(options);
+      const spanOfMs = options.since === undefined ? undefined : spanMs('--since', options.since);
+      const { table, now } = await hubOf(options);
       const key = await serviceOf(table, chosen, service);
+      const nowMs = now();
+      const sinceMs = spanOfMs === undefined ? 0 : nowMs - spanOfMs;
       const history = await toldHistory(table, key, { sinceMs, nowMs }, options);
       say(...(options.json ? historyJson(history) : historyLines(history, `${key.cluster} ${service}`)));
     });

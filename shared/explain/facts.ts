@@ -58,13 +58,13 @@ function controllerText({ generation }: WorkItem, state: ControllerState, on: bo
   if (generation === 0) return 'nothing to do yet';
   if (doneGeneration >= generation) return `done (generation ${doneGeneration})`;
   const tries = failures > 0 ? `, ${failures} failed ${failures === 1 ? 'try' : 'tries'} of 16` : '';
-  const next = retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${timeText(retryDueMs, now)}` : '';
+  const next = retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${comingText(retryDueMs, now)}` : '';
   return `owed: generation ${doneGeneration} of ${generation} is done${tries}${next}`;
 }
 
 function leaseText({ lease }: WorkItem, now: number): string {
   if (!lease) return 'free';
-  return lease.untilMs > now ? `held until ${timeText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
+  return lease.untilMs > now ? `held until ${comingText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
 }
 
 export function savedFacts({ saved: { endpoints, slices }, others = [] }: Pick<ExplainInput, 'saved' | 'others'>): readonly Fact[] {
@@ -115,8 +115,11 @@ export function exportsText({ clusterset: { exports } }: Pick<ClusterRecord, 'cl
   return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
-/** "2026-03-01T10:00:00Z (3 s ago)". */
-export function timeText(ms: number, now: number): string {
+/** Of what has happened: "2026-03-01T10:00:00Z (3 s ago)". The clock that it happened by may be ahead of the reader's. */
+export const timeText = (ms: number, now: number): string => comingText(Math.min(ms, now), now, ms);
+
+/** Of what may be still to come: "2026-03-01T10:00:00Z (in 3 s)". */
+function comingText(ms: number, now: number, shownMs = ms): string {
   const seconds = Math.round(Math.abs(now - ms) / 1000);
   const span =
     seconds < 120
@@ -126,10 +129,10 @@ export function timeText(ms: number, now: number): string {
         : seconds < 172_800
           ? `${Math.round(seconds / 3600)} h`
           : `${Math.round(seconds / 86_400)} days`;
-  return `${new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
+  return `${new Date(shownMs).toISOString().replace(/\.\d+Z$/, 'Z')} (${ms > now ? `in ${span}` : `${span} ago`})`;
 }
 
 function circuitText({ circuit, writerConflict }: ClusterRecord, now: number): string {
   if (writerConflict) return 'open (two-writers): nothing is written until somebody switches the mode';
-  return circuit ? `open (${circuit.reason}), next probe ${timeText(circuit.untilMs, now)}` : 'closed';
+  return circuit ? `open (${circuit.reason}), next probe ${comingText(circuit.untilMs, now)}` : 'closed';
 }

@@ -11,6 +11,11 @@ const withReady = (status: string): Pod => {
   return { ...p, status: { ...p.status, conditions: [{ type: 'Ready', status, lastTransitionTime: since }] } };
 };
 
+it('a run that another clock saw later than now is not told as still to come', () => {
+  const facts = factsOf(explainService(input({ work: { ...noWork, generation: 1, ranAtMs: now + 400 } })), 'Work');
+  expect(facts['Last run']).toBe('2026-03-01T10:00:00Z (0 s ago)');
+});
+
 describe('why a pod is no address', () => {
   it.each<[string, Pod, string, string]>([
     ['has ended', pod(1, { phase: 'Succeeded' }), 'phase Succeeded: it has run to its end', 'phase Succeeded: it has run to its end'],

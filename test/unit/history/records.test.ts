@@ -120,6 +120,7 @@ describe('records of runs', () => {
           ...recordsOf(states),
           record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'postponed', text } }, gap: text }),
           record(8, { isUnsaved: true }),
+          record(9, { isFirst: true, writer: 'built-in', foundOtherwise: 2, deletes: { endpoints: 1, slices: 0 } }),
           record(6, { heldBack: text, notes: [text], more: 3, times: 4, untilMs: 99 }),
           record(7, { changes: [{ pod: text, why: text, moves: [{ where: 'IPv4', address: text, from: 'a', to: undefined }], isRepair: true }] }),
         ];
@@ -204,6 +205,24 @@ describe('sentences', () => {
         'pod p: 10.0.0.1 went from Endpoints, where it was ready; 10.0.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since x',
       ],
     });
+  });
+
+  it('a sentence of several runs begins with the first of them, and its end is never before that', () => {
+    const quiet = { writes: { endpoints: 0, slices: 0 }, acceptedMs: undefined, heldBack: 'paused', times: 3 };
+    expect(tell(record(1000, { ...quiet, untilMs: 5000, endedMs: 5007 }))?.headline).toBe(
+      '1970-01-01T00:00:01.000Z held back: paused, 3 times until 1970-01-01T00:00:05.000Z',
+    );
+    expect(tell(record(1000, { ...quiet, untilMs: 900, endedMs: 907 }))?.headline).toBe(
+      '1970-01-01T00:00:01.000Z held back: paused, 3 times until 1970-01-01T00:00:01.000Z',
+    );
+  });
+
+  it('a sentence tells what was deleted apart from what was written', () => {
+    const writes = { endpoints: 1, slices: 3 };
+    const headline = (deletes: HistoryRecord['deletes']) => tell(record(0, { writes, ...(deletes && { deletes }) }))?.headline.split(', ')[0];
+    expect(headline(undefined)).toBe('1970-01-01T00:00:00.001Z wrote Endpoints and 3 slices');
+    expect(headline({ endpoints: 1, slices: 1 })).toBe('1970-01-01T00:00:00.001Z wrote 2 slices; deleted Endpoints and 1 slice');
+    expect(headline({ endpoints: 1, slices: 3 })).toBe('1970-01-01T00:00:00.001Z deleted Endpoints and 3 slices');
   });
 
   it('a sentence says one reason of both controllers once, and two apart', () => {
