@@ -43,7 +43,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     }),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/clusterset': json(() => clustersetAnswer(started(), now())),
-    '/api/services': json((query) => listServices(started(), named(query, 'cluster'))),
+    '/api/services': json(async (query) => listServices(started(), await knownCluster(started(), named(query, 'cluster')))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
     '/api/history': json((query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now() })),
     '/api/then': json((query) => {
@@ -56,6 +56,12 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
 
 class NotReady extends Error {
   override readonly name = 'NotReady';
+}
+
+async function knownCluster(table: Table, cluster: string): Promise<string> {
+  const known = await listClusters(table);
+  if (!known.includes(cluster)) throw new UsageError(`no cluster ${cluster}: there are ${known.join(', ') || 'none'}`);
+  return cluster;
 }
 
 const serviceOf = (query: URLSearchParams): ServiceKey => ({

@@ -254,6 +254,30 @@ describe('npm run explain', () => {
   });
 });
 
+describe('a link to what is not there', () => {
+  it.each([
+    ['/#/cluster/nope', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
+    ['/#/services/nope', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
+    ['/#/services/nope/shop/web', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
+  ])('the page %s says that there is no such cluster, and shows no other one', async (path, text, clusters) => {
+    const { page } = await openPage(browser, url);
+    await page.goto(url + path);
+    await expect.poll(() => page.locator('#content [role="status"]').textContent()).toBe(text);
+    expect(await page.locator('#content a').allTextContents()).toEqual(clusters);
+    expect(await page.locator('#content select').count()).toBe(0);
+    await page.close();
+  });
+
+  it('the page of a service that the cluster does not have says so, and names those that it has', async () => {
+    const { page } = await openPage(browser, url);
+    await page.goto(`${url}/#/services/demo-1/shop/nope`);
+    await expect
+      .poll(() => page.locator('.detail [role="status"]').textContent())
+      .toMatch(/^no service nope in namespace shop of demo-1: there are .*web/);
+    await page.close();
+  });
+});
+
 describe.each([1280, 390])('at %i pixels wide', (width) => {
   it.each(Object.keys(views) as (keyof typeof views)[])('the page of the %s does not scroll sideways, light and dark', async (view) => {
     const grounds: string[] = [];

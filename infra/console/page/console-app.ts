@@ -7,6 +7,7 @@ import { h, setText } from './dom.ts';
 import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
 import { servicesView } from './services-view.ts';
+import { unknownCluster } from './unknown-cluster.ts';
 
 interface View {
   readonly element: HTMLElement;
@@ -84,6 +85,13 @@ function navigate(): void {
 
 function viewOf(route: Route, answer: DashboardsAnswer): View {
   if (route.view === 'fleet') return fleetView(answer);
+  if ((route.view === 'cluster' || route.view === 'services') && route.cluster !== undefined && !answer.clusters.includes(route.cluster)) {
+    const view = unknownCluster(route.view, route.cluster, answer.clusters, (newer) => {
+      known = newer;
+      navigate();
+    });
+    return { ...view, element: h('div', {}, heading(route.view === 'cluster' ? 'Cluster' : 'Services'), view.element) };
+  }
   if (route.view === 'cluster') return clusterView(answer, route.cluster);
   if (route.view === 'clusterset') {
     const view = clustersetView();

@@ -1,7 +1,7 @@
 /** The services of a cluster, and of the chosen one why it has the endpoints that it has. */
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
-import { ask } from './ask.ts';
+import { ask, Refused } from './ask.ts';
 import { h } from './dom.ts';
 import { explanationView } from './explanation-view.ts';
 import { hashOf, type Route } from './route.ts';
@@ -83,12 +83,19 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
         list();
       }
       if (!service || now < explainAt) return;
-      const [present, history] = await Promise.all([
-        ask<Explanation>('/api/explain', { cluster, namespace, service }),
-        ask<HistoryAnswer>('/api/history', { cluster, namespace, service }),
-      ]);
-      explanation.show(present);
-      line.show(history);
+      try {
+        const [present, history] = await Promise.all([
+          ask<Explanation>('/api/explain', { cluster, namespace, service }),
+          ask<HistoryAnswer>('/api/history', { cluster, namespace, service }),
+        ]);
+        explanation.show(present);
+        line.show(history);
+        if (!explanation.element.isConnected) detail.replaceChildren(explanation.element);
+      } catch (e) {
+        // As for a service that the cluster does not have.
+        if (!(e instanceof Refused)) throw e;
+        if (detail.textContent !== e.message) detail.replaceChildren(h('p', { class: 'panel empty', role: 'status' }, e.message));
+      }
       // A namespace of thousands of pods is not read each second for an open page.
       explainAt = Date.now() + 10 * (Date.now() - now);
     },

@@ -118,6 +118,7 @@ describe('the console’s API', () => {
     ['/api/series?dashboard=x', 'no dashboard x: there are fleet, cluster'],
     ['/api/series?dashboard=fleet&minutes=7', 'minutes=7: 5, 15 or 30'],
     ['/api/services', 'cluster=… is missing'],
+    ['/api/services?cluster=nope', 'no cluster nope: there are a'],
     ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there are a'],
     ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there are ns'],
     ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there are foo'],
