@@ -1,5 +1,6 @@
 /** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points for charts. */
 import type { Statistic } from '#infra/monitoring/series.ts';
+import type { MetricName } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';
 
@@ -51,8 +52,13 @@ interface Directive {
   readonly Metrics: readonly { readonly Name: string; readonly Unit?: string }[];
 }
 
-/** Counts that are states, not events. All of AWS/SQS is. */
-const states = new Set(['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge']);
+/** Counts that are states, not events, as all of AWS/SQS. */
+const states = new Set([
+  ...['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge'],
+  'ConcurrentExecutions',
+]);
+/** A 1 or 0 of each cluster in one series: CloudWatch averages them, and the newest value alone is that of one cluster. */
+const ofTheFleet = new Set<string>(['SilentRelays', 'OpenCircuits', 'ClosedGates', 'SourcesSilent', 'SourcesEvicted'] satisfies MetricName[]);
 const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
 /** Upstream's own metrics keep their names and types. */
 const upstream = ({ name }: Series): UpstreamMetric | undefined => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];
@@ -133,7 +139,10 @@ function quantile(values: readonly number[], q: number): number | undefined {
 }
 
 function prometheus(all: readonly Series[]): string {
-  const families = Map.groupBy(all, familyName);
+  const families = Map.groupBy(
+    all.filter((s) => !ofTheFleet.has(s.name)),
+    familyName,
+  );
   const blocks = [...families]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([family, series]) => {

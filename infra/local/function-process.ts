@@ -29,7 +29,7 @@ export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurr
     try {
       return await handler(event, context);
     } finally {
-      running--;
+      metrics.put({ FunctionName: name }, 'ConcurrentExecutions', --running);
     }
   };
   const mappings = Object.values(queues).map((urls) =>

@@ -24,6 +24,10 @@ function filledStore() {
   queues.put({ QueueName: 'a-syncs' }, 'ApproximateNumberOfMessagesVisible', 7);
   queues.put({ QueueName: 'a-syncs-dead' }, 'ApproximateNumberOfMessagesVisible', 2);
   queues.flush();
+  const functions = awsMetrics('AWS/Lambda', write, () => 0);
+  for (const running of [1, 2, 1]) functions.put({ FunctionName: 'sync' }, 'ConcurrentExecutions', running);
+  functions.put({ FunctionName: 'sync' }, 'Invocations', 2);
+  functions.flush();
   return store;
 }
 
@@ -49,9 +53,24 @@ it('gives the metrics out as Prometheus text', () => {
       'fleet_endpoints_sync_latency_milliseconds{cluster="a",quantile="0.99"} 400',
       'fleet_endpoints_sync_latency_milliseconds_sum{cluster="a"} 430',
       'fleet_endpoints_sync_latency_milliseconds_count{cluster="a"} 3',
+      '# TYPE aws_lambda_concurrent_executions gauge',
+      'aws_lambda_concurrent_executions{function_name="sync"} 1',
+      'aws_lambda_invocations_total{function_name="sync"} 2',
       'aws_sqs_approximate_number_of_messages_visible{queue_name="a-syncs"} 7',
     ]),
   );
+});
+
+it('gives out no state of the fleet, of which the newest value is that of one cluster', () => {
+  const store = filledStore();
+  store.add({
+    _aws: {
+      Timestamp: 0,
+      CloudWatchMetrics: [{ Namespace: 'FleetEndpoints', Dimensions: [[]], Metrics: [{ Name: 'OpenCircuits', Unit: 'Count' }] }],
+    },
+    OpenCircuits: [1, 0],
+  });
+  expect(store.prometheus()).not.toContain('open_circuits');
 });
 
 it('sums a run up in one line', () => {
