@@ -15,7 +15,7 @@ if (isEmulated) Aspects.of(app).add(fitToEmulator());
 /** What is wrong with the file is for the person who wrote it: without a stack trace. */
 function configOrExit(file: string): Config {
   try {
-    return loadConfig(file);
+    return loadConfig(file, 'cdk … -c clusters=FILE');
   } catch (e) {
     console.error(e instanceof Error ? e.message : e);
     process.exit(1);

@@ -16,7 +16,7 @@ export interface SetSwitchOptions {
 }
 
 export async function memberOf(hub: Hub, chosen: string | undefined): Promise<ClusterRecord> {
-  const [id = ''] = await chosenClusters(hub.table, chosen, false);
+  const [id = ''] = await chosenClusters(hub.table, chosen);
   const meta = (await readCluster(hub.table, id)) as ClusterRecord;
   if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
   return meta;

@@ -134,11 +134,12 @@ function publishedBy(pid: number): Published | undefined {
   }
 }
 
-/** The clusters that are meant: one by id, or all. Throws a UsageError that names those there are. */
-export async function chosenClusters(table: Table, chosen: string | undefined, all: boolean): Promise<readonly string[]> {
+/** One cluster by its id, or all; `all` is left out by a command that has no such option. Throws a UsageError that names the clusters of the hub. */
+export async function chosenClusters(table: Table, chosen: string | undefined, all?: boolean): Promise<readonly string[]> {
   const known = await listClusters(table);
   if (all) return known;
-  if (chosen === undefined) throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}, or --all`);
+  if (chosen === undefined)
+    throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`);
   if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: there are ${known.join(', ') || 'none'}`);
   return [chosen];
 }

@@ -33,7 +33,7 @@ const defaultWaitMs = 10 * 60_000;
 export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: string) => Promise<string>): Promise<void> {
   const { optIn, reason = '', override = false, waitFor = defaultWaitMs } = options;
   if (options.withdraw && optIn !== 'off') throw new UsageError('--withdraw goes with off: opt-in CLUSTER off --withdraw');
-  const [id = ''] = await chosenClusters(hub.table, options.id, false);
+  const [id = ''] = await chosenClusters(hub.table, options.id);
   const meta = (await readCluster(hub.table, id)) as ClusterRecord;
   if (optIn === undefined) return say(...(await optInLines(hub.table, meta)));
   if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);

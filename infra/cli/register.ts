@@ -79,7 +79,7 @@ async function arnOf(sqs: SQSClient, url: string): Promise<string> {
 
 function clustersFile(file: string): Config {
   try {
-    return loadConfig(file);
+    return loadConfig(file, '--clusters FILE');
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -45,7 +45,7 @@ export function writeChart(folder: string): void {
 }
 
 function installOf(clusterId: string, values: ManifestValues): RelayInstall {
-  const { hub, clusters } = loadConfig(values.clusters);
+  const { hub, clusters } = loadConfig(values.clusters, '--clusters FILE');
   const cluster = clusters.find((c) => c.id === clusterId);
   if (!cluster) throw new UsageError(`no cluster ${clusterId} in ${values.clusters}: it has ${clusters.map((c) => c.id).join(', ') || 'none'}`);
   const deployed = deployedOf(hub.name, cluster, values);

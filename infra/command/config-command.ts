@@ -31,7 +31,7 @@ const check = (): Command =>
     .option('--json', 'the values as read, defaults filled in')
     .action(async (file: string, { json }: { readonly json?: boolean }) => {
       const { loadConfig } = await import('#infra/config/load-config.ts');
-      const config = loadConfig(file);
+      const config = loadConfig(file, 'config check FILE');
       const { hub, clusters } = config;
       console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${clusters.length} clusters, no mistakes`);
     });

@@ -49,9 +49,13 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
 /** Every mistake is told with the way to the help of its command, and by this program's own exit code. */
 function answering(command: Command): Command {
   command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help tells what there is)`);
+  command.configureOutput({ outputError: (text, write) => write(withoutFarGuess(text)) });
   for (const below of command.commands) answering(below);
   return command;
 }
+
+/** The library takes --reason for what was meant by --json: as many letters differ as its rule allows. A guess has the same first letter. */
+const withoutFarGuess = (text: string): string => text.replace(/('--(.)[^\n]*)\n\(Did you mean (?!one of)--(?!\2)[^\n]*/, '$1');
 
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
 

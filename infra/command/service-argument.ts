@@ -10,7 +10,7 @@ export const withService = (command: Command): Command =>
 /** Throws a UsageError for a cluster that the hub does not know, and for a service without its namespace. */
 export async function serviceOf(table: Table, chosen: string | undefined, service = ''): Promise<ServiceKey> {
   const { chosenClusters } = await import('#infra/cli/connect-hub.ts');
-  const [cluster = ''] = await chosenClusters(table, chosen, false);
+  const [cluster = ''] = await chosenClusters(table, chosen);
   const [, namespace, name] = service.match(/^([^/]+)\/([^/]+)$/) ?? [];
   if (!namespace || !name) throw new UsageError(`which service? NAMESPACE/SERVICE is needed, ${JSON.stringify(service)} was given`);
   return { cluster, namespace, name };

@@ -8,7 +8,7 @@ export const startCommand = (): Command =>
   new Command('start')
     .summary('the whole system on this machine')
     .description('Runs the whole system on this machine: table, queues, functions, relay, console.')
-    .option('--clusters <n>', 'embedded clusters, 1 to 50')
+    .option('--clusters <n>', 'embedded, 1 to 50; exports with 10 at most')
     .option('--kubeconfig <file>', 'a real cluster instead')
     .option('--context <name>', 'of the kubeconfig, one or several', (name: string, before: readonly string[] = []) => [...before, name])
     .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))

@@ -4,12 +4,13 @@ import type { Config } from './config.ts';
 import { configShape } from './config-shape.ts';
 import { readYaml } from './yaml-shape.ts';
 
-export function loadConfig(file: string): Config {
+/** `givenBy`: how another file is given to the program that asks. */
+export function loadConfig(file: string, givenBy: string): Config {
   let yaml: string;
   try {
     yaml = readFileSync(file, 'utf8');
   } catch (e) {
-    throw new Error(`no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file with -c clusters=FILE`, {
+    throw new Error(`no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file: ${givenBy}`, {
       cause: e,
     });
   }

@@ -51,6 +51,13 @@ function namespaces(text: string): ClustersetOptions['exports'] {
 
 export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
 
+/** What the demonstration leaves out for so many clusters, a line each. */
+export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
+  if (clusters <= mostOfDemonstration || takesPart(clusterset)) return [];
+  const why = `every importer runs for each change, and ${clusters} clusters are more than ${mostOfDemonstration}`;
+  return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports all the same`];
+}
+
 /** `podCidrs`: of one of the clusters, where they are known. */
 export function membershipOf(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
   if (!takesPart(options)) return noMembership;

@@ -14,7 +14,7 @@ import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
 import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { membershipOf, takesPart } from './clusterset-options.ts';
+import { leftOut, membershipOf, takesPart } from './clusterset-options.ts';
 import { connectionFiles } from './connection-files.ts';
 import { scheduleAsBatch } from './cpu-scheduling.ts';
 import { lockData } from './data-lock.ts';
@@ -76,6 +76,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
     unlock = await lockData(dataDir);
     await scheduleAsBatch();
+    for (const line of leftOut(options)) terminal.print(line);
     terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
     const [table, queues, connections] = await Promise.all([
       start(tableProcess(join(dataDir, 'table'))).ready,

@@ -16,7 +16,7 @@ const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
 
 describe('the clusters file', () => {
   it('reads the example', () => {
-    const { hub, clusters } = loadConfig('clusters.example.yaml');
+    const { hub, clusters } = loadConfig('clusters.example.yaml', 'FILE');
     expect(hub).toMatchObject({ name: 'FleetEndpoints', logRetentionDays: 14 });
     expect(clusters.map((c) => [c.id, c.mode])).toEqual([
       ['shop-dev', 'shadow'],
@@ -45,8 +45,8 @@ describe('the clusters file', () => {
   });
 
   it('says where there is no file, and what to do', () => {
-    expect(() => loadConfig('absent.yaml')).toThrow(
-      'no clusters file at absent.yaml: copy clusters.example.yaml to clusters.yaml, or give another file with -c clusters=FILE',
+    expect(() => loadConfig('absent.yaml', 'config check FILE')).toThrow(
+      'no clusters file at absent.yaml: copy clusters.example.yaml to clusters.yaml, or give another file: config check FILE',
     );
   });
 

@@ -64,6 +64,7 @@ describe('mistakes', () => {
     [['clutser', 'list'], /unknown command 'clutser'\n\(Did you mean cluster\?\)/],
     [['cluster', 'puase'], /unknown command 'puase'\n\(Did you mean pause\?\)/],
     [['start', '--kubconfig', 'f'], /unknown option '--kubconfig'\n\(Did you mean --kubeconfig\?\)/],
+    [['cluster', 'pause', 'x', '--json'], /unknown option '--json'\n\(fleet-endpoints cluster pause --help/],
     [['start', '--clusters', '0'], /^error: --clusters 0: a whole number from 1 to 50\n$/],
     [['explain', 'demo-1', 'web'], /no hub: no local run has process id 1/],
     [['history', 'demo-1', 'shop/web', '--since', '2w'], /--since 2w: a number with s, m, h or d is needed, as 30m or 2h/],
@@ -75,6 +76,11 @@ describe('mistakes', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(expected);
     expect(err).not.toMatch(/^\s+at /m);
+  });
+
+  it('a clusters file that is not there is exit code 1, with the way to name another one', { timeout: 60_000 }, async () => {
+    const { code, err } = await run('config', 'check', 'absent.yaml');
+    expect([code, err]).toEqual([1, expect.stringMatching(/^no clusters file at absent.yaml: .* or give another file: config check FILE/)]);
   });
 
   it('a clusters file with mistakes is exit code 1, each mistake a line with its place', { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { startCommand } from '#infra/command/start-command.ts';
+import { leftOut } from '#infra/local/clusterset-options.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 
 /** The options of `fleet-endpoints start` with that line, checked but not run. */
@@ -98,5 +99,11 @@ it('several contexts are several clusters, which export and import what the line
 it('embedded clusters export and import for the demonstration, unless there is one alone or very many of them', () => {
   expect(options('--clusters 3').clusterset).toMatchObject({ imports: 'active', exports: ['shop'], sameness: 'all' });
   expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({ imports: 'off', exports: [] });
+  for (const [n, lines] of [
+    [10, []],
+    [11, [expect.stringMatching(/^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports all the same$/)]],
+  ] as const)
+    expect(leftOut(options(`--clusters ${n}`))).toEqual(lines);
+  expect(leftOut(options('--clusters 11 --exports shop --imports active'))).toEqual([]);
   for (const line of ['', '--clusters 50']) expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
 });
