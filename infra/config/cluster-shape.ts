@@ -97,11 +97,6 @@ export const clusterShape: Shape<ClusterConfig> = checked(
                 defaultOptInSettings.cleanup,
                 "Deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
               ),
-              handoverSeconds: withDefault(
-                integer(0, 3600),
-                defaultOptInSettings.handoverSeconds,
-                'Seconds for which our slices may stay after a Service stops opting in, while the built-in controllers serve fewer endpoints.',
-              ),
             }),
             'For Services that opt in by annotation.',
           ),

@@ -135,8 +135,6 @@ export interface ClusterInput {
           | {
               /** Deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
               readonly cleanup?: boolean | undefined;
-              /** Seconds for which our slices may stay after a Service stops opting in, while the built-in controllers serve fewer endpoints. @default 30 */
-              readonly handoverSeconds?: number | undefined;
             }
           | undefined;
       }

@@ -108,6 +108,7 @@ export const fleetDashboard: Dashboard = {
         lines('Services that opt in', 'Count', [
           of('WritesOptIn', 'Sum', 'writes of their slices'),
           of('HandOverDeletes', 'Sum', 'deleted at a hand-over'),
+          of('HandOversWaiting', 'Sum', 'hand-over waits'),
           of('OptInHeld', 'Sum', 'annotation not followed'),
         ]),
       ],

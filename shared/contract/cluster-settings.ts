@@ -14,11 +14,9 @@ export interface ClusterSettings {
 export interface OptInSettings {
   /** Does the hub delete what the built-in controllers leave behind of a Service whose selector was removed? */
   readonly cleanup: boolean;
-  /** When a Service has its selector back: how long our slices wait, at most, for the built-in controllers' slices. */
-  readonly handoverSeconds: number;
 }
 
-export const defaultOptInSettings: OptInSettings = { cleanup: true, handoverSeconds: 30 };
+export const defaultOptInSettings: OptInSettings = { cleanup: true };
 
 export const defaultSettings: ClusterSettings = {
   batchPeriodSeconds: 0,

@@ -48,6 +48,10 @@ export const metrics = {
   WritesImports: { unit: 'Count', help: 'of WritesSlices those of slices of imports' },
   WritesOptIn: { unit: 'Count', help: 'of WritesSlices those of slices for Services that opt in' },
   HandOverDeletes: { unit: 'Count', help: 'slices and Endpoints deleted that another writer of a Service had left' },
+  HandOversWaiting: {
+    unit: 'Count',
+    help: 'runs that left slices of a Service’s former writer because those of the next writer have not served every ready address for 30 s',
+  },
   OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service cannot be followed' },
   HistoryLost: { unit: 'Count', help: 'runs whose record of the history could not be made or written: nothing else is affected' },
   ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },

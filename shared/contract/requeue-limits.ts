@@ -29,7 +29,7 @@ export const requeueDefaults = {
   snapshotInDoubt: { afterSeconds: 60 },
   /** Shadow mode: a difference counts if it is still there after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },
-  handOver: { afterSeconds: 1 },
+  handOver: { afterSeconds: 1, maxSeconds: 30 },
   comparedAfterHandOver: { afterSeconds: 10 },
   /** Another run has changed the set's index meanwhile. */
   setChanged: { afterSeconds: 1 },

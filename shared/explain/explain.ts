@@ -4,7 +4,7 @@ import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
+import { isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -194,8 +194,14 @@ function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+const handOverText = (isToHub: boolean): string =>
+  isToHub
+    ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
+    : 'its slices stay until those of the built-in controllers serve every ready address';
+
 function stateOf({ work, meta, difference, now }: ExplainInput, writer: Writer): string {
   const optsIn = writer.by === 'opt-in';
+  if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(optsIn);
   if (optsIn && meta.optIn === 'off') return 'nothing is written: the cluster’s switch for opt-in is off';
   if (optsIn && meta.withdrawsOptIn) return 'its slices are being withdrawn';
   if (optsIn && meta.optIn === 'shadow') return 'nothing is written: the cluster’s switch for opt-in is shadow';

@@ -1,7 +1,8 @@
 /**
- * How the endpoints of a Service pass from one writer to the other without a gap. Both write the same addresses for a moment, in slices of their own,
- * and the union is what is served: so the old ones go only when the new ones are there.
+ * The hand-over of a Service from one writer of slices to the other. Both serve its addresses for a time, each in slices of its own: proxies use the
+ * slices of a Service together. Slices of the former writer are deleted only if those of the next writer serve every ready address, however late.
  */
+import { isBuiltInController, isHub, isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import {
   annotationLeader,
   endpointsManagedBy,
@@ -11,7 +12,7 @@ import {
   slicesManagedBy,
   slicesMirroredBy,
 } from '#shared/kube/names.ts';
-import type { EndpointAddress, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Writer } from './writer.ts';
 
 export interface HandOverInput {
@@ -19,78 +20,78 @@ export interface HandOverInput {
   /** Every slice that bears the Service's name, and the Endpoints of that name, as the cluster has them now. */
   readonly slices: readonly EndpointSlice[];
   readonly endpoints: Endpoints | undefined;
-  /** Addresses that the Service's own selector makes ready now: those that must not be missing for a moment. */
+  /** Addresses that the selector of the Service makes ready now. */
   readonly ready: ReadonlySet<string>;
   /** May leftovers of the built-in controllers be deleted? */
   readonly cleanup: boolean;
-  /** Have the slices of the next writer been waited for so long that they are not waited for any more? */
-  readonly waitedEnough: boolean;
 }
 
 export interface HandOver {
-  /** Slices of ours that go. */
+  /** Slices of ours to delete. */
   readonly withdrawn: readonly EndpointSlice[];
-  /** What the controllers of Kubernetes have left behind, which would stay for ever, with addresses that are no more. */
+  /** Objects to delete that the built-in controllers made: they no longer update them. */
   readonly leftovers: { readonly endpoints: Endpoints | undefined; readonly slices: readonly EndpointSlice[] };
-  /** The slices of the writer before are needed still: those of the next one do not cover them yet. */
+  /** The next writer does not serve every ready address yet, so the slices of the former one stay. */
   readonly isWaiting: boolean;
 }
 
-/** Kept with the differences of shadow mode while a hand-over waits. */
-export const waitingForOthers = 'hand-over: the slices of the former writer stay until those of the next one are there';
+/** Saved as the difference of the Service while its hand-over waits. */
+export const waitingForOthers = 'hand-over: the slices of the former writer stay until those of the next one serve every ready address';
 export const waitingText = JSON.stringify([waitingForOthers]);
 
-/** To be carried out after what the new writer has to write was written. */
-export function handOver(input: HandOverInput): HandOver {
-  const { writer, slices, endpoints, cleanup, waitedEnough } = input;
+/** Call after the writes of the new writer. */
+export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOverInput): HandOver {
   const there = slices.filter((slice) => !slice.metadata.deletionTimestamp);
   const ours = there.filter(isOptInSlice);
   const theirs = there.filter(isBuiltInSlice);
   switch (writer) {
     case 'opt-in': {
-      // Ours have just been written, but another client may have taken an address out of them since.
-      const mayGo = theirs.length === 0 || waitedEnough || isCovered(input.ready, theirs, ours);
-      const leftovers = { endpoints: isLeftover(endpoints) ? endpoints : undefined, slices: theirs };
-      return { withdrawn: [], leftovers: cleanup && mayGo ? leftovers : nothing, isWaiting: cleanup && !mayGo };
+      if (!cleanup) return nothing;
+      const leftovers = { endpoints: endpoints && isLeftover(endpoints) ? endpoints : undefined, slices: theirs.filter(isLeftover) };
+      const isNone = !leftovers.endpoints && leftovers.slices.length === 0;
+      // Ours have just been written, but another client may have removed an address from them since.
+      return isNone || servesAll(ours, ready) ? { ...nothing, leftovers } : { ...nothing, isWaiting: true };
     }
-    case 'built-in': {
-      const mayGo = ours.length === 0 || waitedEnough || isCovered(input.ready, ours, theirs);
-      return { withdrawn: mayGo ? ours : [], leftovers: nothing, isWaiting: !mayGo };
-    }
+    case 'built-in':
+      return ours.length > 0 && !servesAll(theirs, ready) ? { ...nothing, isWaiting: true } : { ...nothing, withdrawn: ours };
     case 'none':
-      return { withdrawn: ours, leftovers: nothing, isWaiting: false };
+      return { ...nothing, withdrawn: ours };
     case 'held':
-      return { withdrawn: [], leftovers: nothing, isWaiting: false };
+      return nothing;
   }
 }
 
-const nothing = { endpoints: undefined, slices: [] } as const;
+const nothing: HandOver = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
 
+/** The first slice shows that the writer has begun: each controller makes one even for a Service that selects no pod. */
+function servesAll(slices: readonly EndpointSlice[], ready: ReadonlySet<string>): boolean {
+  const served = new Set(addressesServed(slices));
+  return slices.length > 0 && [...ready].every((address) => served.has(address));
+}
 const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
 export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
 export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
 /** Of Endpoints whose Service has no selector. */
 export const isMirroredSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesMirroredBy;
 
-/** Is each address that the slices which go serve, and that is still wanted, served by those that stay? */
-function isCovered(ready: ReadonlySet<string>, going: readonly EndpointSlice[], staying: readonly EndpointSlice[]): boolean {
-  const served = new Set(addressesServed(staying));
-  return addressesServed(going).every((address) => !ready.has(address) || served.has(address));
-}
-
 /** Without the condition an endpoint counts as ready, for kube-proxy too. */
 export const addressesServed = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
   slices.flatMap((slice) => (slice.endpoints ?? []).filter((e) => e.conditions?.ready !== false).flatMap((e) => e.addresses));
 
 /**
- * Did the endpoints controller make them? Before 1.33 it did not label them: then they point at pods, as Endpoints made by hand do not, and hold no
- * leader election.
+ * Returns true if the built-in controller, or the hub in its place, made the object and no other controller keeps it. Before 1.33 that controller did
+ * not label Endpoints, so their last writer has to be known. An edit with kubectl does not change whose object it is.
  */
-export function isLeftover(endpoints: Endpoints | undefined): boolean {
-  if (!endpoints || endpoints.metadata.deletionTimestamp) return false;
-  const label = endpoints.metadata.labels?.[labelEndpointsManagedBy];
-  if (label !== undefined) return label === endpointsManagedBy;
-  if (endpoints.metadata.annotations?.[annotationLeader] !== undefined) return false;
-  const addresses = (endpoints.subsets ?? []).flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])]);
-  return addresses.length > 0 && addresses.every((a: EndpointAddress) => a.targetRef?.kind === 'Pod');
+export function isLeftover(object: Endpoints | EndpointSlice): boolean {
+  if (object.metadata.deletionTimestamp) return false;
+  const manager = lastContentWrite(object)?.manager;
+  const isTheirs = manager !== undefined && (isBuiltInController(manager) || isHub(manager));
+  const label = managerLabel(object);
+  if (label !== undefined) return isBuiltIn.has(label) && (manager === undefined || isTheirs || isKubectl(manager));
+  return isTheirs && !('addressType' in object) && object.metadata.annotations?.[annotationLeader] === undefined;
 }
+
+const isBuiltIn: ReadonlySet<string> = new Set([endpointsManagedBy, slicesManagedBy]);
+
+const managerLabel = (object: Endpoints | EndpointSlice): string | undefined =>
+  object.metadata.labels?.['addressType' in object ? labelSliceManagedBy : labelEndpointsManagedBy];

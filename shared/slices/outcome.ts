@@ -28,6 +28,18 @@ export function slicesFailureEvent(service: Service, message: string): EventSket
   };
 }
 
+/** `isToHub`: the hub is the next writer. */
+export function handOverWaitsEvent(service: Service, isToHub: boolean): EventSketch {
+  const [former, next] = isToHub ? ['the built-in controllers', 'fleet-endpoints'] : ['fleet-endpoints', 'the built-in controllers'];
+  return {
+    type: 'Warning',
+    reason: 'HandOverWaits',
+    message: `The slices of ${former} stay: those of ${next} do not serve every ready address yet`,
+    regarding: serviceReference(service),
+    component: slicesComponent,
+  };
+}
+
 /** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
 export function isNamespaceTerminating(failure: ApiFailure): boolean {
   return failure.causes.includes('NamespaceTerminating');

@@ -325,6 +325,38 @@ describe('a service whose selector is removed', () => {
     expect(served(ours(world))).toEqual(four);
   });
 
+  it.each([
+    ['without a label', {}],
+    ['with the label of the built-in controller, which made them before', { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }],
+  ])('Endpoints that another controller keeps stay, %s', async (_, labels) => {
+    const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
+    // Patroni keeps the primary of a database there: its addresses point at Pods, as the built-in controller's do.
+    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc', labels } } as never, { manager: 'Patroni' });
+    await pass(20);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    expect(world.store.list('Endpoints')).toHaveLength(1);
+    expect(served(ours(world))).toEqual(four);
+  });
+
+  it.each(['kube-controller-manager', 'fleet-endpoints-own'])('Endpoints without a label that %s wrote last are deleted', async (manager) => {
+    const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
+    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc' } } as never, { manager });
+    await pass(20);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    expect(world.store.list('Endpoints')).toEqual([]);
+  });
+
+  it('a slice under the built-in controllers’ label that another controller keeps stays', async () => {
+    const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
+    world.store.create('EndpointSlice', 'default', aSlice('svc-mesh', slicesManagedBy, ['192.0.2.1']) as never, { manager: 'mesh-operator' });
+    await pass(20);
+    world.store.apply(annotated('app=a'));
+    await pass(60);
+    expect(served(slices(world))).toEqual([...four, '192.0.2.1']);
+  });
+
   it('Endpoints stay that were made by hand', async () => {
     const made = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] } as never;
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(4), made], beside);
@@ -405,14 +437,39 @@ describe('a service that has its selector back', () => {
     expect(ours(small.world)).toEqual([]);
   });
 
-  it('our slices go after handoverSeconds all the same', async () => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], { ...beside, settings: { optIn: { handoverSeconds: 20 } } });
+  it('our slices stay for as long as the built-in controllers have none: explain, an Event and a metric tell of it', async () => {
+    const small = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+    const { world, calls, pass } = small;
     await pass(8);
     world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
-    await pass(15);
-    expect(ours(world)).toHaveLength(1);
-    await pass(10);
+    calls.length = 0;
+    await pass(20);
+    expect(events(world)).toEqual([]);
+    await pass(3600);
+    expect(served(slices(world))).toEqual(four);
+    expect(calls).toEqual([]);
+    expect(events(world)).toEqual([
+      expect.objectContaining({
+        reason: 'HandOverWaits',
+        type: 'Warning',
+        involvedObject: expect.objectContaining({ kind: 'Service', name: 'svc' }),
+      }),
+    ]);
+    expect(world.metrics.get('HandOversWaiting')).toBeGreaterThan(0);
+    expect((await explain(world.table, key, world.now)).summary).toContain('its slices stay until those of the built-in controllers serve');
+    world.store.apply(aSlice('svc-theirs', slicesManagedBy, four));
+    await passWithoutGap(small, 60, four);
     expect(ours(world)).toEqual([]);
+  });
+
+  it('our slices stay while the service selects other pods than before, and the built-in controllers do not serve these yet', async () => {
+    const small = await smallCluster([annotated('app=a'), ...pods(2), aPod(2, { app: 'b' }), aPod(3, { app: 'b' })], beside);
+    await small.pass(8);
+    small.world.store.apply(annotated(undefined, { selector: { app: 'b' } }));
+    await passWithoutGap(small, 120, four.slice(0, 2));
+    small.world.store.apply(aSlice('svc-theirs', slicesManagedBy, four.slice(2)));
+    await small.pass(60);
+    expect(served(slices(small.world))).toEqual(four.slice(2));
   });
 });
 
@@ -601,7 +658,7 @@ describe('a cluster whose services that opt in are withdrawn', () => {
   });
 
   it('our slices stay until those of the built-in controllers serve every ready address, and the switch to active gives it up', async () => {
-    const small = await smallCluster([annotated('app=a'), ...pods(4)], { ...beside, settings: { optIn: { handoverSeconds: 600 } } });
+    const small = await smallCluster([annotated('app=a'), ...pods(4)], beside);
     const { world, pass } = small;
     await pass(8);
     world.store.apply(annotated('app=a', { selector: { app: 'a' } }));

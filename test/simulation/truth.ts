@@ -96,7 +96,8 @@ function formerWriters(store: Store, cleanup: boolean): readonly { readonly serv
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
       ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
     );
-    const endpoints = by === 'opt-in' && isLeftover(store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined);
+    const held = store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+    const endpoints = by === 'opt-in' && held !== undefined && isLeftover(held);
     return [...slices.map((s) => `slice ${s.metadata.name}`), ...(endpoints ? ['Endpoints'] : [])].map((what) => ({
       service: `${namespace}/${name}`,
       text: `${what} of ${namespace}/${name} are left of its writer before`,

@@ -1,4 +1,4 @@
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { isHub } from '#shared/kube/field-managers.ts';
 import type { KubeObject } from './watch-source.ts';
 
 interface ManagedField {
@@ -15,4 +15,4 @@ export function isWrittenByHub({ metadata }: KubeObject): boolean {
   return newest(managedFields.filter(isOurs)) > newest(managedFields.filter((field) => !isOurs(field)));
 }
 
-const isOurs = ({ manager = '' }: ManagedField): boolean => manager.startsWith(`${fieldManager}-`);
+const isOurs = ({ manager = '' }: ManagedField): boolean => isHub(manager);

@@ -3,10 +3,11 @@ import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#share
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
+import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
-import { lastManager, noteIfForeign } from '../guards/foreign-writes.ts';
+import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
 import { podsChangedInEndpoints } from '../state/changed-pods.ts';
 import { endpointsIn } from '../state/inputs.ts';
@@ -85,7 +86,7 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   run.server.needsLeaseCheck = true;
   if (current) {
     noteIfForeign(run, 'Endpoints', current);
-    run.server.recordFound('Endpoints', current, 'present', lastManager(current)?.manager);
+    run.server.recordFound('Endpoints', current, 'present', lastContentWrite(current)?.manager);
   } else {
     const saved = endpointsIn(run.inputs.outputs);
     if (saved) run.server.recordFound('Endpoints', saved, 'absent');

@@ -12,7 +12,7 @@ import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types
 import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
-import { slicesFailureEvent } from '#shared/slices/outcome.ts';
+import { handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -77,29 +77,25 @@ function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
   // Another client may have labelled slices of ours for the Service before the hub heard of it.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
   if (writer.by !== 'opt-in') return isFirst || ours.length > 0 || (writer.by === 'built-in' && isNew);
-  if (!settingsOf(run).cleanup) return false;
+  if (!cleans(run)) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
   // Those of a former Service of that name tell nothing of a hand-over to this one.
   const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
   return isFirst || !isSettled || theirs;
 }
 
-const settingsOf = ({ meta }: Run) => ({ ...defaultOptInSettings, ...meta.settings.optIn });
+const cleans = ({ meta }: Run): boolean => ({ ...defaultOptInSettings, ...meta.settings.optIn }).cleanup;
 
 async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
-  const { cleanup, handoverSeconds } = settingsOf(run);
-  const isCovering = writer.by !== 'opt-in' && writesBuiltIn(run.meta);
   const plan = handOver({
     writer: writer.by,
     slices,
     endpoints,
     ready: readyAddresses(run, run.pods.selected),
-    cleanup,
-    // We are the other writer then, and have just written.
-    waitedEnough: isCovering || (await waitedMs(run)) >= handoverSeconds * 1000,
+    cleanup: cleans(run),
   });
   const isFormer = writer.by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
@@ -112,8 +108,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     server.needsLeaseCheck = true;
   }
   if (plan.isWaiting) {
-    await noteWaiting(run);
-    return requeue(run.deps, 'handOver', { reason: waitingForOthers });
+    return waitForNextWriter(run, writer);
   }
   const { leftovers, withdrawn } = plan;
   const gone = [...leftovers.slices, ...withdrawn];
@@ -209,16 +204,22 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
   run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
 }
 
-/** Since when the hand-over waits is kept where explain and the console find it. */
-async function waitedMs({ deps, key }: Run): Promise<number> {
+/** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */
+async function waitForNextWriter({ deps, key, inputs, brief }: Run, { by }: Writer): Promise<Outcome> {
   const known = await readDifference(deps.table, key);
-  return known?.text === waitingText ? deps.now() - known.sinceMs : 0;
+  const isKnown = known?.text === waitingText;
+  if (!isKnown) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
+  const seconds = isKnown ? (deps.now() - known.sinceMs) / 1000 : 0;
+  if (seconds >= waitToldSeconds && inputs.service) {
+    deps.metrics.put('HandOversWaiting', 1, { cluster: key.cluster });
+    await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
+  }
+  // Each wait is twice as long as the one before.
+  return requeue(deps, 'handOver', { reason: waitingForOthers, rounds: Math.floor(Math.log2(seconds + 1)) });
 }
 
-async function noteWaiting({ deps, key }: Run): Promise<void> {
-  const known = await readDifference(deps.table, key);
-  if (known?.text !== waitingText) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
-}
+/** kube-controller-manager starts, lists and writes within this time. */
+const waitToldSeconds = 30;
 
 /** What was said of the hand-over, and of what would be written: it is. */
 async function forgetPreview({ deps, key }: Run, writer: Writer): Promise<void> {

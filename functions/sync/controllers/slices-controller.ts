@@ -1,5 +1,6 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
@@ -9,7 +10,7 @@ import { assignName } from '#shared/slices/slice-name.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
-import { lastManager, noteIfForeign } from '../guards/foreign-writes.ts';
+import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
 import { podsChangedInSlices } from '../state/changed-pods.ts';
 import { slicesIn } from '../state/inputs.ts';
@@ -209,7 +210,7 @@ export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   const names = new Set(items.map((s) => s.metadata.name));
   for (const slice of items) {
     noteIfForeign(run, 'EndpointSlice', slice);
-    run.server.recordFound('EndpointSlice', slice, 'present', lastManager(slice)?.manager);
+    run.server.recordFound('EndpointSlice', slice, 'present', lastContentWrite(slice)?.manager);
   }
   for (const saved of slicesIn(run.inputs.outputs).filter(isOurs(run)))
     if (!names.has(saved.metadata.name)) run.server.recordFound('EndpointSlice', saved, 'absent');

@@ -7,6 +7,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { countForeignWrites, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -33,24 +34,10 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
 export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterRecord): string | undefined {
   const { resourceVersion = '0' } = object.metadata;
   if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
-  const last = lastManager(object);
-  if (!last || last.manager === fieldManagerOf(meta.writer) || last.manager.startsWith('kubectl')) return undefined;
+  const last = lastContentWrite(object);
+  if (!last || last.manager === fieldManagerOf(meta.writer) || isKubectl(last.manager)) return undefined;
   return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
 }
-
-/** Who wrote the content last, and when (ms since the epoch). */
-export function lastManager({ metadata: { managedFields } }: OutputObject): { readonly manager: string; readonly atMs: number } | undefined {
-  let last: { readonly manager: string; readonly atMs: number } | undefined;
-  for (const { manager = '', time, fieldsV1, subresource } of managedFields ?? []) {
-    if (subresource || (fieldsV1 && !contentFields.some((f) => f in fieldsV1))) continue;
-    const at = Date.parse(time ?? '') || 0;
-    if (!last || at >= last.atMs) last = { manager, atMs: at };
-  }
-  return last;
-}
-
-/** Atomic each, so that one manager owns it: the last to change it. */
-const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 
 /** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
 export async function countForeign({ deps, meta, foreignWrites: foreign }: Pick<Run, 'deps' | 'meta' | 'foreignWrites'>): Promise<void> {

@@ -31,11 +31,12 @@ export class BuiltInControllers {
     this.wake();
   }
 
-  /** Some time after each change all services are looked at. */
+  /** All services are looked at some time after each change. Now and then the controllers are away for longer than a hand-over may go unreported. */
   wake(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    this.#scheduler.after(this.#random.between(5, 1_500), () => {
+    const isAway = this.#random.chance(0.03);
+    this.#scheduler.after(isAway ? this.#random.between(20_000, 60_000) : this.#random.between(5, 1_500), () => {
       this.#isDue = false;
       const owners = [...this.#store.list('Service'), ...this.#store.list('Endpoints')];
       for (const key of new Set(owners.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`))) {

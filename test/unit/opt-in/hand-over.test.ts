@@ -29,6 +29,11 @@ const byHand = slice('by-hand', undefined, '192.0.2.1');
 const mirrored = slice('mirrored', 'endpointslicemirroring-controller.k8s.io', '10.0.0.1');
 const all = [ours, theirs, byHand, mirrored];
 
+/** managedFields of one manager. */
+const by = (manager: string, time = '01:00', fieldsV1: object = { 'f:subsets': {} }) => [
+  { manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 },
+];
+
 const decide = (input: Partial<HandOverInput>) =>
   handOver({
     writer: 'opt-in',
@@ -36,7 +41,6 @@ const decide = (input: Partial<HandOverInput>) =>
     endpoints: labelled,
     ready: new Set(['10.0.0.1', '10.0.0.2']),
     cleanup: true,
-    waitedEnough: false,
     ...input,
   });
 const nothing = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
@@ -53,7 +57,6 @@ describe('a service that opts in', () => {
   ])('keeps all of it while ours %s', (_, slices) => {
     expect(decide({ slices })).toEqual({ ...nothing, isWaiting: true });
     expect(decide({ slices, cleanup: false })).toEqual(nothing);
-    expect(decide({ slices, waitedEnough: true }).leftovers.slices).toEqual([theirs]);
   });
 
   it('loses addresses that no ready pod has any more, though ours do not have them', () => {
@@ -65,17 +68,41 @@ describe('a service that opts in', () => {
   });
 
   it.each([
-    ['made by hand', endpoints({}, { ip: '192.0.2.1' })],
+    ['made by hand', endpoints({ managedFields: by('kubectl-create') }, { ip: '192.0.2.1' })],
+    ['of a writer that is not known', endpoints()],
+    ['of another controller, which point at Pods', endpoints({ managedFields: by('Patroni') })],
+    [
+      'that another controller took over from the built-in one',
+      endpoints({ managedFields: [...by('kube-controller-manager', '00:00'), ...by('Patroni')] }),
+    ],
+    ['that another controller writes under the built-in label', { ...labelled, metadata: { ...labelled.metadata, managedFields: by('Patroni') } }],
+    ['of which another manager wrote the labels alone', endpoints({ managedFields: by('kube-controller-manager', '00:00', { 'f:metadata': {} }) })],
     ['of another manager', endpoints({ labels: { [labelEndpointsManagedBy]: 'somebody' } })],
-    ['that hold a leader election', endpoints({ annotations: { [annotationLeader]: '{}' } })],
-    ['without an address, which nobody can tell from those made by hand', { ...endpoints(), subsets: [] }],
+    ['that hold a leader election', endpoints({ annotations: { [annotationLeader]: '{}' }, managedFields: by('kube-controller-manager') })],
     ['on their way out', endpoints({ labels: { [labelEndpointsManagedBy]: 'endpoint-controller' }, deletionTimestamp: '2026-01-01T00:00:00Z' })],
   ])('keeps Endpoints %s', (_, e) => {
     expect(decide({ endpoints: e }).leftovers.endpoints).toBeUndefined();
   });
 
-  it('loses Endpoints that a controller before 1.33 made, which did not label them', () => {
-    expect(decide({ endpoints: endpoints() }).leftovers.endpoints).toEqual(endpoints());
+  it('a service that opts in waits until ours serve every ready address before its Endpoints go, whose mirror serves them', () => {
+    expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), mirrored] })).toEqual({ ...nothing, isWaiting: true });
+  });
+
+  it.each(['kube-controller-manager', 'k3s', 'fleet-endpoints', 'fleet-endpoints-other'])(
+    'a service that opts in loses Endpoints without a label that %s wrote last, as before Kubernetes 1.33',
+    (manager) => {
+      const e = endpoints({ managedFields: [...by('kubectl-edit', '00:00'), ...by(manager)] });
+      expect(decide({ endpoints: e }).leftovers.endpoints).toEqual(e);
+    },
+  );
+
+  it('a service that opts in loses a built-in slice that a person edited, and keeps one that another controller keeps', () => {
+    const writtenBy = (manager: string) => ({
+      ...theirs,
+      metadata: { ...theirs.metadata, managedFields: by(manager, '01:00', { 'f:endpoints': {} }) },
+    });
+    expect(decide({ slices: [ours, writtenBy('kubectl-edit')] }).leftovers.slices).toHaveLength(1);
+    expect(decide({ slices: [ours, writtenBy('mesh-operator')] }).leftovers.slices).toEqual([]);
   });
 });
 
@@ -94,8 +121,14 @@ describe('a service that has its selector back', () => {
     expect(decide({ writer: 'built-in', slices })).toEqual({ ...nothing, isWaiting: true });
   });
 
-  it('loses ours without the others when it has waited for long enough', () => {
-    expect(decide({ writer: 'built-in', slices: [ours], waitedEnough: true })).toEqual({ ...nothing, withdrawn: [ours] });
+  it('a service that has its selector back keeps ours until the others have a slice, though no address is ready', () => {
+    expect(decide({ writer: 'built-in', slices: [ours], ready: new Set() })).toEqual({ ...nothing, isWaiting: true });
+    expect(decide({ writer: 'built-in', slices: [ours, slice('theirs', slicesManagedBy)], ready: new Set() }).withdrawn).toEqual([ours]);
+  });
+
+  it('a service that has its selector back keeps ours while an address is ready that neither writer serves', () => {
+    const ready = new Set(['10.0.0.1', '10.0.0.3']);
+    expect(decide({ writer: 'built-in', slices: [ours, theirs], ready })).toEqual({ ...nothing, isWaiting: true });
   });
 
   it('a service that has its selector back does not wait for addresses that its own selector does not make ready', () => {
