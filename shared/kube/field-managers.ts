@@ -23,7 +23,7 @@ export function lastContentWrite({ metadata: { managedFields } }: Pick<Endpoints
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 
 /** This hub or another one. */
-export const isHub = (manager: string): boolean => manager === fieldManager || manager.startsWith(`${fieldManager}-`);
+export const isHub = (manager: string): boolean => manager.startsWith(`${fieldManager}-`);
 
 /** Distributions that run kube-controller-manager inside a process of their own write under the name of that process. */
 export const isBuiltInController = (manager: string): boolean => ['kube-controller-manager', 'k3s', 'kubelite'].includes(manager);

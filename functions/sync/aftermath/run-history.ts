@@ -22,7 +22,7 @@ import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { ServerState } from '../state/observed-state.ts';
 import type { EndedRun } from '../state/reconciler.ts';
-import { comparedLater, type RunResult } from '../state/run-result.ts';
+import { comparedLater, type RunResult, unconfirmedDifference } from '../state/run-result.ts';
 
 /** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
 export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {
@@ -65,7 +65,7 @@ const lost = (record: HistoryRecord): Uint8Array =>
 function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, mostNamed: number): HistoryRecord {
   const { server, inputs, outcomes } = result;
   const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (o.kind === 'ok' || (o.kind === 'postponed' && o.reason === comparedLater)) return [];
+    if (o.kind === 'ok' || (o.kind === 'postponed' && (o.reason === comparedLater || o.reason === unconfirmedDifference))) return [];
     return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };

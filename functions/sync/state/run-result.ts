@@ -24,5 +24,6 @@ export interface RunResult extends FinishedRun {
   readonly carriedOver?: CarriedOver | undefined;
 }
 
-/** Why a run is enqueued again after a hand-back in shadow mode. The history keeps no record of it. */
+/** Reasons of a comparison's requeue. The history keeps no record of it. */
 export const comparedLater = 'compared after the hand-over';
+export const unconfirmedDifference = 'difference to be confirmed';

@@ -5,7 +5,7 @@ import { readObject } from '#shared/store/objects.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
-const names = fc.constantFrom('__proto__', 'constructor', 'a/b', 'a#b', '%2F', '../..', 'x'.repeat(253), 'ünïcode', '😀', ' ');
+const names = fc.constantFrom('__proto__', 'constructor', 'a/b', 'a#b', '%2F', '../..', 'x'.repeat(100), 'x'.repeat(254), 'ünïcode', '😀', ' ');
 const labels = fc.dictionary(fc.oneof(names, fc.string()), fc.string(), { maxKeys: 3 });
 const ips = fc.array(fc.oneof(fc.string(), fc.constantFrom('1.2.3.4', '999.1.1.1', '::1', '1.2.3.4/8', '')), { maxLength: 3 });
 
