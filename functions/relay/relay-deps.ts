@@ -35,6 +35,4 @@ export interface RelayOptions {
   /** Watch what exports and imports across clusters need as well. */
   readonly clusterset?: boolean;
   readonly outbox?: OutboxOptions;
-  /** Relays of one revision send the same messages, so that one can go on where the other ended. */
-  readonly revision?: string;
 }

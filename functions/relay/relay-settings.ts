@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { LeaseName } from './election/lease-store.ts';
@@ -16,8 +15,6 @@ export interface RelaySettings {
   readonly clusterset: boolean;
   /** Undefined: a single relay, which always leads. */
   readonly lease: LeaseName | undefined;
-  /** Relays of one revision send the same messages. */
-  readonly revision: string;
   readonly api: ApiSettings;
 }
 
@@ -57,8 +54,6 @@ export function readSettings(env: Env): RelaySettings {
     failFast: env[relayEnv.failFast] === '1',
     clusterset: env[relayEnv.clusterset] === '1',
     lease: leaseName(env[relayEnv.lease], wrong),
-    // The manifest sets it to a hash of the pod template.
-    revision: env[relayEnv.revision] || hash('sha256', JSON.stringify([env[relayEnv.eventsQueueUrl], outputs])).slice(0, 16),
     api: apiSettings(env, wrong),
   };
   if (wrong.length > 0) throw new Error(`the relay's environment is not complete: ${wrong.join('; ')}`);

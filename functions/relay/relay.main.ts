@@ -39,7 +39,7 @@ try {
       newId: randomUUID,
       ...(settings.lease && {
         election: new Election({
-          store: httpLeaseStore(transport, settings.lease, Date.now, defaultLimits.election.callMs),
+          store: httpLeaseStore(transport, settings.lease, Date.now, defaultLimits.election.callTimeoutMs),
           clock: systemClock,
           log: clusterLog,
           meter,

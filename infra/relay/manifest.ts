@@ -167,6 +167,5 @@ function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resy
     // Halves the memory under bursts of events, for a few per cent of CPU.
     NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',
   };
-  const revision = { name: relayEnv.revision, valueFrom: { fieldRef: { fieldPath: "metadata.labels['pod-template-hash']" } } };
-  return [...Object.entries(values).map(([key, value]) => ({ name: key, value })), revision];
+  return Object.entries(values).map(([key, value]) => ({ name: key, value }));
 }

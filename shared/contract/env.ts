@@ -11,10 +11,8 @@ export const relayEnv = {
   port: 'RELAY_PORT',
   /** Address that they are served at; by default all, as the kubelet comes by the pod's. */
   host: 'RELAY_HOST',
-  /** `namespace/name` of the Lease by which the relays of a cluster agree on which of them speaks; without it this one always does. */
+  /** `namespace/name` of the Lease by which the relays of a cluster elect their leader; without it this relay always leads. */
   lease: 'RELAY_LEASE',
-  /** Of the pod's template: relays of one revision go on where another ended, one of a new revision lists. */
-  revision: 'RELAY_REVISION',
   /** Address of the API server and where its credentials are; by default the pod's own service account. */
   apiUrl: 'KUBE_API_URL',
   apiCaFile: 'KUBE_API_CA_FILE',

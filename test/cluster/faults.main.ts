@@ -68,8 +68,6 @@ async function relayFailsOver(scene: Scene): Promise<void> {
       inTime ? [] : ['too late'],
     );
   }
-  const lists = (await Promise.all(pair.relays.map((r) => r.lists()))).reduce((a, b) => a + b, 0);
-  check('no list was sent by a standby that took over', lists === 0 ? [] : [`${lists} lists`]);
   pair.first.signal('SIGCONT');
   await life.stop();
   check('thawed, the first one is one relay among others: nothing is left to do', await unsettled(scene, patienceMs));

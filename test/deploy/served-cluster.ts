@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { relayEnv } from '#shared/contract/env.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
@@ -25,7 +23,6 @@ export class ServedCluster {
   /** Holds the writer's token, once the relay's manifest has made the writer. */
   readonly secretArn: string;
   #relay: ChildProcess | undefined;
-  #rollouts = 0;
   /** What makes a program the relay, as AWS sees it. */
   relayIdentity: Environment = {};
 
@@ -107,8 +104,6 @@ export class ServedCluster {
       KUBERNETES_SERVICE_PORT: new URL(server).port,
       KUBE_API_CA_FILE: join(root, serviceAccount, 'ca.crt'),
       KUBE_API_TOKEN_FILE: join(root, serviceAccount, 'token'),
-      // The Deployment's controller would name its pods by a hash of the template.
-      [relayEnv.revision]: `${hash('sha256', manifest).slice(0, 10)}-${this.#rollouts}`,
       ...this.#cloud.reach,
       RELAY_PORT: '0',
       RELAY_HOST: '127.0.0.1',
@@ -122,10 +117,9 @@ export class ServedCluster {
     this.#relay = relay;
   }
 
-  /** `kubectl rollout restart` gives the template another hash. */
+  /** As `kubectl rollout restart`. */
   async restartRelay(manifest: string): Promise<void> {
     await this.stopRelay();
-    this.#rollouts++;
     await this.startRelay(manifest);
   }
 

@@ -25,7 +25,6 @@ export class Relays {
   readonly lease = memoryLease();
   readonly #world: WorldState;
   readonly #processes: Processes;
-  #revision = 0;
 
   constructor(processes: Processes) {
     this.#processes = processes;
@@ -75,7 +74,6 @@ export class Relays {
         clusterset: this.#world.profile.clusters > 1,
         outputs: this.#world.profile.isBeside ? 'full' : 'metadata',
         resyncMs: this.#world.profile.relistMs,
-        revision: String(this.#revision),
       },
     );
     if (this.#world.profile.standby) this.#processes.mutant?.turns?.(relay, election);
@@ -102,7 +100,6 @@ export class Relays {
     // Something always happens in a cluster between two lists.
     this.#world.store.apply(this.#world.store.get('Namespace', '', 'default'));
     for (const relay of [...this.all]) this.kill(relay);
-    this.#revision++;
     this.start();
   }
 

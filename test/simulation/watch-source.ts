@@ -50,7 +50,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         40,
         async () => {
           if (faults.isServed?.(kind) === false) throw notServed();
-          const [at = page.at ?? String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
+          const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
           if (Number(at) > store.resourceVersion) throw new ClusterApiError('too large resource version', { status: 504 });
           const all = (store.list(kind, '', Number(at)) as unknown as KubeObject[]).filter((o) => keyOf(o) > after);
           const items = all.slice(0, page.limit);

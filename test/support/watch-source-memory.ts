@@ -33,7 +33,7 @@ export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: 
 
     async list(kind, page, signal) {
       await reach(signal);
-      const [version = page.at ?? String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
+      const [version = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
       // Throws 410 as the server does when it has forgotten that version.
       const items = store.list(kind, '', Number(version)).filter((o) => keyOf(o as KubeObject) > after) as unknown as KubeObject[];
       const shown = items.slice(0, page.limit);

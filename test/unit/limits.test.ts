@@ -24,9 +24,9 @@ it('the relations between limits hold', () => {
   expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
   expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
   expect(3 * relay.heartbeatMs).toBeLessThanOrEqual(silentAfterMs);
-  expect(election.trustMs).toBeLessThan(election.leaseMs);
-  expect(election.renewMs + election.callMs).toBeLessThan(election.trustMs);
-  expect(election.leaseMs % 1000).toBe(0);
+  expect(election.renewDeadlineMs).toBeLessThan(election.leaseDurationMs);
+  expect(election.retryPeriodMs + election.callTimeoutMs).toBeLessThan(election.renewDeadlineMs);
+  expect(election.leaseDurationMs % 1000).toBe(0);
   expect(queue.inflateBytes).toBeGreaterThan(relay.messageBytes);
   expect(queue.inflateBytes).toBeGreaterThan(relay.partTextBytes + relay.entryBytes);
   expect(relay.partTextBytes).toBeGreaterThan(relay.entryBytes);

@@ -3,9 +3,8 @@ import { isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { statusError } from '#shared/cluster-api/status.ts';
 import type { HttpTransport } from '#shared/cluster-api/transport.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
-import { allKinds } from '#shared/kube/types.ts';
 import { MalformedAnswer } from '../source/watch-source.ts';
-import type { Accepted, Lease } from './lease.ts';
+import type { Lease } from './lease.ts';
 
 export type LeaseContent = Omit<Lease, 'resourceVersion'>;
 
@@ -22,14 +21,6 @@ export interface LeaseName {
   readonly name: string;
 }
 
-const acceptedAnnotation = 'fleet-endpoints/accepted';
-
-/**
- * Versions in a Lease that was renewed longer ago than this are ignored: no relay has led since, and the cluster may have been deregistered and registered
- * again meanwhile, with an empty queue and snapshot. Clocks may differ by about as much; then a relay lists once more.
- */
-const validForMs = 30_000;
-
 export function httpLeaseStore(transport: HttpTransport, { namespace, name }: LeaseName, now: () => number, timeoutMs: number): LeaseStore {
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   const path = `${collection}/${encodeURIComponent(name)}`;
@@ -38,7 +29,7 @@ export function httpLeaseStore(transport: HttpTransport, { namespace, name }: Le
 
   const parse = (body: Buffer): Lease => {
     last = JSON.parse(body.toString()) as WireLease;
-    return leaseOf(last, now());
+    return leaseOf(last);
   };
 
   return {
@@ -65,7 +56,6 @@ export function httpLeaseStore(transport: HttpTransport, { namespace, name }: Le
 interface WireLease {
   readonly metadata?: {
     readonly resourceVersion?: string;
-    readonly annotations?: { readonly [name: string]: string };
     readonly [field: string]: unknown;
   };
   readonly spec?: {
@@ -77,7 +67,7 @@ interface WireLease {
   };
 }
 
-function leaseOf({ metadata, spec }: WireLease, nowMs: number): Lease {
+function leaseOf({ metadata, spec }: WireLease): Lease {
   const { resourceVersion } = metadata ?? {};
   if (!isResourceVersion(resourceVersion)) throw new MalformedAnswer(`the Lease has the resourceVersion ${JSON.stringify(resourceVersion)}`);
   return {
@@ -85,41 +75,20 @@ function leaseOf({ metadata, spec }: WireLease, nowMs: number): Lease {
     durationMs: (spec?.leaseDurationSeconds ?? 0) * 1000,
     transitions: spec?.leaseTransitions ?? 0,
     resourceVersion,
-    accepted: nowMs - Date.parse(spec?.renewTime ?? '') <= validForMs ? parseAccepted(metadata?.annotations?.[acceptedAnnotation]) : undefined,
-  };
-}
-
-/** Undefined for malformed text: a standby without versions lists. */
-export function parseAccepted(text: string | undefined): Accepted | undefined {
-  let given: { readonly uid?: unknown; readonly revision?: unknown; readonly versions?: { readonly [kind: string]: unknown } } | null;
-  try {
-    given = JSON.parse(text ?? 'null') as typeof given;
-  } catch {
-    return undefined;
-  }
-  if (typeof given?.uid !== 'string' || typeof given.revision !== 'string' || typeof given.versions !== 'object' || given.versions === null)
-    return undefined;
-  const { uid, revision, versions } = given;
-  return {
-    uid,
-    revision,
-    versions: Object.fromEntries(allKinds.flatMap((kind) => (isResourceVersion(versions[kind]) ? [[kind, versions[kind]]] : []))),
   };
 }
 
 function wireOf(
   { namespace, name }: LeaseName,
-  { holder, durationMs, transitions, accepted }: LeaseContent,
+  { holder, durationMs, transitions }: LeaseContent,
   { over, last, taken }: { readonly over: Lease | undefined; readonly last: WireLease | undefined; readonly taken: boolean },
   renewTime: string,
 ): object {
   const time = renewTime.replace('Z', '000Z');
-  const { [acceptedAnnotation]: _, ...others } = last?.metadata?.annotations ?? {};
-  const annotations = { ...others, ...(accepted && { [acceptedAnnotation]: JSON.stringify(accepted) }) };
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { ...last?.metadata, namespace, name, annotations, ...(over && { resourceVersion: over.resourceVersion }) },
+    metadata: { ...last?.metadata, namespace, name, ...(over && { resourceVersion: over.resourceVersion }) },
     spec: {
       // Absent and not empty, which some versions refuse.
       ...(holder !== '' && { holderIdentity: holder }),

@@ -19,7 +19,7 @@ export interface OutboxDeps {
   readonly maySend?: () => boolean;
 }
 
-/** Another relay leads: this one keeps the entries that it reads. */
+/** Another relay leads. This one may send no more, and its session is over. */
 export class NotLeading extends Error {
   override readonly name = 'NotLeading';
 }

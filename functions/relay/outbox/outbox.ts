@@ -15,100 +15,33 @@ import { KindQueue, type Pending } from './kind-queue.ts';
  *
  * The outbox repeats a send until the queue accepts it; it drops only messages that the queue will never accept, and logs their objects (delivery.ts).
  * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
- *
- * In a standby the outbox holds the entries that the leader may not have sent (kind-queue.ts). When it is full, it drops them and records that the kind
- * needs a list.
  */
 export class Outbox {
   readonly #deps: OutboxDeps;
-  /** Undefined in a standby. */
-  #header: EventsHeader | undefined;
+  /** Of every message. */
+  readonly header: EventsHeader;
   readonly #options: Required<OutboxOptions>;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
-  #isClosed = false;
   readonly #changed = new Condition();
-  /** Aborted when this relay's term as leader ends. */
-  #term = new AbortController();
-  /** The versions that the leader has published as accepted by the queue. */
-  #leaderAccepted: { readonly [K in Kind]?: string } = {};
-  #isAlone = false;
+  readonly #closed = new AbortController();
   #sendsInFlight = 0;
   #hurries = 0;
   #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  /** Without a header the relay begins as a standby. */
-  constructor(deps: OutboxDeps, header: EventsHeader | undefined, options: OutboxOptions = {}) {
+  constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
     this.#deps = deps;
-    this.#header = header;
+    this.header = header;
     this.#options = outboxOptions(deps, options);
-  }
-
-  /** The header of every message sent; undefined in a standby. */
-  get leaderHeader(): EventsHeader | undefined {
-    return this.#header;
-  }
-
-  /** Aborted when another relay leads. */
-  get termEnds(): AbortSignal {
-    return this.#term.signal;
-  }
-
-  /** This relay leads from now on: the outbox sends the entries that the former leader may not have sent. */
-  lead(header: EventsHeader): void {
-    if (this.#header || this.#isClosed) return;
-    this.#header = header;
-    this.#term = new AbortController();
-    for (const queue of this.#queues.values()) queue.onLead();
-    this.#changed.notifyAll();
-    this.#scheduleSend();
-  }
-
-  /** Another relay leads from now on. Sends in flight cannot be cancelled. */
-  standBy(): void {
-    if (!this.#header) return;
-    this.#header = undefined;
-    // The versions are from before this relay's own term.
-    this.#leaderAccepted = {};
-    for (const queue of this.#queues.values()) queue.onStandBy();
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#term.abort(new NotLeading('another relay leads'));
-    this.#changed.notifyAll();
-  }
-
-  /** The leader has published these versions as accepted by the queue. */
-  onLeaderAccepted(versions: { readonly [K in Kind]?: string }): void {
-    if (this.#header) return;
-    this.#leaderAccepted = versions;
-    for (const queue of this.#queues.values()) queue.onLeaderAccepted(versions[queue.kind]);
-    this.#changed.notifyAll();
-  }
-
-  /** No leader publishes versions that this relay can use. */
-  onNoLeader(): void {
-    this.#isAlone = true;
-    this.#changed.notifyAll();
-  }
-
-  /** Resolves when a standby should read its first list of the kind: not before the leader has published a version of it, at which the standby can list. */
-  async waitForLeader(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.#changed.waitUntil(() => this.#header !== undefined || this.#isAlone || this.#leaderAccepted[kind] !== undefined, signal);
-  }
-
-  /** The version up to which the queue has accepted the kind, as the leader has published it. */
-  leaderAccepted(kind: Kind): string | undefined {
-    return this.#leaderAccepted[kind];
   }
 
   /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
   put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
     const queue = this.queueOf(kind);
-    queue.put(key, entry, { nowMs: this.#deps.clock.now(), held: this.#header === undefined, isEcho });
+    queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });
     if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
-    if (this.#header) this.#scheduleSend();
-    else if (this.isFull) queue.needList(entry.rv);
+    this.#scheduleSend();
   }
 
   /** Records that the kind has been read up to this version, without an entry to send. */
@@ -116,19 +49,9 @@ export class Outbox {
     this.queueOf(kind).readUpTo = version;
   }
 
-  /** A list of that version has been read and not sent. `accepted`: the queue is known to have accepted the state of that version. */
-  markListed(kind: Kind, version: string, accepted: boolean): void {
-    const queue = this.queueOf(kind);
-    queue.needList(version);
-    // The leader may have taken the kind back since, to list it.
-    if (accepted && this.#leaderAccepted[kind] !== undefined) queue.dropAccepted(version);
-    this.#changed.notifyAll();
-  }
-
   /** The version at which a watch may resume: every earlier entry has been accepted by the queue, or waits here. */
   acceptedUpTo(kind: Kind): string | undefined {
-    const queue = this.queueOf(kind);
-    return this.#header ? queue.acceptedUpTo : queue.readUpTo;
+    return this.queueOf(kind).acceptedUpTo;
   }
 
   get waiting(): number {
@@ -144,17 +67,17 @@ export class Outbox {
 
   /** Resolves when the outbox is not full. */
   async waitForRoom(signal: AbortSignal): Promise<void> {
-    await this.#hurry(() => !this.#header || !this.isFull, signal);
+    await this.#hurry(() => !this.isFull, signal);
   }
 
   /** Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the watch cannot make them wrong. */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.#hurry(() => !this.#header || this.queueOf(kind).waiting.size === 0, signal);
+    await this.#hurry(() => this.queueOf(kind).waiting.size === 0, signal);
   }
 
-  /** Resolves when the queue has accepted every entry, or another relay leads. */
+  /** Resolves when the queue has accepted every entry. */
   async waitUntilDrained(signal: AbortSignal): Promise<void> {
-    await this.#hurry(() => !this.#header || (this.waiting === 0 && this.#sendsInFlight === 0), signal);
+    await this.#hurry(() => this.waiting === 0 && this.#sendsInFlight === 0, signal);
   }
 
   /** Echoes do not wait for others meanwhile. */
@@ -166,18 +89,16 @@ export class Outbox {
 
   /** Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them; rejects with NotLeading when another relay leads. */
   async deliver(bodies: readonly string[], signal?: AbortSignal): Promise<void> {
-    const stop = signal ? AbortSignal.any([signal, this.#term.signal]) : this.#term.signal;
+    const stop = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal;
     const before = (): void => {
-      if (this.#deps.maySend?.() === false) this.standBy();
-      if (!this.#header) throw new NotLeading('another relay leads');
+      if (this.#deps.maySend?.() === false) throw new NotLeading('another relay leads');
     };
     await deliver(this.#deps, bodies, { waiting: () => this.waiting, before }, stop);
   }
 
   /** Drops the waiting entries. */
   close(): void {
-    this.#isClosed = true;
-    this.#term.abort(new Error('the outbox is closed'));
+    this.#closed.abort(new Error('the outbox is closed'));
     this.#timer?.cancel();
     for (const queue of this.#queues.values()) queue.clear();
     this.#changed.notifyAll();
@@ -185,7 +106,7 @@ export class Outbox {
 
   /** Never sends synchronously: the events of one chunk go together in one message. */
   #scheduleSend(): void {
-    if (this.#isClosed || !this.#header || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
+    if (this.#closed.signal.aborted || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
     const nowMs = this.#deps.clock.now();
     const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))));
     if (this.#timer && this.#timer.atMs <= dueAtMs) return;
@@ -212,7 +133,7 @@ export class Outbox {
     for (const queue of queues.filter((queue) => due.has(queue.group))) {
       const pending = queue.take(this.#options.maxEntries, this.#options.maxBytes);
       if (pending.length === 0) continue;
-      const message = { ...this.#header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
+      const message = { ...this.header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
       const body = encodeMessage(message, limitsOf(this.#deps).queue);
       if (body.length > limitsOf(this.#deps).relay.bodyBytes) {
         // Only a message of a single entry can be so large.
@@ -230,7 +151,7 @@ export class Outbox {
       this.#sendsInFlight++;
       this.#changed.notifyAll();
       this.#scheduleSend();
-      // Rejects when it is closed, or another relay leads: onStandBy has put the entries back.
+      // Rejects when the outbox is closed, or another relay leads: the next session lists.
       await this.deliver(bodies).catch(() => {});
       this.#sendsInFlight--;
       for (const { queue, pending } of taken) queue.underWay.delete(pending);
@@ -242,9 +163,5 @@ export class Outbox {
   /** The waiting entries of one kind, and the version up to which it has been read. */
   queueOf(kind: Kind): KindQueue {
     return this.#queues.get(kind) as KindQueue;
-  }
-
-  waitUntil(holds: () => boolean, signal: AbortSignal): Promise<void> {
-    return this.#changed.waitUntil(holds, signal);
   }
 }

@@ -1,4 +1,4 @@
-/** Reads one list page by page, and sends each page, where the relay leads, before it reads the next. */
+/** Reads one list page by page, and sends each page before it reads the next. */
 import { isTooLarge } from '#shared/cluster-api/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
@@ -16,14 +16,11 @@ type ListerDeps = Pick<ReflectorDeps, 'source' | 'sentIndex' | 'meter' | 'log' |
 
 export interface ListRequest {
   readonly kind: Kind;
-  /** Header of the pages. Undefined: the list is read and not sent. */
-  readonly header: EventsHeader | undefined;
+  readonly header: EventsHeader;
   /** Kept from list to list: a kind with large objects stays one. */
   readonly pageSize: PageSize;
   /** The version up to which the kind has been read: a consistent list is not older. */
   readonly floor: string | undefined;
-  /** List the state of exactly this version, if the API server still has it; by default the newest state. */
-  readonly at: string | undefined;
   /** A watch goes on beside this list. */
   readonly beside: boolean;
   /** Called with the list's version before its first page is sent. */
@@ -68,11 +65,6 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
-    if (!header) {
-      from = to;
-      await send([]);
-      continue;
-    }
     const { bodies, tooLarge } = encodeParts(
       { header, kind, asOf, listId },
       objects,
@@ -106,7 +98,7 @@ async function readPage(deps: ListerDeps, request: ListRequest, token: string | 
 /** Reads a page with as many objects as there is memory for. A page that was broken off is requested again, smaller, with the same token. */
 async function boundedPage(
   deps: ListerDeps,
-  { kind, pageSize: size, at }: ListRequest,
+  { kind, pageSize: size }: ListRequest,
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
@@ -114,7 +106,7 @@ async function boundedPage(
   for (;;) {
     const limit = size.objects;
     try {
-      const page = await deps.source.list(kind, { limit, continue: token, at, maxBytes }, signal);
+      const page = await deps.source.list(kind, { limit, continue: token, maxBytes }, signal);
       if (page.bytes !== undefined) size.came(page.bytes);
       return page;
     } catch (e) {

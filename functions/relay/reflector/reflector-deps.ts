@@ -1,7 +1,6 @@
 /** What a reflector, the list and watch of one kind, is given by its session. */
 import type { Limits } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import type { Published } from '../election/published.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { SentIndex } from '../projection/sent-index.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -14,7 +13,6 @@ export interface ReflectorDeps {
   readonly source: WatchSource;
   readonly outbox: Outbox;
   readonly sentIndex: SentIndex;
-  readonly published: Published;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;

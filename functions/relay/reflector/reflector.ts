@@ -1,10 +1,9 @@
 import { hasCause } from '#shared/cluster-api/errors.ts';
 import { isExpired } from '#shared/cluster-api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { EventsHeader } from '#shared/queue/messages.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { MalformedAnswer } from '../source/watch-source.ts';
-import { Attempts, isNewTerm } from './attempts.ts';
+import { Attempts } from './attempts.ts';
 import { Listing } from './listing.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 import { readWatch } from './watching.ts';
@@ -31,15 +30,10 @@ export class Reflector {
   /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions, NotAuthorised. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#listing.list('first', signal);
-    await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal), this.#listing.makeUpForEver(signal)]);
+    await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal)]);
   }
 
-  /** Has the first list been read completely and, in the leader, does the kind need no list? */
-  get isReady(): boolean {
-    const { outbox } = this.#deps;
-    return this.isListed && (outbox.leaderHeader === undefined || outbox.queueOf(this.kind).listNeededAt === undefined);
-  }
-
+  /** Has the first list been sent? */
   get isListed(): boolean {
     return this.#listing.newest !== undefined;
   }
@@ -49,7 +43,7 @@ export class Reflector {
     return this.#listing.high(this.#deps.outbox.queueOf(this.kind).readUpTo);
   }
 
-  /** Time since the last activity; 0 while it waits for the queue or to become the leader. */
+  /** Time since the last activity; 0 while it waits for the queue. */
   idleMs(nowMs: number): number {
     return this.#attempts.idleMs(nowMs);
   }
@@ -60,8 +54,7 @@ export class Reflector {
       gaps = progress ? 0 : gaps + 1;
       this.#deps.meter.add('relay_relists_total', this.kind);
       // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight loop.
-      if (gaps > 1)
-        await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps, term: this.#deps.outbox.leaderHeader }, signal);
+      if (gaps > 1) await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps }, signal);
       await this.#listing.list('restart', signal);
     }
   }
@@ -72,11 +65,8 @@ export class Reflector {
     let brought = false;
     let malformedAt: string | undefined;
     let brokenAtMs: number | undefined;
-    let failedIn: EventsHeader | undefined;
     for (let attempt = 0; ; ) {
       const openedAt = clock.now();
-      const term = outbox.leaderHeader;
-      if (isNewTerm(term, failedIn)) attempt = 0;
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
@@ -105,8 +95,7 @@ export class Reflector {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
           malformedAt = outbox.queueOf(this.kind).readUpTo;
         }
-        failedIn = term;
-        await this.#attempts.failed({ verb: 'watch', attempt: attempt++, term }, e, signal);
+        await this.#attempts.failed({ verb: 'watch', attempt: attempt++ }, e, signal);
       }
       if (progress.events > 0) brought = true;
     }

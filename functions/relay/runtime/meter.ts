@@ -15,7 +15,6 @@ const plainCounters = {
   relay_queue_errors_total: 'sends that the queue did not accept',
   relay_heartbeats_total: 'heartbeats that the queue has accepted',
   relay_sessions_total: 'views of the cluster begun',
-  relay_turns_total: 'times that this relay became the leader of its cluster',
   relay_lease_errors_total: 'calls for the lease that failed',
 } as const;
 

@@ -1,4 +1,5 @@
-/** What a session begins with: the identity of the cluster and its version at that time. */
+/** What a session begins with: the identity of the cluster and its version at that time. And what a relay can do before it may lead. */
+import { kinds } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { isRefused, NotAuthorised, retryDelayMs } from '../runtime/relay-errors.ts';
@@ -12,12 +13,14 @@ export interface Identity {
   readonly base: string;
 }
 
+interface IdentifyDeps {
+  readonly source: WatchSource;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Reads the cluster's identity and current version. Retries until it succeeds, or until a refusal with `failFast`. */
-export async function identify(
-  { source, clock, log }: { readonly source: WatchSource; readonly clock: Clock; readonly log: Log },
-  failFast: boolean,
-  stop: AbortSignal,
-): Promise<Identity> {
+export async function identify({ source, clock, log }: IdentifyDeps, failFast: boolean, stop: AbortSignal): Promise<Identity> {
   for (let attempt = 0; ; attempt++) {
     let asked: readonly [verb: string, resource: string] = ['get', 'namespaces'];
     try {
@@ -32,6 +35,23 @@ export async function identify(
       const reason = isRefused(e) ? `not authorised: ${asked.join(' ')}` : String(e);
       log.warn('cluster cannot be reached', { verb: asked[0], resource: asked[1], attempt, delayMs: Math.round(delayMs), reason, error: e });
       await sleep(clock, delayMs, stop);
+    }
+  }
+}
+
+/**
+ * Resolves when the API server lets this relay list every kind. Only then may it lead, and is its pod ready: a rollout must not replace a relay that works by
+ * a relay that cannot read.
+ */
+export async function waitUntilReadable({ source, clock, log }: IdentifyDeps, stop: AbortSignal): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      for (const kind of kinds) await source.list(kind, { limit: 1 }, stop);
+      return;
+    } catch (error) {
+      stop.throwIfAborted();
+      log.warn('cluster cannot be read: this relay is no candidate yet', { attempt, error: String(error) });
+      await sleep(clock, retryDelayMs(error, attempt, clock.random()), stop);
     }
   }
 }

@@ -31,10 +31,8 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
       return namespace.metadata.uid;
     },
 
-    async list(kind, { limit, continue: token, at, maxBytes }, signal) {
-      // A continue token includes the version.
-      const exactly = at !== undefined && token === undefined ? { resourceVersion: at, resourceVersionMatch: 'Exact' } : {};
-      const query = { limit, continue: token, ...exactly };
+    async list(kind, { limit, continue: token, maxBytes }, signal) {
+      const query = { limit, continue: token };
       const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });
       const page = parse<WireList | null>(body);
       if (!page?.metadata || !Array.isArray(page.items ?? [])) throw new MalformedAnswer(`the list of ${kind} has no metadata or items`);

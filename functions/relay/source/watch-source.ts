@@ -17,7 +17,6 @@ export interface PageRequest {
   /** Number of objects. It may differ between the pages of one list: a token holds the position, not the page size. */
   readonly limit: number;
   readonly continue?: string | undefined;
-  readonly at?: string | undefined;
   /** A page of more bytes is broken off: the call rejects with an error of which `isTooLarge` is true. */
   readonly maxBytes?: number;
 }
@@ -30,7 +29,7 @@ export type WatchEvent =
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
-  /** One page of a list: consistent, or of exactly the version `at`. Status 410: the token has expired, or the server no longer has that version. */
+  /** One page of a consistent list. Status 410: the token has expired. */
   list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**
    * Events after that version, pulled: events that are not yet consumed stay with the server. Ends when the server ends the stream in good order; an ERROR

@@ -6,7 +6,7 @@ import { type Child, startChild } from '#infra/local/supervisor.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
-import { relayLease, relayRevision, type Scene } from './scene.ts';
+import { relayLease, type Scene } from './scene.ts';
 import { until } from './until.ts';
 
 export interface WatchedRelay {
@@ -18,8 +18,6 @@ export interface WatchedRelay {
   readonly spokeAt: number;
   signal(name: NodeJS.Signals): void;
   isReady(): Promise<boolean>;
-  /** Lists that it has sent since it was last started. */
-  lists(): Promise<number>;
 }
 
 export interface RelayPair {
@@ -35,7 +33,7 @@ export async function startRelayPair(scene: Scene): Promise<RelayPair> {
   for (const { relay } of started) if (!(await until(() => relay.isReady()))) throw new Error(`${relay.name} does not become ready`);
   const pid = [...(await scene.processes())].find(([name]) => name.startsWith('relay '))?.[1];
   if (pid === undefined) throw new Error('the run has no relay');
-  const none = { turns: 0, spokeAt: 0, isReady: async () => true, lists: async () => 0 };
+  const none = { turns: 0, spokeAt: 0, isReady: async () => true };
   const first: WatchedRelay = { name: 'relay a', api: scene.proxy, queues: scene.proxy, ...none, signal: (name) => void process.kill(pid, name) };
   return {
     first,
@@ -76,8 +74,7 @@ async function startRelay(scene: Scene, name: string) {
     spokeAt = performance.now();
   };
   const ask = async (path: string): Promise<Response | undefined> => fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
-  // Its own inventory, which comes at any time after it has taken over, would be taken for a list that had to be made.
-  const env = { ...spec.env, [relayEnv.lease]: relayLease, [relayEnv.revision]: relayRevision, [relayEnv.resyncSeconds]: '86400' };
+  const env = { ...spec.env, [relayEnv.lease]: relayLease, [relayEnv.resyncSeconds]: '86400' };
   const child: Child = startChild({ ...spec, name, env }, { onLine: (_, line) => say(line), onNotice: say, onFatal: say });
   const relay: WatchedRelay = {
     name,
@@ -91,8 +88,6 @@ async function startRelay(scene: Scene, name: string) {
     },
     signal: (signal) => void (child.pid && process.kill(child.pid, signal)),
     isReady: async () => (await ask('/readyz'))?.ok ?? false,
-    lists: async () =>
-      [...((await (await ask('/metrics'))?.text()) ?? '').matchAll(/^relay_lists_total\{.*\} (\d+)$/gm)].reduce((n, [, v]) => n + Number(v), 0),
   };
   return {
     relay,

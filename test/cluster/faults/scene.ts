@@ -19,7 +19,6 @@ export const otherControllers = 'namespace-controller,garbage-collector-controll
 export const relayLease = 'kube-system/relay';
 
 /** Of all of them, whatever way to the queue each has. */
-export const relayRevision = 'of the test';
 
 export interface Scene {
   readonly controlPlane: ControlPlane;
@@ -56,7 +55,6 @@ export async function startScene(): Promise<Scene> {
   async function startHub() {
     const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--data', join(folder, 'data')], {
       RELAY_LEASE: relayLease,
-      RELAY_REVISION: relayRevision,
     });
     try {
       const [, consoleUrl = ''] = await run.line(/console at (http\S+)/);

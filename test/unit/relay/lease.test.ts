@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Lease, nextStep, type Standing } from '#functions/relay/election/lease.ts';
 
-const lease = (holder: string, durationMs = 6_000): Lease => ({ holder, durationMs, transitions: 0, resourceVersion: '7', accepted: undefined });
+const lease = (holder: string, durationMs = 6_000): Lease => ({ holder, durationMs, transitions: 0, resourceVersion: '7' });
 const seen = (holder: string, sinceMs: number) => ({ lease: lease(holder), sinceMs });
 const standing = (more: Partial<Standing>): Standing => ({
   id: 'a',
   observed: undefined,
   leadsUntilMs: undefined,
-  abstainsUntilMs: Number.NEGATIVE_INFINITY,
-  failingMs: 0,
-  patienceMs: 4_000,
-  coldMs: 0,
+  reacquiresAtMs: Number.NEGATIVE_INFINITY,
+  queueFailingMs: 0,
+  queueFailureTimeoutMs: 4_000,
   ...more,
 });
 const now = 100_000;
@@ -24,11 +23,9 @@ describe('a relay that stands by', () => {
     ['takes it when it has seen no renewal for the whole duration', { observed: seen('b', now - 6_000) }, 'take'],
     ['counts the duration that the holder has promised', { observed: { lease: lease('b', 20_000), sinceMs: now - 19_999 } }, 'wait'],
     ['goes on with one that is still its own, as after an answer that got lost', { observed: seen('a', now - 60_000) }, 'renew'],
-    ['leaves a free one to others for a while after it gave it back', { observed: seen('', now - 500), abstainsUntilMs: now + 1 }, 'wait'],
-    ['takes it after that while if no other relay has', { observed: seen('', now - 3_000), abstainsUntilMs: now }, 'take'],
-    ['leaves one that has run out to others for longer while it would have to list', { observed: seen('b', now - 7_999), coldMs: 2_000 }, 'wait'],
-    ['takes one that has run out when none of the others did', { observed: seen('b', now - 8_000), coldMs: 2_000 }, 'take'],
-    ['makes one where there is none in that while too', { abstainsUntilMs: now + 1 }, 'create'],
+    ['leaves a free one to others for a while after it gave it back', { observed: seen('', now - 500), reacquiresAtMs: now + 1 }, 'wait'],
+    ['takes it after that while if no other relay has', { observed: seen('', now - 3_000), reacquiresAtMs: now }, 'take'],
+    ['makes one where there is none in that while too', { reacquiresAtMs: now + 1 }, 'create'],
   ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
 });
 
@@ -38,11 +35,15 @@ describe('a relay that speaks', () => {
     ['stops when it could not renew in time', { observed: seen('a', now - 4_500), leadsUntilMs: now }, 'lost'],
     ['stops when it wakes long after the end, whatever it last saw', { observed: seen('a', now - 60_000), leadsUntilMs: now - 55_000 }, 'lost'],
     ['stops when another holds it', { observed: seen('b', now), leadsUntilMs: now + 3_000 }, 'lost'],
-    ['bears a queue that does not answer for a moment', { observed: seen('a', now), leadsUntilMs: now + 3_000, failingMs: 4_000 }, 'renew'],
-    ['gives it back when the queue takes nothing any more', { observed: seen('a', now), leadsUntilMs: now + 3_000, failingMs: 4_001 }, 'give back'],
+    ['bears a queue that does not answer for a moment', { observed: seen('a', now), leadsUntilMs: now + 3_000, queueFailingMs: 4_000 }, 'renew'],
+    [
+      'gives it back when the queue takes nothing any more',
+      { observed: seen('a', now), leadsUntilMs: now + 3_000, queueFailingMs: 4_001 },
+      'give back',
+    ],
     [
       'bears it for longer when that has not helped',
-      { observed: seen('a', now), leadsUntilMs: now + 3_000, failingMs: 4_001, patienceMs: 8_000 },
+      { observed: seen('a', now), leadsUntilMs: now + 3_000, queueFailingMs: 4_001, queueFailureTimeoutMs: 8_000 },
       'renew',
     ],
   ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
