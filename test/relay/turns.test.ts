@@ -35,7 +35,7 @@ beforeEach(() => {
 interface TestRelay {
   readonly relay: Relay;
   readonly meter: Meter;
-  /** What this relay cannot reach, and whether the API server refuses its lists of pods. */
+  /** Faults: this relay cannot reach the API server or the queue, or may not list pods. */
   readonly cutOff: { api: boolean; queue: boolean; podLists: boolean };
   /** The error that the queue refuses each call with; undefined while it accepts. */
   refuseWith(error: Error | undefined): void;

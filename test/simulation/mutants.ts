@@ -449,7 +449,7 @@ export const mutants: readonly Mutant[] = [
   ...setMutants,
 ];
 
-/** The messages without the lists of every relay but the first one that sends any. */
+/** Drops the lists of every relay except the first one. */
 function listsOfFirst(messages: readonly OutgoingMessage[], actor: Actor, world: WorldState): readonly OutgoingMessage[] {
   return messages.filter((m) => {
     if ((decodeMessage(m.body) as EventsMessage).type !== 'list') return true;

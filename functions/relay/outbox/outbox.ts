@@ -18,7 +18,7 @@ import { KindQueue, type Pending } from './kind-queue.ts';
  */
 export class Outbox {
   readonly #deps: OutboxDeps;
-  /** Of every message. */
+  /** The header of every message. */
   readonly header: EventsHeader;
   readonly #options: Required<OutboxOptions>;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));

@@ -1,4 +1,4 @@
-/** What a session begins with: the identity of the cluster and its version at that time. And what a relay can do before it may lead. */
+/** The identity of the cluster and its version at the begin of a session, and the check before a relay may lead. */
 import { kinds } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
