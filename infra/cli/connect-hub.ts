@@ -134,7 +134,7 @@ function publishedBy(pid: number): Published | undefined {
   }
 }
 
-/** One cluster by its id, or all; `all` is left out by a command that has no such option. Throws a UsageError that names the clusters of the hub. */
+/** Returns one cluster by its id, or all. A command without the option --all leaves `all` out. Throws a UsageError that names the clusters of the hub. */
 export async function chosenClusters(table: Table, chosen: string | undefined, all?: boolean): Promise<readonly string[]> {
   const known = await listClusters(table);
   if (all) return known;

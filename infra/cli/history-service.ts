@@ -3,6 +3,7 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { switchesThen } from '#shared/clusters/switches-then.ts';
+import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { addressesOf } from '#shared/history/addresses.ts';
 import { effectiveMs, type HistoryRecord, identityOf, isOfCluster } from '#shared/history/history-record.ts';
@@ -62,7 +63,7 @@ export interface ToldHistory {
 
 const ofShadow = 'the cluster is in shadow mode: nothing is written in shadow mode, so no history is kept';
 
-/** Throws a UsageError that names what there is, when there is no such cluster or service, or nothing on record of the filter's pod or address. */
+/** Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is unknown. */
 export async function toldHistory(
   table: Table,
   key: ServiceKey,
@@ -83,7 +84,7 @@ export async function toldHistory(
 
 interface Known {
   readonly service: Service | undefined;
-  /** What sync has saved of the Service as present. */
+  /** Outputs that sync has saved as present. */
   readonly outputs: readonly OutputObject[];
 }
 
@@ -145,6 +146,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
       ? ['another client keeps writing what the hub writes, and the hub has stopped: what is listed since is not known']
       : []),
     ...partOff(meta),
+    ...(service && writerOf(service).by === 'opt-in' && !optInSettings(meta).cleanup ? [leftBehind] : []),
     ...(unreadable > 0 ? ['some records since then can’t be read by this version'] : []),
   ];
   return { ...then, caveats };
@@ -152,6 +154,10 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
 
 const pausedSince = (sinceMs: number | undefined): string =>
   `the cluster was paused${sinceMs === undefined ? '' : ` since ${timeText(sinceMs)}`}: the hub wrote nothing, and what others wrote is not on record`;
+
+const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
+
+const leftBehind = 'settings.optIn.cleanup is off: what the built-in controllers left of the Service stays, and is not on record';
 
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
   endpoints === slices

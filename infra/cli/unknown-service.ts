@@ -1,4 +1,4 @@
-/** The error for a service that the hub does not know: it names those that there are. */
+/** The error for an unknown service, with the names of the known services. */
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { listServices } from './list-services.ts';

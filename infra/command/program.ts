@@ -54,7 +54,7 @@ function answering(command: Command): Command {
   return command;
 }
 
-/** The library takes --reason for what was meant by --json: as many letters differ as its rule allows. A guess has the same first letter. */
+/** Removes a guess with another first letter: the library suggests --reason for --json. */
 const withoutFarGuess = (text: string): string => text.replace(/('--(.)[^\n]*)\n\(Did you mean (?!one of)--(?!\2)[^\n]*/, '$1');
 
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());

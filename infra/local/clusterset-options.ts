@@ -51,7 +51,7 @@ function namespaces(text: string): ClustersetOptions['exports'] {
 
 export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
 
-/** What the demonstration leaves out for so many clusters, a line each. */
+/** Returns a line for each part that the demonstration leaves out because of the number of clusters. */
 export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
   if (clusters <= mostOfDemonstration || takesPart(clusterset)) return [];
   const why = `every importer runs for each change, and ${clusters} clusters are more than ${mostOfDemonstration}`;

@@ -9,8 +9,9 @@ export interface AuditRecord {
   readonly at: string;
   readonly who: string;
   readonly what: string;
-  /** Of a switch of mode, and of the switch for Services that opt in. */
+  /** Present in the record of a switch of mode. */
   readonly mode?: Change<Mode>;
+  /** Present in the record of the switch for Services that opt in. */
   readonly optIn?: Change<OptIn>;
 }
 

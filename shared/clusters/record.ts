@@ -73,7 +73,7 @@ export interface ClusterRecord extends CircuitState {
   readonly writerConflict: boolean;
   /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
   readonly writer: string | undefined;
-  /** Since when records of the history are kept, ms since the epoch; those that have expired since apart. */
+  /** The hub keeps history since then, ms since the epoch. Older records than `settings.historyDays` have expired. */
   readonly historySinceMs: number;
   /** Version of the set of nodes. */
   readonly nodesVersion: number;

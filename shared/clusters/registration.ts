@@ -75,7 +75,7 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   return left;
 }
 
-/** What was older than the former settings kept has expired. Undefined: the history is kept for no longer than before. */
+/** Records older than the former setting have expired. Returns undefined if the new setting keeps history no longer than the former one. */
 function longerKeptSince(former: string | undefined, settings: string, nowMs: number): number | undefined {
   const days = (text: string): number => (JSON.parse(text) as Partial<ClusterSettings>).historyDays ?? defaultSettings.historyDays;
   return former !== undefined && days(settings) > days(former) ? nowMs - days(former) * 86_400_000 : undefined;

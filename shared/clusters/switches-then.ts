@@ -1,4 +1,4 @@
-/** How the switches of a cluster stood at a time: by its record, and before the last switch by the audit records. */
+/** The switches of a cluster at a time: from its record, and before the last switch from the audit records. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import type { AuditRecord } from './audit.ts';
 import type { Mode } from './mode.ts';
@@ -41,7 +41,7 @@ export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], a
   return { mode, sinceMs, unpaused: mode === 'paused' ? before : mode, optIn: optIn.value ?? 'off' };
 }
 
-/** The switches that are on file may lack the newest one, which the record itself tells. */
+/** The audit records may lack the newest switch: the cluster's record has it. */
 function valueThen<V>(switches: readonly Switch<V>[], now: { readonly value: V; readonly sinceMs: number }, atMs: number) {
   if (atMs >= now.sinceMs) return now;
   const last = switches.findLast((s) => s.atMs <= atMs);

@@ -115,10 +115,10 @@ export function exportsText({ clusterset: { exports } }: Pick<ClusterRecord, 'cl
   return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
-/** Of what has happened: "2026-03-01T10:00:00Z (3 s ago)". The clock that it happened by may be ahead of the reader's. */
+/** A time in the past, as "2026-03-01T10:00:00Z (3 s ago)". The clock of the function may be ahead of the reader's clock. */
 export const timeText = (ms: number, now: number): string => comingText(Math.min(ms, now), now, ms);
 
-/** Of what may be still to come: "2026-03-01T10:00:00Z (in 3 s)". */
+/** A time that may be in the future, as "2026-03-01T10:00:00Z (in 3 s)". */
 function comingText(ms: number, now: number, shownMs = ms): string {
   const seconds = Math.round(Math.abs(now - ms) / 1000);
   const span =

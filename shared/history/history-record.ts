@@ -41,7 +41,7 @@ export interface HistoryRecord {
   readonly acceptedMs?: number | undefined;
   readonly endedMs: number;
   readonly writes: { readonly endpoints: number; readonly slices: number };
-  /** Of these writes, those that deleted an object. */
+  /** Deletes, which `writes` counts too. */
   readonly deletes?: { readonly endpoints: number; readonly slices: number };
   /** How a controller ended that did not end well. */
   readonly endings: { readonly [C in Controller]?: Ending };
@@ -51,7 +51,7 @@ export interface HistoryRecord {
   readonly notes: readonly string[];
   /** Why what was there before the run is not known from the records before this one. */
   readonly gap?: string | undefined;
-  /** The hub had nothing of the Service saved as present: what was listed before the run is not on record. */
+  /** The hub had saved no output of the Service as present, so the record begins with this run. */
   readonly isFirst?: boolean;
   /** Where the built-in controllers stay on: who writes the Service from this run on, for `opt-in` the hub. Undefined: the hub writes in their place. */
   readonly writer?: 'opt-in' | 'built-in' | 'none';

@@ -1,8 +1,8 @@
-/** Why the records do not say what was listed at a time, where they do not: the reasons are these alone. */
+/** The reasons why the addresses at a time are not known. */
 import { effectiveMs, type HistoryRecord, isOfCluster } from './history-record.ts';
 import { timeText } from './sentences.ts';
 
-/** What is known of the Service and its cluster beside the records. */
+/** Facts about the Service and its cluster that the records lack. */
 export interface Standing {
   /** Since when records of the cluster are kept, ms since the epoch. */
   readonly keptSinceMs: number;
@@ -24,7 +24,7 @@ export interface SwitchesAsked {
 
 const notKept = 'the hub writes nothing there and keeps no history';
 
-/** `records`: all that are kept, oldest first. Undefined: they say it. */
+/** `records`: every record, oldest first. Returns undefined if the addresses are known. */
 export function whyNotKnown(
   records: readonly HistoryRecord[],
   { keptSinceMs, switches, hasOutputs, whyNotNow }: Standing,
@@ -39,14 +39,13 @@ export function whyNotKnown(
   if (mode === 'draining' || mode === 'removed') return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
   if (last?.writer === 'built-in')
     return `served by the built-in controllers since ${timeText(effectiveMs(last))} (handed back); the hub keeps no history of those`;
-  if (last?.writer === 'none')
-    return `its slices were withdrawn at ${timeText(effectiveMs(last))}, and the hub wrote nothing until it had a writer again`;
+  if (last?.writer === 'none') return `nothing writes it since ${timeText(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
   if (mode === 'shadow' && switches.optIn !== 'active') return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next || hasOutputs))
     return 'the built-in controllers wrote it, in a cluster in shadow mode; the hub keeps no history of those';
-  if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has written nothing of it, and no run is on record';
-  return next ? undefined : whyNotNow;
+  if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has written nothing of it';
+  return next || whyNotNow === undefined ? undefined : `the hub does not write it as it is now, since when is not on record: ${whyNotNow}`;
 }
 
 const beginsAt = (ms: number): string => `the record begins at ${timeText(ms)}`;

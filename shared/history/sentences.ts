@@ -42,7 +42,7 @@ export function kindOf({ endings, heldBack, writes }: HistoryRecord): Told['kind
   return heldBack !== undefined || all.length > 0 ? 'held' : 'found';
 }
 
-/** The first of several runs that ended alike has no time of its end. */
+/** A record of several runs has the end of the last run only, so its line begins with the start of the first run. */
 const headline = (r: HistoryRecord): string => `${timeText(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
 
 function deedOf(r: HistoryRecord): string {

@@ -21,7 +21,7 @@ export interface GoneThen extends Pick<Listed, 'address' | 'pod'> {
 
 export interface Then {
   readonly atMs: number;
-  /** False: the summary says why. */
+  /** If false, the summary has the reason. */
   readonly isKnown: boolean;
   readonly summary: string;
   readonly addresses: readonly AddressThen[];
@@ -38,7 +38,7 @@ export const notKnown = (atMs: number, reason: string): Then => ({
   ...{ addresses: [], gone: [], caveats: [] },
 });
 
-/** `records`: all that are kept, oldest first. `now`: the addresses as they are saved. Only for a time that they reach (not-known.ts). */
+/** `records`: every record, oldest first. `now`: the saved addresses. The caller checks first whether the time is known (not-known.ts). */
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);

@@ -24,7 +24,7 @@ export interface AddAllDeps {
 const usualStep: Step = { services: 500, entries: 5_000 };
 
 export interface Added {
-  /** Services that there are. What those that have gone left behind is woken too, and not counted. */
+  /** Existing services. The step also wakes deleted services, and does not count them. */
   readonly services: number;
   /** Where the next step begins; undefined: every service is added, or another switch since then adds them all again. */
   readonly place: Place | undefined;

@@ -47,6 +47,7 @@ export function monitor(
   isBeginning: () => boolean,
   /** When the cluster went back to what it was before, ms since the epoch. */
   wentBackAt: () => number,
+  wrote: (namespace: string, service: string) => void,
 ): Monitor {
   let writes = 0;
   const missing = new Map<string, number>();
@@ -157,6 +158,7 @@ export function monitor(
 
   const writing: Writing = async (actor, kind, namespace, service) => {
     writes++;
+    wrote(namespace, service);
     clock = actor;
     missed(now() - 10_000);
     const work = await table.get(workKey(cluster, namespace, service));

@@ -12,6 +12,7 @@ import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { setMutants } from './clusterset/mutants.ts';
 import { ordinaryLimits } from './draw-limits.ts';
+import { explainMutants } from './explain-mutants.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { optInMutants } from './opt-in/mutants.ts';
 import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
@@ -447,6 +448,7 @@ export const mutants: readonly Mutant[] = [
   },
   ...optInMutants,
   ...setMutants,
+  ...explainMutants,
 ];
 
 /** Drops the lists of every relay except the first one. */

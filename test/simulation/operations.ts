@@ -1,6 +1,8 @@
 /** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
+import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -36,19 +38,33 @@ export class Operations {
     const { faultsUntilMs, awayMs } = this.#world.profile;
     const from = random.between(0, faultsUntilMs - 2000);
     const optIn = random.pick(['off', 'shadow'] as const);
-    this.#world.scheduler.after(from, () =>
-      this.#switch(`opt-in ${optIn}`, (table) => switchOptIn(table, this.#world.cluster, optIn, this.#world.scheduler.now)),
-    );
-    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () =>
-      this.#switch('opt-in active', (table) => switchOptIn(table, this.#world.cluster, 'active', this.#world.scheduler.now)),
-    );
+    this.#world.scheduler.after(from, () => this.#switchOptInTo(optIn));
+    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () => this.#switchOptInTo('active'));
+  }
+
+  #switchOptInTo(optIn: OptIn): void {
+    this.#switch(`opt-in ${optIn}`, async (table) => {
+      const atMs = this.#world.scheduler.now;
+      const from = (await readCluster(this.#world.table, this.#world.cluster))?.optIn ?? optIn;
+      await switchOptIn(table, this.#world.cluster, optIn, atMs);
+      await this.#note(`opt-in ${optIn}`, atMs, { optIn: { from, to: optIn } });
+    });
+  }
+
+  /** The write has no faults: these worlds do not lose an audit record after its switch. */
+  async #note(what: string, atMs: number, change: Pick<AuditRecord, 'mode' | 'optIn'>): Promise<void> {
+    await recordAudit(this.#world.table, this.#world.cluster, { at: new Date(atMs).toISOString(), who: 'operator', what, ...change });
   }
 
   #switchTo(mode: 'paused' | 'shadow' | 'active'): void {
     const isBack = mode === modeOf(this.#world.profile);
     this.#switch(mode, async (table) => {
+      const from = (await readCluster(this.#world.table, this.#world.cluster))?.mode ?? mode;
       if (isBack) this.#world.awaySince = Number.POSITIVE_INFINITY;
-      await switchMode(table, this.#world.cluster, mode, this.#world.scheduler.now);
+      const atMs = this.#world.scheduler.now;
+      await switchMode(table, this.#world.cluster, mode, atMs);
+      await this.#note(mode, atMs, { mode: { from, to: mode } });
+      this.#world.listedThen?.switched(mode);
       // A shadow cluster where services opt in is written to.
       if (!isBack && !(mode === 'shadow' && this.#world.profile.optIn === 'active')) this.#world.awaySince = this.#world.scheduler.now;
     });

@@ -10,6 +10,7 @@ import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors } from './history.ts';
 import { wasLeftBehind } from './left-behind.ts';
+import type { Answers } from './listed-then.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -22,6 +23,8 @@ export interface Outcome {
   readonly settledMs: number;
   /** A list was needed to put the snapshot right (docs/architecture.md, "Not guaranteed"). */
   readonly healedByList: boolean;
+  /** Of `explain --at`. */
+  readonly answers?: Answers;
 }
 
 /** Lives through a seed's faults, lets the world settle, and holds it against what is promised. */
@@ -60,11 +63,12 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
     world.monitor.finish();
     await checkClean(world, true);
     await checkCluster(world, true);
+    for (const wrong of await world.listedThen.errors(world.table, cluster)) world.fail(`explain --at: ${wrong}`);
   } catch (e) {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
   }
   world.close();
-  return { seed, failures: world.failures, settledMs, healedByList };
+  return { seed, failures: world.failures, settledMs, healedByList, answers: world.listedThen.answers };
 }
 
 /**

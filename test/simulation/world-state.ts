@@ -1,4 +1,5 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
+import type { ListedThen } from './listed-then.ts';
 import type { Monitor } from './monitor.ts';
 import type { WriterLimits } from './opt-in/writer-limits.ts';
 import type { Profile } from './profile.ts';
@@ -22,6 +23,8 @@ export interface WorldState {
   readonly queues: { readonly [Q in QueueName]: Queue };
   readonly faultsEnd: number;
   readonly monitor: Monitor;
+  /** Present in a world of one cluster. */
+  readonly listedThen?: ListedThen;
   readonly writerLimits: WriterLimits;
   readonly metrics: Map<string, number>;
   /** The last fault is over. */

@@ -8,6 +8,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
 import { Life } from './life.ts';
+import { ListedThen } from './listed-then.ts';
 import { type Monitor, monitor } from './monitor.ts';
 import type { Mutant } from './mutant.ts';
 import { Operations } from './operations.ts';
@@ -48,6 +49,7 @@ export class World implements WorldState {
   readonly failures: string[] = [];
   readonly faultsEnd: number;
   readonly monitor: Monitor;
+  readonly listedThen: ListedThen;
   readonly writerLimits: WriterLimits;
   readonly metrics = new Map<string, number>();
   prescribedUntil = 0;
@@ -112,6 +114,7 @@ export class World implements WorldState {
       parked: queue('parked', 30_000, 1e9),
       quarantine: queue('quarantine', 30_000, 1e9),
     };
+    this.listedThen = new ListedThen(this.store, profile, () => scheduler.now);
     this.monitor = monitor(
       cluster,
       this.store,
@@ -120,6 +123,7 @@ export class World implements WorldState {
       (what) => this.fail(what),
       () => scheduler.now === startAt,
       () => this.wentBackAt,
+      (namespace, service) => this.listedThen.wrote(namespace, service),
     );
     this.writerLimits = new WriterLimits(
       this.store,
@@ -162,6 +166,7 @@ export class World implements WorldState {
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
     const people = this.#beginOptIn();
+    this.listedThen.lookAtAll();
     new Lambdas(this.#processes);
     const operations = new Operations(this.#processes);
     this.#relays.start();
@@ -223,6 +228,7 @@ export class World implements WorldState {
         this.#relays.cut();
         this.#builtIn?.wake();
         this.wentBackAt = scheduler.now;
+        this.listedThen.lookAtAll();
         for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
         // Sweep looks within a minute, and what had to wait for it comes half a minute later.
         this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);

@@ -29,7 +29,7 @@ export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8A
   const { claim, result } = run;
   const days = result.meta?.settings.historyDays ?? 0;
   if (days === 0) return result.meta && claim.item.history ? null : undefined;
-  // A comparison writes nothing, whatever it finds.
+  // A comparison writes nothing.
   if (result.isComparison) return undefined;
   let record: HistoryRecord | undefined;
   try {
@@ -121,6 +121,7 @@ const isFirst = ({ server, inputs }: Reached): boolean => server.records.length 
 /** Undefined where the hub writes in place of the built-in controllers. */
 function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryRecord['writer'] {
   if (!meta || !isShadow(meta)) return undefined;
+  if (!inputs.service) return 'none';
   if (inputs.writer?.by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
   return inputs.writer?.by === 'built-in' ? 'built-in' : 'none';
 }
@@ -128,9 +129,11 @@ function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryReco
 /** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. Each counts once, wherever it is listed. */
 function adoptedBy({ server, inputs }: Reached): number {
   const known = new Set(inputs.outputs.map(nameOf));
-  const objects = server.found.flatMap(({ record }) => (record.object && !known.has(nameOf(record)) ? [record.object] : []));
-  return new Set([...addressesOf(objects).values()].map(({ pod, address }) => `${pod} ${address}`)).size;
+  return addressCount(server.found.flatMap(({ record }) => (known.has(nameOf(record)) ? [] : [record])));
 }
+
+const addressCount = (records: readonly OutputRecord[]): number =>
+  new Set([...view(records).values()].map(({ pod, address }) => `${pod} ${address}`)).size;
 
 /** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
 function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
@@ -145,7 +148,10 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
-  return changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
+  const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
+  // The garbage collector has taken the slices of a Service that is gone.
+  const collected = inputs.service ? 0 : addressCount(inputs.outputs.filter(({ kind }) => kind === 'EndpointSlice'));
+  return { ...changes, ...(collected > 0 && { foundOtherwise: Math.max(collected, changes.foundOtherwise ?? 0) }) };
 }
 
 const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
@@ -178,7 +184,7 @@ function whyOf({ server, inputs, result }: Reached): Why {
   };
 }
 
-/** Why outputs of a kind come or go whatever its pods are. */
+/** The reason of a hand-over, which overrides the reasons of the pods. */
 function handOverReason({ writer }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: string; readonly slices?: string } {
   if (writer?.by === 'opt-in') return { endpoints: 'the Service opted in: its Endpoints were deleted' };
   if (writer?.by === 'none') return { slices: `its slices were withdrawn: ${writer.reason}` };

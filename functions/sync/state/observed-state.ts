@@ -21,7 +21,7 @@ export class ServerState {
   needsLeaseCheck = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
-  /** Of these, deletes. */
+  /** Successful deletes, which `writes` counts too. */
   readonly deletes = { Endpoints: 0, EndpointSlice: 0 };
   /** Of these, slices of Services that opt in. */
   writesOptIn = 0;

@@ -1,0 +1,163 @@
+/**
+ * The addresses that were really listed at each time, and the answers of `explain --at` held against them: an answer is true, or uncertain, or not known
+ * for one of the reasons that there are.
+ */
+import { explainThen, readHistory } from '#infra/cli/history-service.ts';
+import { UsageError } from '#infra/cli/usage-error.ts';
+import type { Store } from '#infra/local/apiserver/store.ts';
+import { addressesOf, type Output } from '#shared/history/addresses.ts';
+import { isOfCluster } from '#shared/history/history-record.ts';
+import { placeText } from '#shared/history/sentences.ts';
+import type { Then } from '#shared/history/then.ts';
+import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
+import type { Table } from '#shared/store/table.ts';
+import type { Profile } from './profile.ts';
+
+/** Since then these addresses were listed, one a line. */
+interface Listing {
+  readonly atMs: number;
+  readonly lines: readonly string[];
+  /** The hub has slices of the Service. */
+  readonly isOurs: boolean;
+  /** Who writes the Service by its own fields; undefined without a Service. */
+  readonly writer: string | undefined;
+}
+
+export interface Answers {
+  certain: number;
+  uncertain: number;
+  notKnown: number;
+}
+
+export class ListedThen {
+  readonly #store: Store;
+  readonly #profile: Profile;
+  readonly #now: () => number;
+  /** By namespace/name, oldest first. */
+  readonly #listings = new Map<string, Listing[]>();
+  /** When the hub wrote each Service first. */
+  readonly #wroteAt = new Map<string, number>();
+  readonly #modes: { readonly atMs: number; readonly mode: string }[] = [];
+  readonly answers: Answers = { certain: 0, uncertain: 0, notKnown: 0 };
+
+  constructor(store: Store, profile: Profile, now: () => number) {
+    this.#store = store;
+    this.#profile = profile;
+    this.#now = now;
+    store.watch('Endpoints', ({ object: { metadata } }) => this.#look(metadata.namespace ?? '', metadata.name));
+    store.watch('Service', ({ object: { metadata } }) => this.#look(metadata.namespace ?? '', metadata.name));
+    store.watch('EndpointSlice', ({ object, previous }) => {
+      for (const { metadata } of [object, ...(previous ? [previous] : [])]) {
+        const service = metadata.labels?.[labelServiceName];
+        if (service !== undefined) this.#look(metadata.namespace ?? '', service);
+      }
+    });
+  }
+
+  /** At the beginning, and when the cluster has gone back, which no watch shows. */
+  lookAtAll(): void {
+    const slices = this.#store.list('EndpointSlice').map(({ metadata: m }) => `${m.namespace}/${m.labels?.[labelServiceName]}`);
+    const others = [...this.#store.list('Service'), ...this.#store.list('Endpoints')].map(({ metadata: m }) => `${m.namespace}/${m.name}`);
+    for (const key of new Set([...this.#listings.keys(), ...slices, ...others])) {
+      const [namespace = '', name = ''] = key.split('/');
+      this.#look(namespace, name);
+    }
+  }
+
+  switched(mode: string): void {
+    this.#modes.push({ atMs: this.#now(), mode });
+  }
+
+  wrote(namespace: string, service: string): void {
+    const key = `${namespace}/${service}`;
+    if (!this.#wroteAt.has(key)) this.#wroteAt.set(key, this.#now());
+  }
+
+  #look(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    const all = this.#listings.get(key) ?? [];
+    this.#listings.set(key, all);
+    const service = this.#store.find('Service', namespace, name) as unknown as Service | undefined;
+    const listing = { atMs: this.#now(), ...this.#listed(namespace, name), writer: service && writerOf(service).by };
+    const last = all.at(-1);
+    if (last?.lines.join() !== listing.lines.join() || last.isOurs !== listing.isOurs || last.writer !== listing.writer) all.push(listing);
+  }
+
+  /** Beside the built-in controllers the hub answers for its own slices, and theirs are served where it has none. */
+  #listed(namespace: string, name: string): Pick<Listing, 'lines' | 'isOurs'> {
+    const slicesBy = (managers: readonly string[]) =>
+      this.#store.list('EndpointSlice', namespace).filter(({ metadata: { labels = {} } }) => {
+        return labels[labelServiceName] === name && managers.includes(labels[labelSliceManagedBy] ?? '');
+      });
+    const both = slicesBy([optInManagedBy, slicesManagedBy]);
+    const ours = this.#profile.isBeside ? slicesBy([optInManagedBy]) : both;
+    const endpoints = this.#profile.isBeside ? undefined : this.#store.find('Endpoints', namespace, name);
+    const outputs = [...(ours.length > 0 ? ours : both), ...(endpoints ? [endpoints] : [])] as unknown as readonly Output[];
+    return { lines: [...addressesOf(outputs).values()].map((a) => lineOf(placeText(a.where), a)).sort(), isOurs: ours.length > 0 };
+  }
+
+  /** Asked of each time at which what is listed had not changed for a while, and did not for a while. */
+  async errors(table: Table, cluster: string): Promise<readonly string[]> {
+    const wrong: string[] = [];
+    const { pauses, slow, stalls } = this.#profile;
+    const marginMs = pauses + slow + stalls > 0 ? 45_000 : 4_000;
+    for (const [service, listings] of this.#listings) {
+      const [namespace = '', name = ''] = service.split('/');
+      for (const [i, listing] of listings.entries()) {
+        const untilMs = listings[i + 1]?.atMs ?? this.#now() + marginMs;
+        if (untilMs - listing.atMs < 2 * marginMs) continue;
+        const atMs = Math.min(Math.floor((listing.atMs + untilMs) / 2), this.#now());
+        const key = { cluster, namespace, name };
+        const then = await explainThen(table, key, atMs, this.#now()).catch((error: unknown) => {
+          // The hub has never heard of the Service, or has forgotten it with the run that was cut short.
+          if (error instanceof UsageError && !this.#store.find('Service', namespace, name)) return undefined;
+          throw error;
+        });
+        const { records } = await readHistory(table, key, 0, this.#now());
+        const isCutShort = records.find(isOfCluster)?.gap?.includes('cut short') === true;
+        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort });
+        if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
+      }
+    }
+    return wrong;
+  }
+
+  #errorIn(then: Then, asked: Asked): string | undefined {
+    if (!then.isKnown) {
+      this.answers.notKnown++;
+      return this.#mayNotBeKnown(then, asked) ? undefined : `${then.summary} There is no reason for that`;
+    }
+    const told = then.addresses.flatMap((a) => a.places.map((place) => lineOf(place, a))).sort();
+    this.answers[then.caveats.length > 0 ? 'uncertain' : 'certain']++;
+    if (then.caveats.length > 0 || told.join() === asked.listing.lines.join()) return undefined;
+    return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
+  }
+
+  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort }: Asked): boolean {
+    const { isBeside, awayMode, optInSwitches } = this.#profile;
+    const reason = summary.replace(/^Not known: /, '');
+    if (reason.startsWith('the record begins at')) return isCutShort || (this.#wroteAt.get(service) ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
+    if (reason.startsWith('the cluster was in shadow mode')) {
+      if (isBeside) return optInSwitches > 0;
+      return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    }
+    if (/^(served by the built-in controllers since|nothing writes it since|the built-in controllers wrote it)/.test(reason))
+      return isBeside && !listing.isOurs;
+    if (/^(the hub does not write it as it is now|the Service (has neither|is of type))/.test(reason))
+      return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
+    return reason === 'the hub has written nothing of it.' && (listing.lines.length === 0 || !this.#wroteAt.has(service));
+  }
+}
+
+interface Asked {
+  readonly service: string;
+  readonly listing: Listing;
+  readonly marginMs: number;
+  /** The first record that is kept says that a run before it was cut short. */
+  readonly isCutShort: boolean;
+}
+
+const lineOf = (place: string, { address, pod, state }: { readonly address: string; readonly pod: string; readonly state: string }): string =>
+  `${place} ${address} ${pod} ${state}`;
