@@ -2,7 +2,7 @@
  * The record that a run leaves behind, made when all that matters is written. Nothing here may harm a run: what goes wrong is counted, and the record
  * is lost.
  */
-import { isShadow } from '#shared/clusters/mode.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
@@ -22,15 +22,15 @@ import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { ServerState } from '../state/observed-state.ts';
 import type { EndedRun } from '../state/reconciler.ts';
-import { comparedLater, type RunResult, unconfirmedDifference } from '../state/run-result.ts';
+import { comparedLater, type RunResult } from '../state/run-result.ts';
 
 /** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
 export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {
   const { claim, result } = run;
   const days = result.meta?.settings.historyDays ?? 0;
   if (days === 0) return result.meta && claim.item.history ? null : undefined;
-  // A comparison writes nothing.
-  if (result.isComparison) return undefined;
+  // The hub writes nothing there.
+  if (result.meta && isShadow(result.meta) && !writesOptIn(result.meta)) return undefined;
   let record: HistoryRecord | undefined;
   try {
     record = recordOf(run, limitsOf(deps).sync.historyNamed);
@@ -62,10 +62,12 @@ async function keep(deps: SyncDeps, { claim, result }: EndedRun, record: History
 const lost = (record: HistoryRecord): Uint8Array =>
   pack(encodeRecords([{ ...record, changes: [], more: record.changes.length + record.more, notes: [], gap: 'records up to this one were lost' }]));
 
+const comparisons: readonly string[] = Object.values(comparedLater);
+
 function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, mostNamed: number): HistoryRecord {
   const { server, inputs, outcomes } = result;
   const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (o.kind === 'ok' || (o.kind === 'postponed' && (o.reason === comparedLater || o.reason === unconfirmedDifference))) return [];
+    if (o.kind === 'ok' || (o.kind === 'postponed' && comparisons.includes(o.reason))) return [];
     return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };

@@ -129,7 +129,7 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
   await forgetPreview(run, writer);
   // Shadow mode compares from now on, which a run does that has nothing of ours to write.
-  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater });
+  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
   return ok;
 }
 

@@ -16,7 +16,7 @@ import type { SyncDeps } from '../state/deps.ts';
 import { limited } from '../state/difference-lines.ts';
 import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
-import { unconfirmedDifference } from '../state/run-result.ts';
+import { comparedLater } from '../state/run-result.ts';
 
 /** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
@@ -31,9 +31,9 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
   }
   if (known?.text !== text) {
     await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
-    throw requeueRun(deps, 'differenceUnconfirmed', { reason: unconfirmedDifference });
+    throw requeueRun(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
   }
-  if (deps.now() - known.sinceMs < confirmAfterMs - 1000) throw requeueRun(deps, 'differenceUnconfirmed', { reason: unconfirmedDifference });
+  if (deps.now() - known.sinceMs < confirmAfterMs - 1000) throw requeueRun(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
   if (known.confirmed) return;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());

@@ -57,14 +57,12 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     await Promise.allSettled([ended, triggers]);
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
-  let isComparison = false;
   try {
     const toLoad = { meta, key: service, triggers, items, since: podsSince };
     const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
-    isComparison = observed !== undefined && !(await isToBeWritten(deps, meta, work, observed));
-    if (observed && isComparison) {
+    if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
       await compareWithCluster(deps, meta, service, observed);
-      return { ...nothingDone(ok), isComparison };
+      return nothingDone(ok);
     }
     const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
@@ -88,7 +86,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     }
     return await save(run, claim, outcomes);
   } catch (error) {
-    return { ...nothingDone(await outcomeOf(deps, meta, error)), isComparison };
+    return nothingDone(await outcomeOf(deps, meta, error));
   }
 }
 

@@ -16,14 +16,11 @@ export interface RunResult extends FinishedRun {
   /** For the history: what the outcomes do not say, and why the run was not admitted. */
   readonly notes?: readonly string[];
   readonly heldBack?: string | undefined;
-  /** The run compared what the built-in controllers wrote, and wrote nothing itself. */
-  readonly isComparison?: boolean;
   /** For the history: the table holds newer outputs than the run was to save. */
   readonly isUnsaved?: boolean;
   /** If all of it went well: for the next run under the same lease. */
   readonly carriedOver?: CarriedOver | undefined;
 }
 
-/** Reasons of a comparison's requeue. The history keeps no record of it. */
-export const comparedLater = 'compared after the hand-over';
-export const unconfirmedDifference = 'difference to be confirmed';
+/** Why a run of shadow mode is enqueued again for a comparison, which writes nothing. The history keeps no record of it. */
+export const comparedLater = { afterHandOver: 'compared after the hand-over', toConfirm: 'difference to be confirmed' } as const;
