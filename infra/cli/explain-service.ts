@@ -1,5 +1,6 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
+import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { explainService } from '#shared/explain/explain.ts';
@@ -14,6 +15,7 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { readOthers } from '#shared/store/other-outputs.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
+import { readCounts } from '#shared/store/service-counts.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
@@ -50,7 +52,7 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, others, set] = await Promise.all([
+  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, { foreign }, others, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
@@ -58,6 +60,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),
+    readCounts(table, key),
     meta.optIn === 'off' ? [] : readOthers(table, key, now),
     readSet(table, meta, key, now),
   ]);
@@ -93,6 +96,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     saved,
     others,
     difference,
+    ...(foreign && now < contestedUntilMs(foreign, meta) && { contested: foreign }),
     set: explained,
     now,
   };

@@ -118,7 +118,11 @@ export const fleetDashboard: Dashboard = {
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
         lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects'), of('IncarnationBumped', 'Sum', 'clusters made anew')]),
-        lines('Touched by others', 'Count', [of('ForeignWrites', 'Sum', 'foreign writes'), of('Braked', 'Sum', 'brake')]),
+        lines('Touched by others', 'Count', [
+          of('ForeignWrites', 'Sum', 'foreign writes'),
+          of('ServicesContested', 'Sum', 'services not written for a time'),
+          of('Braked', 'Sum', 'brake'),
+        ]),
         lines('Given up', 'Count', [
           of('Parked', 'Sum', 'parked'),
           of('Quarantined', 'Sum', 'quarantined'),

@@ -1,39 +1,63 @@
 /**
- * A second controller keeps writing objects under our managed-by values. Foreign writes are counted in a window of time; when there are too many,
- * nothing more is written to the cluster until an operator has switched its mode, which forgets the conflict and the count.
+ * A writer conflict: a second controller writes objects of ours. The record lists services that another manager wrote to within a window of time.
+ * Many services of several namespaces stop all writes to the cluster until an operator switches its mode, which forgets the conflict and the list.
+ * contested-service.ts is about single services.
  */
+import type { ForeignWriteLimits } from '#shared/contract/foreign-write-limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { CircuitReason } from './circuit.ts';
 import { type ClusterSwitch, isSwitch, isWrittenTo } from './mode.ts';
 
-const attributes = { count: 'foreignCount', since: 'foreignSince', conflict: 'conflict' } as const;
+const attributes = { foreign: 'foreign', conflict: 'conflict' } as const;
 
 /** A switch of mode forgets them. */
 export const writerConflictAttributes = Object.values(attributes);
 
 export const decodeWriterConflict = (item: Item): boolean => item[attributes.conflict] !== undefined;
 
-/** Resolves to the number of foreign writes in the present window. */
-export async function countForeignWrites(
-  table: Table,
-  { id, modeSwitch }: ClusterSwitch,
-  writes: number,
-  { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
-): Promise<number> {
-  const { count, since } = attributes;
-  const begin = nowMs - windowMs;
-  const item =
-    (await table.update(metaKey(id), { add: { [count]: writes } }, { all: [isSwitch(modeSwitch), { attribute: since, is: '>', value: begin }] })) ??
-    (await table.update(
-      metaKey(id),
-      { set: { [count]: writes, [since]: nowMs } },
-      { all: [isSwitch(modeSwitch), { any: [{ absent: since }, { attribute: since, is: '<=', value: begin }] }] },
-    ));
-  return (item?.[count] as number | undefined) ?? 0;
+interface ForeignServices {
+  readonly sinceMs: number;
+  readonly services: readonly (readonly [namespace: string, name: string])[];
 }
 
-/** As `cluster list`, explain and the console show it. */
+interface ToNote {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nowMs: number;
+  readonly limits: ForeignWriteLimits;
+}
+
+/** Adds the service to the list. Resolves to true if the list is as long as a second writer makes it. */
+export async function noteForeignService(table: Table, { id, modeSwitch }: ClusterSwitch, to: ToNote): Promise<boolean> {
+  const { foreign } = attributes;
+  for (let tries = 1; tries <= mostTries; tries++) {
+    const text = (await table.get(metaKey(id)))?.[foreign] as string | undefined;
+    const known = text === undefined ? undefined : (JSON.parse(text) as ForeignServices);
+    const next = withService(known, to);
+    if (next === known) return isSecondWriter(next, to.limits);
+    const isUnchanged = text === undefined ? { absent: foreign } : ({ attribute: foreign, is: '=', value: text } as const);
+    const set = { [foreign]: JSON.stringify(next) };
+    if (await table.update(metaKey(id), { set }, { all: [isSwitch(modeSwitch), isUnchanged] })) return isSecondWriter(next, to.limits);
+  }
+  // Another worker has noted a service each time, or the mode was switched: the next write counts.
+  return false;
+}
+
+const mostTries = 5;
+
+function withService(known: ForeignServices | undefined, { namespace, name, nowMs, limits }: ToNote): ForeignServices {
+  if (!known || nowMs - known.sinceMs >= limits.foreignServicesMs) return { sinceMs: nowMs, services: [[namespace, name]] };
+  const ofNamespace = known.services.filter((s) => s[0] === namespace);
+  // More of one namespace change nothing, and the record stays small.
+  if (ofNamespace.length >= limits.foreignServices || ofNamespace.some((s) => s[1] === name)) return known;
+  return { ...known, services: [...known.services, [namespace, name]] };
+}
+
+const isSecondWriter = ({ services }: ForeignServices, { foreignServices, foreignNamespaces }: ForeignWriteLimits): boolean =>
+  services.length >= foreignServices && new Set(services.map(([namespace]) => namespace)).size >= foreignNamespaces;
+
+/** The reason that `cluster -- list`, explain and the console show. */
 const shownAs = 'two-writers';
 
 /** False: it is recorded already, or an operator has switched the mode since, which a late worker must not undo. */

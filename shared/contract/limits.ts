@@ -5,10 +5,11 @@
  * Relations that hold between them stand beside the limit that follows from another one.
  */
 import { type ElectionLimits, electionDefaults } from './election-limits.ts';
+import { type ForeignWriteLimits, foreignWriteDefaults } from './foreign-write-limits.ts';
 import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } from './ingest-limits.ts';
 import { type RequeueLimits, requeueDefaults } from './requeue-limits.ts';
 
-export interface SyncLimits {
+export interface SyncLimits extends ForeignWriteLimits {
   /** Longer than a run, so that a lease outlives its owner, ms. */
   readonly leaseMs: number;
   /** What a call to a cluster's API may take at most, and has to have left or is not begun, ms. */
@@ -27,9 +28,6 @@ export interface SyncLimits {
   readonly brakeShare: number;
   /** How long one worker may take to find out whether the cluster is back, ms. */
   readonly probeMs: number;
-  /** So many writes of another manager within the window (ms) make it a second writer. */
-  readonly toleratedForeignWrites: number;
-  readonly foreignWritesMs: number;
   /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
   readonly mostNodes: number;
   /** Services that a cluster exports of one namespace. */
@@ -166,8 +164,7 @@ export const defaultLimits: Limits = {
     brakeFrom: 10,
     brakeShare: 0.5,
     probeMs: 30_000,
-    toleratedForeignWrites: 5,
-    foreignWritesMs: 60_000,
+    ...foreignWriteDefaults,
     mostNodes: 60_000,
     mostExports: 1_000,
     mostLeaseEnds: 10_000,

@@ -66,6 +66,7 @@ export const metrics = {
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
   GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
   IncarnationBumped: { unit: 'Count', help: 'the cluster was restored or made anew' },
+  ServicesContested: { unit: 'Count', help: 'services that are not written for a time because another client keeps writing their objects' },
   WriterConflict: { unit: 'Count', help: '1 while somebody else writes our objects' },
   SourcesSilent: { unit: 'Count', help: '1 for a cluster that exports and is silent or in doubt: its endpoints stay in the others as they are' },
   SourcesEvicted: { unit: 'Count', help: '1 for a cluster that exports and is gone: its endpoints are taken from the others' },

@@ -20,6 +20,8 @@ export const requeueDefaults = {
   circuitOpen: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
   /** The cluster answers again, and its load is ramped up. */
   recovering: { afterSeconds: 10, jitter: 0.8 },
+  /** Another client keeps writing the objects of the service; the wait counts from the end of the stop. */
+  contested: { afterSeconds: 1 },
   connectionLost: { afterSeconds: 1 },
   noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5 },
   /** The function ends before a call to the cluster would. */

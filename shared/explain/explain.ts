@@ -9,7 +9,7 @@ import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
-import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
+import { clusterFacts, savedFacts, serviceFacts, timeText, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';
 import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
@@ -199,7 +199,7 @@ const handOverText = (isToHub: boolean): string =>
     ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
     : 'its slices stay until those of the built-in controllers serve every ready address';
 
-function stateOf({ work, meta, difference, now }: ExplainInput, writer: Writer): string {
+function stateOf({ work, meta, difference, contested, now }: ExplainInput, writer: Writer): string {
   const optsIn = writer.by === 'opt-in';
   if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(optsIn);
   if (optsIn && meta.optIn === 'off') return 'nothing is written: the cluster’s switch for opt-in is off';
@@ -211,6 +211,7 @@ function stateOf({ work, meta, difference, now }: ExplainInput, writer: Writer):
   }
   if (!hasRuns(meta)) return `nothing is written: the cluster is ${meta.mode}`;
   if (meta.writerConflict) return 'nothing is written: somebody else writes what is ours, until the mode is switched';
+  if (contested) return `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
   if (isClean(work)) return 'everything is written';
   if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;
   const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);

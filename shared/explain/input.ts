@@ -33,6 +33,8 @@ export interface ExplainInput {
   readonly saved: SavedOutputs;
   /** Of a Service that opts in: what others than the hub and the built-in controllers have made. */
   readonly others?: readonly Pick<OtherOutput, 'kind' | 'name' | 'managedBy'>[];
+  /** Another manager keeps writing its objects: the hub does not until then, ms since the epoch. */
+  readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
   /** Shadow mode: what differs, and whether it was still there ten seconds later. */
   readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
   /** A pod that is explained even if it has nothing to do with the service. */

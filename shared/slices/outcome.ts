@@ -28,6 +28,14 @@ export function slicesFailureEvent(service: Service, message: string): EventSket
   };
 }
 
+export const contestedEvent = (service: Service, manager: string, seconds: number): EventSketch => ({
+  type: 'Warning',
+  reason: 'WriterConflict',
+  message: `${manager} keeps writing the Endpoints or slices that fleet-endpoints writes: fleet-endpoints does not write them for ${seconds} s`,
+  regarding: serviceReference(service),
+  component: slicesComponent,
+});
+
 /** `isToHub`: the hub is the next writer. */
 export function handOverWaitsEvent(service: Service, isToHub: boolean): EventSketch {
   const [former, next] = isToHub ? ['the built-in controllers', 'fleet-endpoints'] : ['fleet-endpoints', 'the built-in controllers'];

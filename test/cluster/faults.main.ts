@@ -120,7 +120,8 @@ async function twoWriters(scene: Scene): Promise<void> {
     await controllerManager.stop();
     await controllerManager.start([`--controllers=${controllers}`]);
   };
-  const life = await startLife(scene.api, 'two-writers', random);
+  // A second writer is a manager of many services in several namespaces.
+  const lives = await Promise.all([1, 2, 3].map((i) => startLife(scene.api, `two-writers-${i}`, random)));
   await runs(`endpoints-controller,endpointslice-controller,${otherControllers}`);
   const stopped = await until(async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict, 120_000);
   check('kube-controller-manager beside us: we stop writing', stopped ? [] : ['no writer conflict is recorded']);
@@ -135,7 +136,7 @@ async function twoWriters(scene: Scene): Promise<void> {
   await runs(otherControllers);
   const accepted = await scene.command('active', scene.cluster);
   check('`active` is accepted when it is gone', accepted.code === 0 ? [] : accepted.output.split('\n'));
-  await life.stop();
+  for (const life of lives) await life.stop();
   check('and everything becomes as it must be', await unsettled(scene, patienceMs));
 }
 

@@ -6,6 +6,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { PodCache } from '#shared/pod-log/pod-cache.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
+import { noCounts } from '#shared/store/service-counts.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -38,6 +39,6 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
-  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: undefined }, source: 'written', since: 0 });
+  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: noCounts }, source: 'written', since: 0 });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

@@ -1,15 +1,25 @@
 /** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
-import { expect, it } from 'vitest';
-import { foreignManager, tolerated } from '#functions/sync/guards/foreign-writes.ts';
+import { describe, expect, it } from 'vitest';
+import { foreignManager } from '#functions/sync/guards/foreign-writes.ts';
+import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
-import type { Endpoints } from '#shared/kube/types.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { countsKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
+import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
-const services = Array.from({ length: 4 }, (_, i) => aService({}, `svc-${i}`));
+const { toleratedForeignWrites: tolerated, foreignWritesMs, mostContestedMs, foreignServices, foreignNamespaces } = defaultLimits.sync;
+
+/** svc-0 to svc-11: the first four in `default` with pods, the others in two more namespaces. */
+const namespaceOf = (i: number): string => (i < 4 ? 'default' : i < 8 ? 'shop' : 'bank');
+const services = Array.from({ length: 12 }, (_, i) => {
+  const service = aService({}, `svc-${i}`);
+  return { ...service, metadata: { ...service.metadata, namespace: namespaceOf(i) } };
+});
 
 async function started(): Promise<SmallCluster> {
   const small = await smallCluster([...services, ...pods(2)]);
@@ -18,17 +28,26 @@ async function started(): Promise<SmallCluster> {
   return small;
 }
 
-const endpointsOf = ({ store }: HubWorld, i: number): RawObject => store.get('Endpoints', 'default', `svc-${i}`);
+const endpointsOf = ({ store }: HubWorld, i: number): RawObject => store.get('Endpoints', namespaceOf(i), `svc-${i}`);
 const sliceOf = ({ store }: HubWorld, i: number): RawObject =>
-  store.list('EndpointSlice', 'default').find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
+  store.list('EndpointSlice', namespaceOf(i)).find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
 const addresses = (world: HubWorld, i: number): readonly string[] =>
   ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
 const hasConflict = async ({ table }: HubWorld) => (await readCluster(table, cluster))?.writerConflict;
 
+const byOther = (subsetsOrEndpoints: string) => ({ [subsetsOrEndpoints]: null, metadata: { annotations: { touched: String(Math.random()) } } });
 const overwriteEndpoints = (world: HubWorld, i: number, manager: string) =>
-  world.store.patch('Endpoints', 'default', `svc-${i}`, { subsets: null }, 'merge', { manager });
+  world.store.patch('Endpoints', namespaceOf(i), `svc-${i}`, byOther('subsets'), 'merge', { manager });
 const overwriteSlice = (world: HubWorld, i: number, manager: string) =>
-  world.store.patch('EndpointSlice', 'default', sliceOf(world, i).metadata.name, { endpoints: null }, 'merge', { manager });
+  world.store.patch('EndpointSlice', namespaceOf(i), sliceOf(world, i).metadata.name, byOther('endpoints'), 'merge', { manager });
+
+/** Another manager writes objects of many services of several namespaces. */
+async function conflict({ world, pass }: SmallCluster, manager = 'kube-controller-manager', overwrite = overwriteEndpoints): Promise<void> {
+  for (let i = 0; i < services.length && (await hasConflict(world)) === false; i++) {
+    overwrite(world, i, manager);
+    await pass(8);
+  }
+}
 
 async function switchTo(world: HubWorld, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
@@ -64,13 +83,11 @@ it.each([
   ['Endpoints', overwriteEndpoints],
   ['slices', overwriteSlice],
 ])(
-  'where kube-controller-manager keeps writing %s beside us, we stop within a minute, say so, and begin again when a person says so',
+  'where kube-controller-manager keeps writing %s of many services beside us, we stop, say so, and begin again when a person says so',
   async (_, overwrite) => {
-    const { world, calls, pass } = await started();
-    for (let round = 0; round < tolerated && (await hasConflict(world)) === false; round++) {
-      overwrite(world, round % 4, 'kube-controller-manager');
-      await pass(8);
-    }
+    const small = await started();
+    const { world, calls, pass } = small;
+    await conflict(small, 'kube-controller-manager', overwrite);
     expect(await hasConflict(world)).toBe(true);
     expect(world.metrics.get('WriterConflict')).toBeGreaterThan(0);
 
@@ -93,12 +110,108 @@ it.each([
   },
 );
 
-it('a Service deleted while we had stopped writing takes its Endpoints along when we begin again', async () => {
-  const { world, pass } = await started();
-  for (let round = 0; round < tolerated; round++) {
-    overwriteEndpoints(world, round % 4, 'kube-controller-manager');
-    await pass(4);
+it('the number of services and of namespaces decides whether another manager stops the cluster', async () => {
+  const small = await started();
+  // Too few namespaces, then too few services.
+  for (const i of [0, 1, 2, 3, 4, 5, 6, 7, 0, 1]) {
+    overwriteEndpoints(small.world, i, 'operator');
+    await small.pass(8);
   }
+  expect([foreignServices, foreignNamespaces]).toEqual([10, 3]);
+  expect(await hasConflict(small.world)).toBe(false);
+  overwriteEndpoints(small.world, 8, 'operator');
+  await small.pass(8);
+  expect(await hasConflict(small.world)).toBe(false);
+  overwriteEndpoints(small.world, 9, 'operator');
+  await small.pass(8);
+  expect(await hasConflict(small.world)).toBe(true);
+});
+
+it('the services that another manager wrote to long ago do not count', async () => {
+  const small = await started();
+  for (let i = 0; i < services.length; i++) {
+    overwriteEndpoints(small.world, i, 'operator');
+    await small.pass(60);
+  }
+  expect(await hasConflict(small.world)).toBe(false);
+});
+
+describe('a service whose objects another client keeps writing', () => {
+  const events = ({ store }: HubWorld) => store.list('Event').map((e) => [e['reason'], e['type'], (e['involvedObject'] as { name: string }).name]);
+  const contested = ({ metrics }: HubWorld) => metrics.get('ServicesContested') ?? 0;
+
+  /** Until the service is contested. */
+  async function keepWriting({ world, pass }: SmallCluster, i = 0): Promise<void> {
+    const before = contested(world);
+    for (let edit = 0; edit < 2 * tolerated && contested(world) === before; edit++) {
+      overwriteSlice(world, i, 'curl');
+      await pass(4);
+    }
+    expect(contested(world)).toBe(before + 1);
+  }
+
+  it('the service is not written for a time, and all others are', async () => {
+    const small = await started();
+    const { world, pass } = small;
+    await keepWriting(small);
+    expect(await hasConflict(world)).toBe(false);
+    expect(events(world)).toEqual([['WriterConflict', 'Warning', 'svc-0']]);
+    const { summary } = await explain(world.table, { cluster, namespace: 'default', name: 'svc-0' }, world.now);
+    expect(summary).toMatch(/it is not written until .*: curl keeps writing its objects/);
+    world.store.apply(aPod(2));
+    await pass(8);
+    expect([addresses(world, 0).length, addresses(world, 1).length]).toEqual([2, 3]);
+    await pass(foreignWritesMs / 1000);
+    expect(addresses(world, 0)).toHaveLength(3);
+    expect(sliceOf(world, 0)['endpoints']).toHaveLength(3);
+  });
+
+  it('each stop is twice as long as the one before up to a quarter of an hour, and the first again after as long a quiet', async () => {
+    const small = await started();
+    const { world, pass } = small;
+    /** Seconds until the service is written again. */
+    async function stopped(): Promise<number> {
+      await keepWriting(small);
+      overwriteSlice(world, 0, 'curl');
+      const from = world.now;
+      while ((sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 && world.now - from < 2 * mostContestedMs) await pass(10);
+      return (world.now - from) / 1000;
+    }
+    const stops: number[] = [];
+    for (let i = 0; i < 6; i++) stops.push(await stopped());
+    for (const [i, seconds] of [60, 120, 240, 480, 900, 900].entries()) expect(Math.abs((stops[i] as number) - seconds)).toBeLessThan(30);
+    await pass(mostContestedMs / 1000 + 60);
+    expect(await stopped()).toBeLessThan(90);
+  });
+
+  it('a switch of the mode ends the stop at once', async () => {
+    const small = await started();
+    for (let i = 0; i < 4; i++) {
+      await keepWriting(small);
+      if (i < 3) await small.pass(70 * 2 ** i);
+    }
+    small.world.store.apply(aPod(2));
+    await small.pass(30);
+    expect(addresses(small.world, 0)).toHaveLength(2);
+    await switchTo(small.world, 'active');
+    await small.pass(8);
+    expect(addresses(small.world, 0)).toHaveLength(3);
+  });
+
+  it('the stop ends with the service', async () => {
+    const small = await started();
+    await keepWriting(small);
+    small.world.store.remove('Service', 'default', 'svc-0');
+    await small.pass(foreignWritesMs / 1000 + 30);
+    expect(small.world.store.find('Endpoints', 'default', 'svc-0')).toBeUndefined();
+    expect(await small.world.table.get(countsKey(cluster, 'default', 'svc-0'))).toBeUndefined();
+  });
+});
+
+it('a Service deleted while we had stopped writing takes its Endpoints along when we begin again', async () => {
+  const small = await started();
+  const { world, pass } = small;
+  await conflict(small);
   expect(await hasConflict(world)).toBe(true);
   world.store.remove('Service', 'default', 'svc-0');
   await pass(120);
@@ -137,23 +250,18 @@ it('objects that are not ours may be written by whom they belong to', async () =
 });
 
 it('sweep goes on telling of the conflict for as long as it lasts', async () => {
-  const { world, pass } = await started();
-  for (let round = 0; round < tolerated; round++) {
-    overwriteEndpoints(world, round % 4, 'kube-controller-manager');
-    await pass(4);
-  }
+  const small = await started();
+  const { world, pass } = small;
+  await conflict(small);
   const before = world.metrics.get('WriterConflict') ?? 0;
   await pass(5 * 60);
   expect((world.metrics.get('WriterConflict') ?? 0) - before).toBeGreaterThanOrEqual(4);
 });
 
 it('another hub that is active for the cluster is a second writer: both stop', async () => {
-  const { world, pass } = await started();
-  for (let round = 0; round < tolerated; round++) {
-    overwriteEndpoints(world, round % 4, 'fleet-endpoints-0ther');
-    await pass(4);
-  }
-  expect(await hasConflict(world)).toBe(true);
+  const small = await started();
+  await conflict(small, 'fleet-endpoints-0ther');
+  expect(await hasConflict(small.world)).toBe(true);
 });
 
 it('a hub has one id for its writes to a cluster, whichever of its workers gives it, and keeps it through switches', async () => {

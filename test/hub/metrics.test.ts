@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
-import { type GaugeRecord, readGauges, saveGauges, totalGauges } from '#shared/store/gauge-record.ts';
+import { type GaugeRecord, noCounts, readCounts, saveCounts, totalGauges } from '#shared/store/service-counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
 import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
@@ -163,6 +163,7 @@ describe('the gauges', () => {
 describe('the counts of services', () => {
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
   const many: GaugeRecord = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
+  const only = (gauges: GaugeRecord) => ({ gauges, foreign: undefined });
   const few: GaugeRecord = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
 
   it('add up through updates and a deletion [UT-107 TestNumEndpointsAndSlices]', async () => {
@@ -171,7 +172,8 @@ describe('the counts of services', () => {
       const { slicesDesired, slicesActual, endpointsDesired } = await totalGauges(table, 'c');
       return [slicesDesired, slicesActual, endpointsDesired];
     };
-    const save = async (name: string, counts: GaugeRecord | undefined) => saveGauges(table, key(name), counts, await readGauges(table, key(name)));
+    const save = async (name: string, counts: GaugeRecord | undefined) =>
+      saveCounts(table, key(name), { ...noCounts, gauges: counts }, await readCounts(table, key(name)));
     await save('a', many);
     expect(await totals()).toEqual([2, 13, 30]);
     await save('b', few);
@@ -188,14 +190,14 @@ describe('the counts of services', () => {
 
   it('the counts of services are written only when they change', async () => {
     const table = memoryTable();
-    await saveGauges(table, key('a'), many, undefined);
+    await saveCounts(table, key('a'), only(many), noCounts);
     const sealed = { ...table, put: () => Promise.reject(new Error('written')), delete: () => Promise.reject(new Error('deleted')) };
-    await saveGauges(sealed, key('a'), { ...many }, await readGauges(table, key('a')));
-    await saveGauges(sealed, key('gone'), undefined, undefined);
-    await expect(saveGauges(sealed, key('a'), few, many)).rejects.toThrow('written');
+    await saveCounts(sealed, key('a'), only({ ...many }), await readCounts(table, key('a')));
+    await saveCounts(sealed, key('gone'), noCounts, noCounts);
+    await expect(saveCounts(sealed, key('a'), only(few), only(many))).rejects.toThrow('written');
     // Another worker has saved them since they were read.
-    await saveGauges(table, key('a'), few, undefined);
-    expect(await readGauges(table, key('a'))).toEqual(few);
+    await saveCounts(table, key('a'), only(few), noCounts);
+    expect(await readCounts(table, key('a'))).toEqual(only(few));
   });
 });
 

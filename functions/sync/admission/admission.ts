@@ -23,6 +23,8 @@ export type Admission =
 export interface Applicant extends RequeueDeps {
   /** The snapshot has a record of the Service, be it of its deletion. */
   readonly isKnown: boolean;
+  /** Another client keeps writing the objects of the service: it is not written until then, ms since the epoch. */
+  readonly contestedUntilMs: number;
   /** How often in a row the run was postponed before. */
   readonly rounds: number;
   readonly nowMs: number;
@@ -37,11 +39,19 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
     return { kind: 'skip', reason: cluster.writerConflict ? 'another client keeps writing our objects' : `the cluster is ${cluster.mode}` };
   if (!hasRuns(cluster)) return { kind: 'skip' };
   if (!hasSynced(cluster)) return postpone(applicant, 'firstListsIncomplete', { reason: 'first lists not complete', rounds });
-  return isShadow(cluster) ? { kind: 'compare' } : admitByCircuit(cluster, applicant);
+  return isShadow(cluster) ? { kind: 'compare' } : admitToWrite(cluster, applicant);
+}
+
+/** A contested service waits, even if the circuit is closed. */
+export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admission {
+  const { contestedUntilMs, nowMs } = applicant;
+  if (nowMs >= contestedUntilMs) return admitByCircuit(cluster, applicant);
+  const leadSeconds = Math.floor((contestedUntilMs - nowMs) / 1000);
+  return postpone(applicant, 'contested', { reason: 'another client keeps writing its objects', leadSeconds });
 }
 
 /** Open: no run asks the cluster. After its time: one run probes. After a recovery: a share of the runs that grows. */
-export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applicant: Applicant): Admission {
+export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applicant: Pick<Applicant, 'nowMs' | keyof RequeueDeps>): Admission {
   const { nowMs, random } = applicant;
   if (circuit && nowMs < circuit.untilMs) {
     const leadSeconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
@@ -54,7 +64,7 @@ export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applic
   return { kind: 'write' };
 }
 
-const postpone = (applicant: Applicant, cause: RequeueCause, requeued: Requeued): Admission => ({
+const postpone = (applicant: RequeueDeps, cause: RequeueCause, requeued: Requeued): Admission => ({
   kind: 'postpone',
   outcome: requeue(applicant, cause, requeued),
 });

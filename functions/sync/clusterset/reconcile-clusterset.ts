@@ -93,8 +93,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
 }
 
 async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
-  const applicant = { isKnown: true, rounds: claim.message.postponements ?? 0, nowMs: deps.now(), random: deps.random, limits: deps.limits };
-  const admission = admitByCircuit(meta, applicant);
+  const admission = admitByCircuit(meta, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
   if (admission.kind === 'postpone') throw new Postponed(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
   const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));

@@ -15,7 +15,7 @@ import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
 import { podsChangedInSlices } from '../state/changed-pods.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
-import { countsAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
+import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
 const nameTries = 5;
@@ -46,7 +46,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
     run.nextTrackers.hints = plan.hints;
-    run.nextTrackers.counts = countsAfter(plan, run.counts);
+    run.nextTrackers.gauges = gaugesAfter(plan, run.counts.gauges);
     if (!live) {
       live = await verifiedPods(run, {
         controller: 'slices',
@@ -77,7 +77,7 @@ function forgetSlices(run: Run): Outcome {
   if (run.inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
   run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
   run.nextTrackers.hints = undefined;
-  run.nextTrackers.counts = undefined;
+  run.nextTrackers.gauges = undefined;
   return ok;
 }
 

@@ -1,6 +1,6 @@
 /** The metrics of upstream's EndpointSlice controller (contract/upstream-metrics.ts), observed where upstream observes them. */
 import type { AddressTypePlan, SlicesPlan } from '#shared/slices/plan.ts';
-import type { GaugeRecord } from '#shared/store/gauge-record.ts';
+import type { GaugeRecord } from '#shared/store/service-counts.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
 
@@ -36,7 +36,7 @@ export function observeSync({ deps, key: { cluster } }: Observer, outcome: Outco
 }
 
 /** For the gauges ME-3..5 and ME-9. A service that is not reconciled any more keeps its slices, and what was counted of them (ES-4). */
-export function countsAfter(plan: SlicesPlan, before: GaugeRecord | undefined): GaugeRecord | undefined {
+export function gaugesAfter(plan: SlicesPlan, before: GaugeRecord | undefined): GaugeRecord | undefined {
   if (plan.outcome === 'missing') return undefined;
   if (plan.outcome === 'external-name' || plan.outcome === 'no-selector') return before;
   const sum = (of: (t: AddressTypePlan) => number): number => plan.addressTypes.reduce((total, t) => total + of(t), 0);

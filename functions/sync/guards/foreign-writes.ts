@@ -1,21 +1,20 @@
 /**
- * Never two writers: where kube-controller-manager, another hub or anybody else keeps writing objects under our managed-by values, the cluster stops
- * being written to, until a person has switched its mode. One edit by hand is no second writer: it is repaired.
+ * Two writers of one object. A single edit is repaired. A service whose objects another manager keeps writing is not written for a time. A manager
+ * that writes to many services in several namespaces, as kube-controller-manager or another hub does, stops the cluster until a person switches its mode.
  */
-
+import { afterForeignWrites } from '#shared/clusters/contested-service.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { countForeignWrites, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
-import { defaultLimits, limitsOf } from '#shared/contract/limits.ts';
+import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { endpointsManagedByLabel, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
+import { contestedEvent } from '#shared/slices/outcome.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import type { ForeignWrites } from '#shared/store/service-counts.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { ForeignWrite, Run } from '../state/run.ts';
-
-/** Of production. */
-export const tolerated = defaultLimits.sync.toleratedForeignWrites;
 
 /** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
@@ -39,13 +38,30 @@ export function foreignManager(object: OutputObject, saved: OutputRecord | undef
   return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
 }
 
-/** Counts what the run has met, after the objects were saved: so each version counts once. The last drop stops the writing. */
-export async function countForeign({ deps, meta, foreignWrites: foreign }: Pick<Run, 'deps' | 'meta' | 'foreignWrites'>): Promise<void> {
-  if (foreign.length === 0) return;
-  const { toleratedForeignWrites, foreignWritesMs: windowMs } = limitsOf(deps).sync;
+/** The service's record of foreign writes after the run; undefined if the service is gone. */
+export function foreignAfter({ deps, meta, inputs, counts, foreignWrites }: Run): ForeignWrites | undefined {
+  const last = foreignWrites.at(-1);
+  if (!inputs.service || !last) return inputs.service && counts.foreign;
+  const found = { writes: foreignWrites.length, manager: last.manager };
+  return afterForeignWrites(counts.foreign, found, { nowMs: deps.now(), cluster: meta, limits: limitsOf(deps).sync });
+}
+
+/** Call after the objects and `saved` were saved, so that each version counts once. Reports a stop of the service, and may stop the cluster. */
+export async function countForeign(run: Run, saved: ForeignWrites | undefined): Promise<void> {
+  const { deps, meta, key, foreignWrites: foreign, counts } = run;
+  if (foreign.length === 0 || !saved) return;
+  if (saved.stops > 0 && saved.untilMs !== counts.foreign?.untilMs) await reportStop(run, saved);
   const nowMs = deps.now();
-  const writes = await countForeignWrites(deps.table, meta, foreign.length, { nowMs, windowMs });
-  if (writes >= toleratedForeignWrites) await stopWriting(deps, meta, foreign, nowMs);
+  const { namespace, name } = key;
+  if (await noteForeignService(deps.table, meta, { namespace, name, nowMs, limits: limitsOf(deps).sync }))
+    await stopWriting(deps, meta, foreign, nowMs);
+}
+
+async function reportStop({ deps, key, inputs, brief }: Run, { manager, untilMs }: ForeignWrites): Promise<void> {
+  const seconds = Math.round((untilMs - deps.now()) / 1000);
+  deps.metrics.put('ServicesContested', 1, { cluster: key.cluster });
+  deps.log.error('another client keeps writing the objects of a service: it is not written for a time', { ...key, manager, seconds });
+  if (inputs.service) await deps.events.record(brief, contestedEvent(inputs.service, manager, seconds));
 }
 
 async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonly ForeignWrite[], nowMs: number): Promise<void> {
@@ -56,7 +72,7 @@ async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonl
     cluster: meta.id,
     manager,
     last: `${kind} ${namespace}/${name}`,
-    within: `${limitsOf(deps).sync.foreignWritesMs / 1000} s`,
+    within: `${limitsOf(deps).sync.foreignServicesMs / 1000} s`,
   });
 }
 

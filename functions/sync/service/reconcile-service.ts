@@ -3,6 +3,7 @@
  * whether the lease is still held, save (docs/architecture.md, "Invariants").
  */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -12,21 +13,21 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
-import { saveGauges } from '#shared/store/gauge-record.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
+import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
-import { admit, admitByCircuit } from '../admission/admission.ts';
+import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { concernsOptIn, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
-import { countForeign } from '../guards/foreign-writes.ts';
+import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, load, type ServiceItems } from '../state/inputs.ts';
@@ -45,8 +46,9 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
-  const applicant = {
+  const applicant: Applicant = {
     isKnown: items.serviceRecord !== undefined,
+    contestedUntilMs: contestedUntilMs(items.counts.foreign, meta),
     rounds: message.postponements ?? 0,
     nowMs: deps.now(),
     random: deps.random,
@@ -64,7 +66,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
       await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
     }
-    const toWrite = observed ? admitByCircuit(meta, applicant) : admission;
+    const toWrite = observed ? admitToWrite(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
     const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
@@ -140,7 +142,7 @@ async function prepare(
     server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
     foreignWrites: [],
     notes: [],
-    nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, counts },
+    nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, gauges: counts.gauges },
     assertTimeToWrite: () => void left.call(),
   };
 }
@@ -191,24 +193,27 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isBehind = false;
   let as: StoredAs | undefined = inputs.storedAs;
-  const saveCounts = (): Promise<void> => saveGauges(deps.table, key, next.counts, run.counts);
+  const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run) };
   if (server.needsLeaseCheck) {
     const held = await readIfHeld(deps, claim);
     if (!held) return 'lease-lost';
     isBehind = held.generation > claim.item.generation;
     const { unitBytes } = limitsOf(deps).sync;
-    [as] = await Promise.all([saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes), saveCounts()]);
+    [as] = await Promise.all([
+      saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes),
+      saveCounts(deps.table, key, counts, run.counts),
+    ]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
-    await countForeign(run);
-  } else await saveCounts();
+    await countForeign(run, counts.foreign);
+  } else await saveCounts(deps.table, key, counts, run.counts);
   const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
-  const carriedOver = saved && { saved, hints: next.hints, counts: next.counts };
+  const carriedOver = saved && { saved, hints: next.hints, counts };
   const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
   const isUnsaved = server.needsLeaseCheck && as === undefined;
   const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };

@@ -10,11 +10,11 @@ import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/wr
 import type { KeptPods, UseOfPods } from '#shared/pod-log/pod-cache.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
-import { type GaugeRecord, readGauges } from '#shared/store/gauge-record.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedOutputs } from '#shared/store/outputs.ts';
+import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
 import type { ReadPods } from './run-pods.ts';
@@ -46,7 +46,7 @@ export interface Inputs {
 export interface ServiceItems {
   readonly serviceRecord: ObjectRecord | undefined;
   readonly hints: HintsRecord | undefined;
-  readonly counts: GaugeRecord | undefined;
+  readonly counts: ServiceCounts;
 }
 
 /** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
@@ -58,7 +58,7 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, car
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     carriedOver ? carriedOver.hints : readHints(table, key),
-    carriedOver ? carriedOver.counts : readGauges(table, key),
+    carriedOver ? carriedOver.counts : readCounts(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }

@@ -4,9 +4,9 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
-import type { GaugeRecord } from '#shared/store/gauge-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { GaugeRecord, ServiceCounts } from '#shared/store/service-counts.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import { incarnationOf } from '#shared/store/version.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
@@ -38,8 +38,8 @@ export interface Run {
   readonly observed: readonly OutputRecord[] | undefined;
   /** The managed-by label of the slices that the run writes. */
   readonly managedBy: string;
-  /** What the gauges count of the service so far. */
-  readonly counts: GaugeRecord | undefined;
+  /** As they were saved before the run. */
+  readonly counts: ServiceCounts;
   /** An expired lease was taken over: outputs are read from the cluster. */
   readonly live: boolean;
   readonly server: ServerState;
@@ -48,7 +48,7 @@ export interface Run {
   /** For the history: what the run met that its outcome does not say. */
   readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
-  readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; counts: GaugeRecord | undefined };
+  readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; gauges: GaugeRecord | undefined };
   /** Throws Postponed when there is too little time left to begin a write. */
   readonly assertTimeToWrite: () => void;
 }

@@ -1,7 +1,7 @@
 /** A fleet's functions are shared by all its clusters: what one of them makes must not fill their memory. */
 import { expect, it } from 'vitest';
-import { saveGauges, totalGauges } from '#shared/store/gauge-record.ts';
 import { indexNamespace, namespacesInRange } from '#shared/store/namespaces.ts';
+import { noCounts, saveCounts, totalGauges } from '#shared/store/service-counts.ts';
 import { countDifferences, saveDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -34,7 +34,7 @@ it('the differences of a cluster are counted a few at a time, as each may be as 
 it('the services of a cluster are added up a few thousand at a time', async () => {
   const { table, held } = watched();
   const counts = { endpointsDesired: 2, slicesActual: 1, slicesDesired: 1, trafficDistribution: 'PreferClose' };
-  for (const i of numbers(4_000)) await saveGauges(table, serviceOf(i), counts, undefined);
+  for (const i of numbers(4_000)) await saveCounts(table, serviceOf(i), { ...noCounts, gauges: counts }, noCounts);
   expect(await totalGauges(table, 'c')).toEqual({
     endpointsDesired: 8_000,
     slicesActual: 4_000,

@@ -1,4 +1,4 @@
-/** The truth table: mode × writer conflict × first lists × circuit × Service record. Of the rows that match a cluster the first one counts. */
+/** The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. Of the rows that match a cluster the first one counts. */
 import { expect, it } from 'vitest';
 import { admit } from '#functions/sync/admission/admission.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
@@ -14,6 +14,7 @@ interface Row {
   readonly lists?: readonly (typeof listStates)[number][];
   readonly circuit?: (typeof circuits)[number];
   readonly isKnown?: boolean;
+  readonly isContested?: boolean;
   readonly admission: string;
 }
 
@@ -26,6 +27,7 @@ const table: readonly Row[] = [
   { lists: ['missing'], admission: 'postpone: first lists not complete' },
   { mode: ['shadow'], admission: 'compare' },
   { lists: ['unbound session'], admission: 'postpone: first lists not complete' },
+  { isContested: true, admission: 'postpone: another client keeps writing its objects' },
   { circuit: 'open', admission: 'postpone: circuit: unreachable' },
   { circuit: 'due', admission: 'probe' },
   { circuit: 'just recovered', admission: 'postpone: recovering' },
@@ -39,7 +41,11 @@ type Case = Required<Omit<Row, 'mode' | 'lists' | 'admission'>> & {
 
 const cases: readonly Case[] = modes.flatMap((mode) =>
   [false, true].flatMap((conflict) =>
-    listStates.flatMap((lists) => circuits.flatMap((circuit) => [false, true].map((isKnown) => ({ mode, conflict, lists, circuit, isKnown })))),
+    listStates.flatMap((lists) =>
+      circuits.flatMap((circuit) =>
+        [false, true].flatMap((isKnown) => [false, true].map((isContested) => ({ mode, conflict, lists, circuit, isKnown, isContested }))),
+      ),
+    ),
   ),
 );
 
@@ -48,7 +54,8 @@ const matches = (row: Row, c: Case): boolean =>
   (row.lists?.includes(c.lists) ?? true) &&
   (row.conflict ?? c.conflict) === c.conflict &&
   (row.circuit ?? c.circuit) === c.circuit &&
-  (row.isKnown ?? c.isKnown) === c.isKnown;
+  (row.isKnown ?? c.isKnown) === c.isKnown &&
+  (row.isContested ?? c.isContested) === c.isContested;
 
 function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
   const known = decodeCluster('c', { pk: '', sk: '', mode, inc: 1 });
@@ -65,7 +72,13 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
 }
 
 function admitted(c: Case, random = 0.5): string {
-  const admission = admit(clusterOf(c), { isKnown: c.isKnown, rounds: 0, nowMs, random: () => random });
+  const admission = admit(clusterOf(c), {
+    isKnown: c.isKnown,
+    contestedUntilMs: c.isContested ? nowMs + 1_500 : nowMs,
+    rounds: 0,
+    nowMs,
+    random: () => random,
+  });
   return admission.kind === 'postpone' ? `postpone: ${admission.outcome.reason}` : admission.kind;
 }
 
@@ -75,7 +88,7 @@ it('every cluster is admitted as the table says', () => {
     return admitted(c) === expected ? [] : [{ ...c, expected, admitted: admitted(c) }];
   });
   expect(wrong).toEqual([]);
-  expect(cases).toHaveLength(240);
+  expect(cases).toHaveLength(480);
 });
 
 it('every row of the table decides some cluster', () => {
@@ -84,7 +97,7 @@ it('every row of the table decides some cluster', () => {
 });
 
 it('a share of the runs is admitted just after a recovery', () => {
-  const recovered: Case = { mode: 'active', conflict: false, lists: 'applied', circuit: 'just recovered', isKnown: true };
+  const recovered: Case = { mode: 'active', conflict: false, lists: 'applied', circuit: 'just recovered', isKnown: true, isContested: false };
   expect([0, 0.01, 0.02, 0.9].map((random) => admitted(recovered, random))).toEqual([
     'write',
     'write',
@@ -94,19 +107,19 @@ it('a share of the runs is admitted just after a recovery', () => {
 });
 
 it('a run that waits for the first lists waits longer each round, and not beyond 30 s', () => {
-  const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true });
+  const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true, isContested: false });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
-    const admission = admit(missing, { isKnown: true, rounds, nowMs, random: () => 0 });
+    const admission = admit(missing, { isKnown: true, contestedUntilMs: 0, rounds, nowMs, random: () => 0 });
     return admission.kind === 'postpone' && admission.outcome.waitSeconds;
   });
   expect(waits).toEqual([1, 2, 16, 30, 30]);
 });
 
 it('a run that meets an open circuit comes back after it, and a pending retry until then covers it', () => {
-  const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', isKnown: true });
+  const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', isKnown: true, isContested: false });
   const admission = admit(
     { ...open, circuit: { reason: 'throttled', failures: 1, untilMs: nowMs + 9_500 } },
-    { isKnown: true, rounds: 0, nowMs, random: () => 0 },
+    { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, random: () => 0 },
   );
   expect(admission).toEqual({
     kind: 'postpone',

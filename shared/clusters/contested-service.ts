@@ -1,0 +1,37 @@
+/**
+ * A contested service: another manager keeps writing its Endpoints or slices. Sync does not write it for a time, twice as long after each stop. A
+ * switch of the cluster ends the stop. Pure.
+ */
+import type { ForeignWriteLimits } from '#shared/contract/foreign-write-limits.ts';
+import type { ForeignWrites } from '#shared/store/service-counts.ts';
+import { isShadow } from './mode.ts';
+import type { ClusterRecord } from './record.ts';
+
+type Switched = Pick<ClusterRecord, 'mode' | 'modeSwitch' | 'optInSince'>;
+
+/** When writes of others began to count: before that they may be what a former writer left, ms since the epoch. */
+export const writesSince = (cluster: Switched): number => Math.max(cluster.modeSwitch.atMs, isShadow(cluster) ? cluster.optInSince : 0);
+
+/** Returns when sync writes the service again, ms since the epoch; 0 if nothing stops it. */
+export const contestedUntilMs = (foreign: ForeignWrites | undefined, cluster: Switched): number =>
+  foreign && foreign.sinceMs > writesSince(cluster) ? foreign.untilMs : 0;
+
+/** The record after a run that found `writes` of another manager; the service is contested if `untilMs` is in the future. */
+export function afterForeignWrites(
+  before: ForeignWrites | undefined,
+  { writes, manager }: Pick<ForeignWrites, 'writes' | 'manager'>,
+  { nowMs, cluster, limits }: { readonly nowMs: number; readonly cluster: Switched; readonly limits: ForeignWriteLimits },
+): ForeignWrites {
+  const { toleratedForeignWrites, foreignWritesMs, mostContestedMs } = limits;
+  const known = before && before.sinceMs > writesSince(cluster) ? before : undefined;
+  const isSameWindow = known !== undefined && nowMs - known.sinceMs < foreignWritesMs;
+  const next = {
+    writes: writes + (isSameWindow ? known.writes : 0),
+    sinceMs: isSameWindow ? known.sinceMs : nowMs,
+    stops: known && nowMs - known.untilMs < mostContestedMs ? known.stops : 0,
+    untilMs: known?.untilMs ?? 0,
+    manager,
+  };
+  if (next.writes < toleratedForeignWrites) return next;
+  return { ...next, writes: 0, stops: next.stops + 1, untilMs: nowMs + Math.min(foreignWritesMs * 2 ** next.stops, mostContestedMs) };
+}
