@@ -10,7 +10,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import type { ImporterInput, SetInput, SourceInput } from '#shared/explain/set-input.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
-import { effective } from '#shared/opt-in/writer.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -65,7 +65,7 @@ async function readSource(table: Table, cluster: string, { namespace, name }: Na
   const record = await readCluster(table, cluster);
   if (!record) return undefined;
   const stored = await objectOf(table, cluster, 'Service', namespace, name);
-  const service = stored && effective(stored, record.optIn);
+  const service = stored && withOptInSelector(stored, record.optIn);
   const selector = service?.spec?.selector;
   if (!service || !selector) return { record, exported: undefined };
   const [pods, nodes] = await Promise.all([readObjects({ table, cluster }, 'Pod', namespace), readObjects({ table, cluster }, 'Node', '')]);

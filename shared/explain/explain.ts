@@ -1,11 +1,12 @@
 /** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
-import { hasRuns, isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+import { writesOptIn } from '#shared/clusters/mode.ts';
+import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
-import { annotationOverCapacity } from '#shared/kube/names.ts';
+import { annotationOverCapacity, optInManagedBy } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
-import { effective, type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
@@ -45,14 +46,14 @@ export function explainService(input: ExplainInput): Explanation {
   };
 }
 
-const writerIn = ({ service }: Pick<ExplainInput, 'service'>): Writer | undefined => service && writerOf(service);
-
 export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'meta' | 'asked'>;
 
 /** Every pod that the service selects, nearly selects, did select or still lists. */
 export function explainPods(given: PodsInput): readonly PodExplanation[] {
   // One that opts in is explained by its annotation, also where the cluster's switch is off: these would be its addresses.
-  const input = { ...given, optsIn: writerIn(given)?.by === 'opt-in', service: given.service && effective(given.service, 'active') };
+  const writers = writersFor(given.service, given.meta);
+  const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
+  const input = { ...given, writers, optsIn, service: given.service && withOptInSelector(given.service, 'active') };
   const { service, saved, asked } = input;
   const selector = selectorOf(service);
   // While a Service is handed over both writers' slices are there.
@@ -76,12 +77,14 @@ export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, k
   const selector = selectorOf(input.service);
   const relation = relationOf(known, selector, new Set()) === 'selected' ? 'selected' : 'left';
   const saved = { endpoints: undefined, slices: [] };
-  const world: World = { ...input, pods: [known], saved, optsIn: false, inEndpoints: new Map(), inSlices: new Map() };
+  const writers = writersFor(input.service, input.meta);
+  const world: World = { ...input, writers, pods: [known], saved, optsIn: false, inEndpoints: new Map(), inSlices: new Map() };
   return explainPod(world, known, relation, selector, undefined);
 }
 
 /** With the pods' places in the written outputs. */
 interface World extends PodsInput {
+  readonly writers: Writers;
   readonly optsIn: boolean;
   readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
   readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;
@@ -110,11 +113,9 @@ function explainPod(
   selector: Labels | undefined,
   capacity: Capacity | undefined,
 ): PodExplanation {
-  const { service, nodes, meta, optsIn, inEndpoints, inSlices } = world;
+  const { service, nodes, writers, optsIn, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
-  const shadow = isShadow(meta) && !optsIn;
-  const on = optsIn ? { endpoints: false, slices: writesOptIn(meta) && !meta.withdrawsOptIn } : meta.settings;
-  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, on: boolean): Verdict<P> => withPending(verdict, at, on, shadow);
+  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, { task }: WriterFor): Verdict<P> => withPending(verdict, at, task);
   const common = { pod: name, relation };
 
   if (relation !== 'selected' || !service || !pod) {
@@ -122,8 +123,8 @@ function explainPod(
     const absent = { place: 'absent', why, addresses: [] } as const;
     return {
       ...common,
-      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), on.endpoints),
-      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), on.slices) })),
+      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), writers.endpoints),
+      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), writers.slices) })),
     };
   }
   const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
@@ -131,10 +132,10 @@ function explainPod(
   const endpoints: Verdict<EndpointsPlace> = fits ? verdict : { place: 'absent', why: capacity.why, addresses: [] };
   return {
     ...common,
-    endpoints: place(endpoints, inEndpoints.get(name), on.endpoints),
+    endpoints: place(endpoints, inEndpoints.get(name), writers.endpoints),
     slices: families.map((family) => ({
       family,
-      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), on.slices),
+      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), writers.slices),
     })),
   };
 }
@@ -166,13 +167,16 @@ function capacityOf({ namespace, name, pods }: PodsInput, service: Service, sele
   return { places, why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first` };
 }
 
-function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined, on: boolean, shadow: boolean): Verdict<P> {
+function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined, task: WriterFor['task']): Verdict<P> {
   const is = saved ?? 'absent';
-  if (!on || is === verdict.place) return verdict;
+  if ((task !== 'write' && task !== 'compare') || is === verdict.place) return verdict;
   const pending = is === 'absent' ? 'not listed' : `listed (${is})`;
   return {
     ...verdict,
-    pending: shadow ? `the cluster’s own controller has it ${pending}` : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
+    pending:
+      task === 'compare'
+        ? `the cluster’s own controller has it ${pending}`
+        : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
   };
 }
 
@@ -181,7 +185,7 @@ function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string
   if (!service) return `There is no such service${pods.length > 0 ? '; what is left of its endpoints goes with the next run' : ''}.`;
   const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
-  if (writer.by === 'held') return `${capital(writer.reason)}: its slices stay as they are.`;
+  if (writer.by === 'invalid-annotation') return `${capital(writer.reason)}: its slices stay as they are.`;
   const derivedFrom = derivedFromImport(service);
   if (derivedFrom !== undefined) return `${capital(derivedText(service, derivedFrom))}.`;
   if (writer.by === 'none') return 'No selector and no annotation: its endpoints are made by hand or by another controller.';
@@ -189,7 +193,7 @@ function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string
   const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
   const count =
     selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
-  return `${count}; ${stateOf(input, writer)}.`;
+  return `${count}; ${stateOf(input)}.`;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -199,18 +203,15 @@ const handOverText = (isToHub: boolean): string =>
     ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
     : 'its slices stay until those of the built-in controllers serve every ready address';
 
-function stateOf({ work, meta, difference, contested, now }: ExplainInput, writer: Writer): string {
-  const optsIn = writer.by === 'opt-in';
-  if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(optsIn);
-  if (optsIn && meta.optIn === 'off') return 'nothing is written: the cluster’s switch for opt-in is off';
-  if (optsIn && meta.withdrawsOptIn) return 'its slices are being withdrawn';
-  if (optsIn && meta.optIn === 'shadow') return 'nothing is written: the cluster’s switch for opt-in is shadow';
-  if (isShadow(meta) && !optsIn) {
+function stateOf({ service, work, meta, difference, contested, now }: ExplainInput): string {
+  const { endpoints, slices } = writersFor(service, meta);
+  if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(slices.as === optInManagedBy);
+  const tasks = [endpoints.task, slices.task];
+  if (!tasks.includes('write') && tasks.includes('compare')) {
     if (!difference) return isClean(work) ? 'the cluster’s own controllers say the same' : 'a comparison is under way';
     return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
   }
-  if (!hasRuns(meta)) return `nothing is written: the cluster is ${meta.mode}`;
-  if (meta.writerConflict) return 'nothing is written: somebody else writes what is ours, until the mode is switched';
+  if (!tasks.includes('write')) return `nothing is written: ${slices.why}`;
   if (contested) return `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
   if (isClean(work)) return 'everything is written';
   if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;

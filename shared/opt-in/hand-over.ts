@@ -56,7 +56,7 @@ export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOver
       return ours.length > 0 && !servesAll(theirs, ready) ? { ...nothing, isWaiting: true } : { ...nothing, withdrawn: ours };
     case 'none':
       return { ...nothing, withdrawn: ours };
-    case 'held':
+    case 'invalid-annotation':
       return nothing;
   }
 }

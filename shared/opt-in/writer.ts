@@ -1,4 +1,4 @@
-/** Who writes the endpoints of a Service, and why. */
+/** The part of a Service in who writes its endpoints. The cluster's part is shared/clusters/writer-for.ts. */
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -14,8 +14,8 @@ export type Writer =
   | { readonly by: 'built-in'; readonly reason: string; readonly annotated?: Labels }
   /** The annotation: we, beside them. */
   | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Labels }
-  /** The annotation says nothing that can be followed: what is there stays as it is. */
-  | { readonly by: 'held'; readonly reason: string }
+  /** The annotation cannot be followed: the slices of the Service stay as they are. */
+  | { readonly by: 'invalid-annotation'; readonly reason: string }
   /** Neither: what we have written before is withdrawn. */
   | { readonly by: 'none'; readonly reason: string };
 
@@ -32,7 +32,7 @@ export function writerOf(service: Service): Writer {
     return { by: 'built-in', reason: both, annotated: parsed.selector };
   }
   if (!parsed) return { by: 'none', reason: `the Service has neither a selector nor the annotation ${annotationSelector}` };
-  if (!parsed.selector) return { by: 'held', reason: `the annotation ${annotationSelector} cannot be followed: ${parsed.error}` };
+  if (!parsed.selector) return { by: 'invalid-annotation', reason: `the annotation ${annotationSelector} cannot be followed: ${parsed.error}` };
   return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
 }
 
@@ -43,32 +43,19 @@ export interface OptInSwitch {
   readonly withdrawsOptIn: boolean;
 }
 
-/** Undefined where the cluster's switch is off. */
-export function writerIn(service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Writer | undefined {
-  if (optIn === 'off') return undefined;
-  const writer = writerOf(service);
-  if (!withdrawsOptIn || writer.by === 'built-in' || writer.by === 'none') return writer;
-  return { by: 'none', reason: 'the slices of Services that opt in are withdrawn from this cluster' };
-}
+/** The Service as runs of the cluster use it. */
+export const withOptInSelectorFor = (service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Service =>
+  withOptInSelector(service, withdrawsOptIn ? 'off' : optIn);
 
-/** As the runs of the cluster see the Service. */
-export const effectiveIn = (service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Service => effective(service, withdrawsOptIn ? 'off' : optIn);
-
-/**
- * The Service as both controllers and the rules of membership are to see it: one that opts in gets its selector here, and nothing behind this knows
- * where it came from.
- */
-export function effective(service: Service, optIn: OptIn): Service {
+/** The Service as both controllers and the rules of membership use it: a Service that opts in gets the selector of its annotation. */
+export function withOptInSelector(service: Service, optIn: OptIn): Service {
   if (optIn === 'off') return service;
   const writer = writerOf(service);
   return writer.by === 'opt-in' ? { ...service, spec: { ...service.spec, selector: writer.selector } } : service;
 }
 
-/**
- * The Service as it would be without its own selector, where the annotation gives another one: shadow mode compares the slices of this one, before
- * the selector is removed.
- */
-export function rehearsed(service: Service): Service | undefined {
+/** The Service with the selector of its annotation in place of its own; undefined if they are the same. Shadow mode compares the slices of both. */
+export function withAnnotatedSelector(service: Service): Service | undefined {
   const writer = writerOf(service);
   if (writer.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector)) return undefined;
   return { ...service, spec: { ...service.spec, selector: writer.annotated } };

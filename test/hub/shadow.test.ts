@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { compareWithCluster } from '#functions/sync/controllers/shadow-compare.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { writersFor } from '#shared/clusters/writer-for.ts';
 import { countDifferences, readDifference } from '#shared/store/shadow-record.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -35,7 +36,9 @@ it('a service that cannot be compared is a difference as well', async () => {
   await pass(8);
   const key = { cluster, namespace: 'default', name: 'svc' };
   const meta = await readCluster(world.table, cluster);
-  const inputs = { service: { ...aService(), metadata: undefined }, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
+  const writers = writersFor(aService() as never, meta as never);
+  const service = { ...aService(), metadata: undefined };
+  const inputs = { service, writers, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   const deps = { table: world.table, now: () => world.now, random: () => 0, log };
   await expect(compareWithCluster(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');

@@ -5,7 +5,7 @@ import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-
 import { labelServiceName } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import { effective } from '#shared/opt-in/writer.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { Pods } from '#shared/pod-log/pod-cache.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
@@ -243,7 +243,7 @@ export function monitor(
 
   /** A service that opts in has slices by its annotation, and no Endpoints. */
   const asWritten = (kind: string, service: Service | undefined): Service | undefined =>
-    service && kind === 'EndpointSlice' ? effective(service, profile.optIn) : service;
+    service && kind === 'EndpointSlice' ? withOptInSelector(service, profile.optIn) : service;
 
   /** Each record that it has read of the Service, however old: the Service, a tombstone, or nothing. */
   function servicesKnown(actor: Actor, kind: string, namespace: string, name: string): readonly (Service | Item | undefined)[] {

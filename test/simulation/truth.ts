@@ -8,7 +8,7 @@ import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isLeftover } from '#shared/opt-in/hand-over.ts';
-import { effective, type OptIn, writerOf } from '#shared/opt-in/writer.ts';
+import { type OptIn, withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
@@ -34,7 +34,7 @@ export interface Plans {
 export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number, optIn: OptIn = 'off'): Plans {
   const found = store.find('Service', namespace, name) as unknown as Service | undefined;
   const raw = found && project('Service', found);
-  const service = raw && effective(raw, optIn);
+  const service = raw && withOptInSelector(raw, optIn);
   const managedBy = managerOf(raw, optIn);
   const pods = objects<Pod>(store, 'Pod', namespace)
     .filter((p) => selectorMatches(service?.spec?.selector, p.metadata.labels))
@@ -91,7 +91,7 @@ function formerWriters(store: Store, cleanup: boolean): readonly { readonly serv
   return (store.list('Service') as unknown as readonly Service[]).flatMap((service) => {
     const { namespace = '', name } = service.metadata;
     const { by } = writerOf(service);
-    if (by === 'held' || (by === 'opt-in' && !cleanup)) return [];
+    if (by === 'invalid-annotation' || (by === 'opt-in' && !cleanup)) return [];
     const left = by === 'opt-in' ? slicesManagedBy : optInManagedBy;
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
       ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
@@ -153,7 +153,7 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
  * it, of a service that passes such pods over in silence (EV-22, ES-32).
  */
 export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
-  const { selector, publishNotReadyAddresses } = (effective(service as unknown as Service, 'active').spec ?? {}) as Service['spec'] & object;
+  const { selector, publishNotReadyAddresses } = (withOptInSelector(service as unknown as Service, 'active').spec ?? {}) as Service['spec'] & object;
   return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
     (p) =>
       selectorMatches(selector, p.metadata.labels) && (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),

@@ -2,7 +2,7 @@ import { isShadow } from '#shared/clusters/mode.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
-import { effective, rehearsed } from '#shared/opt-in/writer.ts';
+import { withAnnotatedSelector, withOptInSelector } from '#shared/opt-in/writer.ts';
 import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
@@ -43,8 +43,8 @@ export async function* selectorsOf(batch: BatchContext, namespace: string, versi
 }
 
 function selectorsIn(service: Service, isInShadow: boolean): readonly ServiceSelector[] {
-  const withoutItsOwn = isInShadow ? rehearsed(service) : undefined;
-  return [effective(service, 'active'), ...(withoutItsOwn ? [withoutItsOwn] : [])].map(({ metadata, spec }) => ({
+  const annotated = isInShadow ? withAnnotatedSelector(service) : undefined;
+  return [withOptInSelector(service, 'active'), ...(annotated ? [annotated] : [])].map(({ metadata, spec }) => ({
     metadata: { name: metadata.name },
     spec: { selector: spec?.selector ?? null },
   }));

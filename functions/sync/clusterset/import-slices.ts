@@ -8,7 +8,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { effective } from '#shared/opt-in/writer.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { addressesChangedInSlices } from '../state/changed-pods.ts';
@@ -136,7 +136,7 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
 async function selectsAsKnown(run: ClustersetRun, meta: ClusterRecord, service: Service): Promise<boolean> {
   try {
     const live = await (await run.apiOf(meta)).get('Service', run.namespace, run.name);
-    return !live || sameLabels(effective(live, meta.optIn).spec?.selector, service.spec?.selector);
+    return !live || sameLabels(withOptInSelector(live, meta.optIn).spec?.selector, service.spec?.selector);
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: meta.id, error: String(error) });
     return false;

@@ -13,7 +13,7 @@ import { parseCidr } from '#shared/kube/cidr.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { effective } from '#shared/opt-in/writer.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
@@ -70,7 +70,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, pods
   const isLive = state === 'silent' && member.source?.answers === true;
   if (state !== 'fresh' && !isLive) return { ...source, state };
   const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
-  const service = stored && effective(stored, member.optIn);
+  const service = stored && withOptInSelector(stored, member.optIn);
   // The export run will say so: until it has, its slices stay.
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;

@@ -54,10 +54,9 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   }
 }
 
-/** Nothing is written of a Service that opts in. But the run counts as one that has read what is there, and the next writer goes by what is saved. */
-export async function lookAtEndpoints(run: Run): Promise<Outcome> {
+/** Reads the Endpoints of a Service that is not the controller's task, if the saved ones may be outdated. */
+export async function lookAtEndpoints(run: Run): Promise<void> {
   if (mayBeOutdated(run, 'endpoints') && endpointsIn(run.inputs.outputs)) await readCurrent(run);
-  return ok;
 }
 
 async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefined): Promise<void> {

@@ -4,13 +4,14 @@
  */
 import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type WriterFor, writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
 import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
-import { effectiveIn, type Writer, writerIn } from '#shared/opt-in/writer.ts';
+import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
@@ -27,56 +28,57 @@ import { mayBeOutdated, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 
-/** In a shadow cluster: is there anything to write for the Service? `written`: what sync has saved of it. */
+type By = WriterFor['by'];
+
+/** Returns true if a run in a shadow cluster has slices of the Service to write or to hand over. `written`: outputs that sync has saved. */
 export function concernsOptIn(
-  { service, writer }: Inputs,
+  { service, writers: { slices } }: Inputs,
   written: readonly OutputRecord[],
   { item, wasTakenOver, meta }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly meta: ClusterRecord },
 ): boolean {
   if (!service) return written.length > 0;
   const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
-  return writer?.by === 'opt-in' || writer?.by === 'held' || readsLive || written.some(isOursByOptIn);
+  return slices.task === 'write' || slices.by === 'invalid-annotation' || readsLive || written.some(isOursByOptIn);
 }
 
 export async function runWithOptIn(run: Run): Promise<Outcome> {
-  const { writer, service } = run.inputs;
-  if (!service || !writer) {
-    if (!service) await saveDifference(run.deps.table, run.key, undefined);
+  const { service, writers } = run.inputs;
+  const { by, task, why } = writers.slices;
+  if (!service) {
+    await saveDifference(run.deps.table, run.key, undefined);
     return runSlices(run);
   }
-  if (writer.by === 'held') {
-    await lookAt(run, managersOf(run));
+  if (by === 'invalid-annotation') {
+    await lookAtSlices(run, managersOf(run));
     run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
-    await run.deps.events.record(run.brief, slicesFailureEvent(service, writer.reason));
+    await run.deps.events.record(run.brief, slicesFailureEvent(service, why));
     return ok;
   }
-  const isOurTask = writer.by === 'opt-in' || writesBuiltIn(run.meta);
-  const written = isOurTask ? await runSlices(run) : ok;
+  const written = task === 'write' ? await runSlices(run) : ok;
   if (written.kind !== 'ok') return written;
-  if (mayHaveFormerWriter(run, writer) && (await isServiceAsKnown(run, writer))) return handOverSlices(run, writer);
-  const others = managersOf(run).filter((m) => m !== run.managedBy);
-  await lookAt(run, others);
+  if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
+  await lookAtSlices(run, task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run));
   return ok;
 }
 
-/** The run counts as one that has read them: the next writer goes by what is saved. */
-async function lookAt(run: Run, managers: readonly string[]): Promise<void> {
+/** Reads the slices of these managers, if the saved ones may be outdated. */
+export async function lookAtSlices(run: Run, managers: readonly string[]): Promise<void> {
   if (mayBeOutdated(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
 }
 
-/** Whose slices the next run goes by as they are saved. In shadow mode ingest saves those of the built-in writer. */
+/** Managers whose slices the next run uses as they are saved. In shadow mode ingest saves those of the built-in controller. */
 const managersOf = ({ meta }: Run): readonly string[] => (writesBuiltIn(meta) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
 
 const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
 
 /** Only then is the cluster asked for all slices of the Service. */
-function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
+function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, meta, observed } = run;
   const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before the hub heard of it.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
-  if (writer.by !== 'opt-in') return isFirst || ours.length > 0 || (writer.by === 'built-in' && isNew);
+  if (by !== 'opt-in') return isFirst || ours.length > 0 || (by === 'built-in' && isNew);
   if (!cleans(run)) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
   // Those of a former Service of that name tell nothing of a hand-over to this one.
@@ -86,37 +88,37 @@ function mayHaveFormerWriter(run: Run, writer: Writer): boolean {
 
 const cleans = ({ meta }: Run): boolean => ({ ...defaultOptInSettings, ...meta.settings.optIn }).cleanup;
 
-async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
+async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
-  const endpoints = writer.by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
+  const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   const plan = handOver({
-    writer: writer.by,
+    writer: by,
     slices,
     endpoints,
     ready: readyAddresses(run, run.pods.selected),
     cleanup: cleans(run),
   });
-  const isFormer = writer.by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
+  const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Not those that the run itself has read and written: one that another client has deleted since is to be missed, by its echo.
   for (const { kind, name, object } of inputs.outputs) {
     if (!object) continue;
-    const isGone = kind === 'Endpoints' ? writer.by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
+    const isGone = kind === 'Endpoints' ? by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
     if (!isGone) continue;
     server.recordFound(kind, object, 'absent');
     server.needsLeaseCheck = true;
   }
   if (plan.isWaiting) {
-    return waitForNextWriter(run, writer);
+    return waitForNextWriter(run, by);
   }
   const { leftovers, withdrawn } = plan;
   const gone = [...leftovers.slices, ...withdrawn];
-  if (gone.length > 0 && writer.by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
+  if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
   if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return requeue(run.deps, 'handOver', { reason: 'pods change amid the hand-over' });
-  if (writer.by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
+  if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
     for (const slice of gone) await remove(run, 'EndpointSlice', slice);
@@ -126,19 +128,20 @@ async function handOverSlices(run: Run, writer: Writer): Promise<Outcome> {
     return (await classifyFailure(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
-    deps.log.info('service handed over', { ...key, to: writer.by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
-  await forgetPreview(run, writer);
+    deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
+  await forgetPreview(run, by);
   // Shadow mode compares from now on, which a run does that has nothing of ours to write.
   if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
   return ok;
 }
 
-/** False: the Service has just gone. Throws Postponed if another writer has it by what the cluster says, or by another selector. */
-async function isServiceAsKnown(run: Run, writer: Writer): Promise<boolean> {
+/** Returns false if the Service has just gone. Throws Postponed if it has another writer or selector in the cluster. */
+async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
   const { api, deps, key, inputs, meta } = run;
   const live = await api.get('Service', key.namespace, key.name);
   if (!live) return false;
-  const isSame = writerIn(live, meta)?.by === writer.by && sameLabels(effectiveIn(live, meta).spec?.selector, inputs.service?.spec?.selector);
+  const isSame =
+    writerFor(live, meta, 'slices').by === by && sameLabels(withOptInSelectorFor(live, meta).spec?.selector, inputs.service?.spec?.selector);
   if (isSame) return true;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
@@ -205,7 +208,7 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
 }
 
 /** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */
-async function waitForNextWriter({ deps, key, inputs, brief }: Run, { by }: Writer): Promise<Outcome> {
+async function waitForNextWriter({ deps, key, inputs, brief }: Run, by: By): Promise<Outcome> {
   const known = await readDifference(deps.table, key);
   const isKnown = known?.text === waitingText;
   if (!isKnown) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
@@ -221,8 +224,8 @@ async function waitForNextWriter({ deps, key, inputs, brief }: Run, { by }: Writ
 /** kube-controller-manager starts, lists and writes within this time. */
 const waitToldSeconds = 30;
 
-/** What was said of the hand-over, and of what would be written: it is. */
-async function forgetPreview({ deps, key }: Run, writer: Writer): Promise<void> {
+/** Deletes the note of the wait, or the preview: the hand-over is done. */
+async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {
   const known = await readDifference(deps.table, key);
-  if (known?.text === waitingText || (known && writer.by === 'opt-in')) await saveDifference(deps.table, key, undefined);
+  if (known?.text === waitingText || (known && by === 'opt-in')) await saveDifference(deps.table, key, undefined);
 }

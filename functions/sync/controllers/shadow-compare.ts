@@ -7,6 +7,7 @@ import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
@@ -21,7 +22,7 @@ import { comparedLater } from '../state/run-result.ts';
 /** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
-  if (inputs.writer?.by === 'opt-in') return savePreview(deps, meta, key, inputs);
+  if (inputs.writers.slices.as === optInManagedBy) return savePreview(deps, meta, key, inputs);
   const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
@@ -40,10 +41,9 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
 }
 
-/** A Service that opts in has no slices of another writer to be compared with. Where its cluster only tries, explain shows what would be written. */
+/** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
 export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const isTried = meta.optIn === 'shadow' && inputs.writer?.by === 'opt-in';
-  const wanted = isTried ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
+  const wanted = inputs.writers.slices.task === 'preview' ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
@@ -70,8 +70,8 @@ function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): re
   const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   return [
-    ...(meta.settings.endpoints ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
-    ...(meta.settings.slices ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
+    ...(inputs.writers.endpoints.task === 'compare' ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
+    ...(inputs.writers.slices.task === 'compare' ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { effectiveIn } from '#shared/opt-in/writer.ts';
+import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { isOnceMore, type Run } from '../state/run.ts';
@@ -56,7 +56,7 @@ export async function verifiedPods(run: Run, { controller, before, left, leftBy 
 /** Throws Postponed if the Service is there that the snapshot holds for gone, or selects other pods. */
 async function verifyService({ api, deps, meta, inputs: { service }, key }: Run): Promise<void> {
   const live = await api.get('Service', key.namespace, key.name);
-  if (!live || (service && sameLabels(service.spec?.selector, effectiveIn(live, meta).spec?.selector))) return;
+  if (!live || (service && sameLabels(service.spec?.selector, withOptInSelectorFor(live, meta).spec?.selector))) return;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
 }

@@ -10,7 +10,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { optInManagedBy } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
@@ -23,7 +23,7 @@ import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
-import { concernsOptIn, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
+import { concernsOptIn, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
@@ -71,8 +71,8 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
     const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
-    // Not at once: Endpoints that the hand-over of the slices deletes would be saved as they were read before.
-    const atOnce = run.inputs.writer?.by === 'opt-in' ? 1 : 2;
+    // One after the other: the hand-over of the slices may delete Endpoints, which would be saved as they were read before.
+    const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
@@ -136,7 +136,7 @@ async function prepare(
     inputs,
     pods: podsOfRun(deps, service, inputs),
     observed,
-    managedBy: inputs.writer?.by === 'opt-in' ? optInManagedBy : slicesManagedBy,
+    managedBy: inputs.writers.slices.as,
     counts,
     live: claim.wasTakenOver,
     server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
@@ -156,15 +156,15 @@ function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, inputs: I
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
-  const { settings, mode, optIn } = run.meta;
-  const optsIn = run.inputs.writer?.by === 'opt-in';
-  const isWithOptIn = controller === 'slices' && writesOptIn(run.meta);
-  if (controller === 'slices' && optIn === 'shadow' && (optsIn || !run.inputs.service)) await savePreview(run.deps, run.meta, run.key, run.inputs);
-  if (!isWithOptIn && (!settings[controller] || mode === 'shadow' || (optsIn && controller === 'slices'))) return ok;
+  const { inputs, meta } = run;
+  const { task } = inputs.writers[controller];
+  const isSlices = controller === 'slices';
+  // The preview of a Service that is gone is forgotten.
+  if (isSlices && meta.optIn === 'shadow' && (task === 'preview' || !inputs.service)) await savePreview(run.deps, meta, run.key, inputs);
   try {
-    if (isWithOptIn) return await runWithOptIn(run);
-    if (controller === 'slices') return await runSlices(run);
-    return await (optsIn ? lookAtEndpoints(run) : runEndpoints(run));
+    if (isSlices && writesOptIn(meta)) return await runWithOptIn(run);
+    if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
+    return await look(run, controller);
   } catch (error) {
     if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
     if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
@@ -173,6 +173,16 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
     run.deps.log.error('run failed unexpectedly', { ...run.key, controller, error: text });
     return { kind: 'failed', error: String(error) };
   }
+}
+
+/**
+ * Reads outputs that the run does not write, if the saved ones may be outdated: the run counts as having read them, and a later run relies on them.
+ * Outputs of controllers that the hub does not run are not its own.
+ */
+async function look(run: Run, controller: Controller): Promise<Outcome> {
+  if (run.meta.mode !== 'active' || !run.meta.settings[controller]) return ok;
+  await (controller === 'slices' ? lookAtSlices(run, [run.managedBy]) : lookAtEndpoints(run));
+  return ok;
 }
 
 /** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */

@@ -1,12 +1,13 @@
 /** What one run computes from. Every read here is strong; when it may begin: prefetch.ts. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { effectiveIn, rehearsed, type Writer, writerIn } from '#shared/opt-in/writer.ts';
+import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import type { KeptPods, UseOfPods } from '#shared/pod-log/pod-cache.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
@@ -23,8 +24,7 @@ export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
   /** With the selector of its annotation, if it opts in. */
   readonly service: Service | undefined;
-  /** Who writes its endpoints; undefined where the cluster's switch for Services that opt in is off. */
-  readonly writer: Writer | undefined;
+  readonly writers: Writers;
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
   /** All of the namespace, for the history: why one that it selected is selected no more. Empty for a service that selects none. */
@@ -108,11 +108,10 @@ export interface ToLoad {
 export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
-  const writer = stored && writerIn(stored, meta);
-  const service = stored && effectiveIn(stored, meta);
+  const service = stored && withOptInSelectorFor(stored, meta);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
-  const rehearsal = source === 'observed' && stored && writer ? rehearsed(stored) : undefined;
+  const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const podsNow = (): Promise<ReadPods> => readPods(deps, key, { scope: meta.cacheScope, since });
   const [{ outputs, as }, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
@@ -125,7 +124,7 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
   return {
     serviceRecord,
     service,
-    writer,
+    writers: writersFor(stored, meta),
     ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.pods, rehearsal.spec?.selector ?? {}) } }),
     pods: selected(pods, selector),
     namespacePods: pods,

@@ -119,12 +119,12 @@ describe('the summary', () => {
     [
       'somebody else writes too',
       input({ work: done, meta: meta({ writerConflict: true }) }),
-      '1 of 1 selected pods is ready to be reached; nothing is written: somebody else writes what is ours, until the mode is switched.',
+      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and another writer keeps writing what is ours: the hub has stopped until the mode is switched.',
     ],
     [
       'the cluster is paused',
       input({ work: done, meta: meta({ mode: 'paused' }) }),
-      '1 of 1 selected pods is ready to be reached; nothing is written: the cluster is paused.',
+      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and the cluster is paused.',
     ],
     ['nothing is selected', input({ work: done, pods: [] }), 'It selects no pod; everything is written.'],
     [

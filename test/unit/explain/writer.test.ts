@@ -85,11 +85,11 @@ describe('a service that opts in', () => {
     (mode) => {
       const difference = { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false };
       const explanation = explained({ meta: meta({ mode, optIn: 'shadow' }), difference });
-      expect(explanation.summary).toMatch(/nothing is written: the cluster’s switch for opt-in is shadow\.$/);
+      expect(explanation.summary).toMatch(/nothing is written: .*the cluster’s switch for opt-in is shadow: what would be written is shown\.$/);
       expect([explanation.differencesTitle, explanation.differences]).toEqual(['What would be written', ['EndpointSlices: would be written: x']]);
       expect(onlyPod(explanation).slices[0]?.pending).toBeUndefined();
       const off = explained({ meta: meta({ mode: 'active', optIn: 'off' }), difference });
-      expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off\.$/), []]);
+      expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off: its slices stay as they are\.$/), []]);
     },
   );
 

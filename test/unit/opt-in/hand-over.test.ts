@@ -146,5 +146,5 @@ it('a service that opts in no more, and has no selector, loses our slices alone'
 });
 
 it('a service whose annotation cannot be followed keeps everything as it is', () => {
-  expect(decide({ writer: 'held' })).toEqual(nothing);
+  expect(decide({ writer: 'invalid-annotation' })).toEqual(nothing);
 });

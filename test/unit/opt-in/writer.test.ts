@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { effective, writerOf } from '#shared/opt-in/writer.ts';
+import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { service } from '../kube/objects.ts';
 
 /** `annotation` undefined: without it. */
@@ -28,7 +28,7 @@ describe('the endpoints of a service', () => {
     [
       'us without a change, for its annotation cannot be followed',
       annotated('a in (b)'),
-      { by: 'held', reason: expect.stringContaining('a in (b)') },
+      { by: 'invalid-annotation', reason: expect.stringContaining('a in (b)') },
     ],
     ['nobody, for it has neither', annotated(undefined), { by: 'none' }],
     [
@@ -47,9 +47,9 @@ describe('the endpoints of a service', () => {
 
   it('come from the selector of the annotation as from one of its own, in a cluster that has it switched on', () => {
     const s = annotated('app=web');
-    expect(effective(s, 'active')).toEqual({ ...s, spec: { ...s.spec, selector: { app: 'web' } } });
-    expect(effective(s, 'shadow').spec?.selector).toEqual({ app: 'web' });
-    expect(effective(s, 'off')).toBe(s);
+    expect(withOptInSelector(s, 'active')).toEqual({ ...s, spec: { ...s.spec, selector: { app: 'web' } } });
+    expect(withOptInSelector(s, 'shadow').spec?.selector).toEqual({ app: 'web' });
+    expect(withOptInSelector(s, 'off')).toBe(s);
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('the endpoints of a service', () => {
     ['no annotation', annotated(undefined)],
     ['the type ExternalName', annotated('app=web', { type: 'ExternalName' })],
   ])('the endpoints of a service are as they were with %s', (_, s) => {
-    expect(effective(s, 'active')).toBe(s);
+    expect(withOptInSelector(s, 'active')).toBe(s);
   });
 });
 

@@ -1,0 +1,99 @@
+/** The writer of a Service's Endpoints or slices in a cluster, and the task of the hub. Pure; the truth table is test/unit/clusters/writer-for.test.ts. */
+import type { Controller } from '#shared/kube/controllers.ts';
+import { endpointsManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { type Writer, writerOf } from '#shared/opt-in/writer.ts';
+import { hasRuns, isShadow } from './mode.ts';
+import type { ClusterRecord } from './record.ts';
+
+export type WriterSwitches = Pick<ClusterRecord, 'mode' | 'optIn' | 'withdrawsOptIn' | 'settings' | 'writerConflict'>;
+
+export interface WriterFor {
+  readonly who: 'hub' | 'built-in' | 'other' | 'nobody';
+  /** Managed-by label of the objects that the hub would write. */
+  readonly as: string;
+  /** `compare`: with the objects of the built-in controllers. `preview`: computes and shows the slices. Slices of a former writer: hand-over.ts. */
+  readonly task: 'write' | 'compare' | 'preview' | 'none';
+  /** The part of the Service in it. `none` also while the cluster's slices of Services that opt in are withdrawn. */
+  readonly by: Writer['by'];
+  /** A few words, for a list of services. */
+  readonly name: string;
+  /** A sentence. */
+  readonly why: string;
+}
+
+export type Writers = Readonly<Record<Controller, WriterFor>>;
+
+export const writersFor = (service: Service | undefined, cluster: WriterSwitches): Writers => ({
+  endpoints: writerFor(service, cluster, 'endpoints'),
+  slices: writerFor(service, cluster, 'slices'),
+});
+
+/** `service`: undefined if it is gone. Its objects are then the task of the writer of Services with a selector. */
+export function writerFor(service: Service | undefined, cluster: WriterSwitches, controller: Controller): WriterFor {
+  const writer = service ? writerOf(service) : gone;
+  switch (writer.by) {
+    case 'built-in':
+      return { ...ofSelector(writer.reason, cluster, controller), by: 'built-in', as: managedBy[controller] };
+    case 'opt-in': {
+      const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
+      const as = isOn && controller === 'slices' ? optInManagedBy : managedBy[controller];
+      return { ...ofAnnotation(writer.reason, cluster, controller), by: cluster.withdrawsOptIn ? 'none' : 'opt-in', as };
+    }
+    case 'invalid-annotation': {
+      const by = cluster.withdrawsOptIn ? 'none' : 'invalid-annotation';
+      return { ...nobody('annotation', `${writer.reason}; its slices stay as they are`), by, as: managedBy[controller] };
+    }
+    case 'none':
+      return { ...ofNone(service, writer.reason), by: 'none', as: managedBy[controller] };
+  }
+}
+
+type Decided = Pick<WriterFor, 'who' | 'task' | 'name' | 'why'>;
+
+const gone = { by: 'built-in', reason: 'the Service is gone' } as const;
+const managedBy = { endpoints: endpointsManagedBy, slices: slicesManagedBy } as const;
+const us = 'fleet-endpoints';
+const builtIn = 'the built-in controllers';
+
+const nobody = (short: string, why: string): Decided => ({ who: 'nobody', task: 'none', name: `no writer: ${short}`, why });
+
+function ofSelector(reason: string, { mode, settings, writerConflict }: WriterSwitches, controller: Controller): Decided {
+  const theirs = (why: string, name = builtIn): Decided => ({ who: 'built-in', task: 'none', name, why: `${reason}, and ${why}` });
+  if (!hasRuns({ mode })) return theirs(`the cluster is ${mode}`, `${builtIn}, where they are on`);
+  if (isShadow({ mode })) {
+    const compared = theirs('the cluster is in shadow mode: the hub compares');
+    return settings[controller] && !writerConflict ? { ...compared, task: 'compare' } : compared;
+  }
+  if (writerConflict) return contested(`${reason}, and`);
+  if (!settings[controller]) return theirs(`this controller is off in the cluster’s settings`);
+  return { who: 'hub', task: 'write', name: us, why: `${reason}, and the cluster is active: the hub writes in place of ${builtIn}` };
+}
+
+function ofAnnotation(reason: string, { mode, optIn, withdrawsOptIn, writerConflict }: WriterSwitches, controller: Controller): Decided {
+  const none = (short: string, why: string): Decided => nobody(short, `${reason}; ${why}`);
+  if (optIn === 'off') return none('opt-in is off', 'the cluster’s switch for opt-in is off: its slices stay as they are');
+  if (withdrawsOptIn) return none('withdrawn', 'the cluster’s slices of Services that opt in are being withdrawn');
+  if (!hasRuns({ mode })) return none(mode, `the cluster is ${mode}: its slices stay as they are`);
+  if (controller === 'endpoints') return none('opt-in', 'a Service that opts in gets no Endpoints');
+  if (optIn === 'shadow') {
+    const preview = none('preview', 'the cluster’s switch for opt-in is shadow: what would be written is shown');
+    return writerConflict ? preview : { ...preview, task: 'preview' };
+  }
+  if (writerConflict) return contested(`${reason};`);
+  const beside = isShadow({ mode }) ? `, beside ${builtIn}` : '';
+  const why = `${reason}; the cluster’s switch for opt-in is active: the hub writes its slices${beside}, and no Endpoints`;
+  return { who: 'hub', task: 'write', name: `${us}, opt-in`, why };
+}
+
+const contested = (reason: string): Decided => ({
+  who: 'other',
+  task: 'none',
+  name: 'another writer',
+  why: `${reason} another writer keeps writing what is ours: the hub has stopped until the mode is switched`,
+});
+
+const ofNone = (service: Service | undefined, reason: string): Decided =>
+  service?.spec?.type === 'ExternalName'
+    ? { who: 'nobody', task: 'none', name: 'no writer', why: reason }
+    : nobody('no selector', `${reason}: endpoints that it has are made by hand or by another controller`);
