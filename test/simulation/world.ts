@@ -204,7 +204,7 @@ export class World implements WorldState {
     if (profile.optIn === 'off') return undefined;
     const people = new People(store, this.#optInRandom, scheduler, profile, (what) => this.tell('cluster', what));
     people.begin();
-    if (profile.isBeside) this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile.maxEndpointsPerSlice);
+    if (profile.isBeside) this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile);
     this.#builtIn?.start();
     return people;
   }

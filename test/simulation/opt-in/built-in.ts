@@ -5,6 +5,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
+import type { Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { mirroredBy, recompute } from '../truth.ts';
@@ -17,13 +18,15 @@ export class BuiltInControllers {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   readonly #maxEndpointsPerSlice: number;
+  readonly #awayUntilMs: number;
   #isDue = false;
 
-  constructor(store: Store, scheduler: Scheduler, random: Random, maxEndpointsPerSlice: number) {
+  constructor(store: Store, scheduler: Scheduler, random: Random, profile: Pick<Profile, 'maxEndpointsPerSlice' | 'faultsUntilMs'>) {
     this.#store = store;
     this.#scheduler = scheduler;
     this.#random = random;
-    this.#maxEndpointsPerSlice = maxEndpointsPerSlice;
+    this.#maxEndpointsPerSlice = profile.maxEndpointsPerSlice;
+    this.#awayUntilMs = scheduler.now + profile.faultsUntilMs;
   }
 
   start(): void {
@@ -31,12 +34,13 @@ export class BuiltInControllers {
     this.wake();
   }
 
-  /** All services are looked at some time after each change. Now and then the controllers are away for longer than a hand-over may go unreported. */
+  /** All services are looked at some time after each change. Now and then the controllers are away, until faults end at the latest. */
   wake(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    const isAway = this.#random.chance(0.03);
-    this.#scheduler.after(isAway ? this.#random.between(20_000, 60_000) : this.#random.between(5, 1_500), () => {
+    const awayMs = this.#random.chance(0.03) ? this.#random.between(20_000, 60_000) : 0;
+    const delayMs = Math.min(awayMs, Math.max(0, this.#awayUntilMs - this.#scheduler.now)) + this.#random.between(5, 1_500);
+    this.#scheduler.after(delayMs, () => {
       this.#isDue = false;
       const owners = [...this.#store.list('Service'), ...this.#store.list('Endpoints')];
       for (const key of new Set(owners.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`))) {
