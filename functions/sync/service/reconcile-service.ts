@@ -77,7 +77,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
     // The built-in controllers write it, and this run only deletes what is left of ours.
-    if (observed && slices?.kind === 'ok' && run.inputs.writer?.by === 'built-in') {
+    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') {
       outcomes.set(
         'slices',
         await compareWithCluster(deps, meta, service, observed).then(
