@@ -3,6 +3,8 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { switchesThen } from '#shared/clusters/switches-then.ts';
+import { writersFor } from '#shared/clusters/writer-for.ts';
+
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { addressesOf } from '#shared/history/addresses.ts';
@@ -13,7 +15,7 @@ import { decodeRecords } from '#shared/history/text.ts';
 import { addressesThen, notKnown, type Then } from '#shared/history/then.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { effectiveIn, writerOf } from '#shared/opt-in/writer.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
 import { readChunks, unpack } from '#shared/store/history-chunks.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
@@ -166,12 +168,7 @@ const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly s
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
 function whyNotWritten(service: Service, meta: ClusterRecord): string | undefined {
-  const { by } = writerOf(service);
-  const isWritten =
-    by === 'held'
-      ? writesOptIn(meta)
-      : effectiveIn(service, meta).spec?.selector !== undefined &&
-        service.spec?.type !== 'ExternalName' &&
-        (by === 'opt-in' ? writesOptIn(meta) : !isShadow(meta) && (meta.settings.endpoints || meta.settings.slices));
+  const { endpoints, slices } = writersFor(service, { ...meta, writerConflict: false });
+  const isWritten = endpoints.task === 'write' || slices.task === 'write' || (slices.by === 'invalid-annotation' && writesOptIn(meta));
   return isWritten ? undefined : writerFacts(service, meta).why;
 }

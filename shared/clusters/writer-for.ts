@@ -14,8 +14,9 @@ export interface WriterFor {
   readonly as: string;
   /** `compare`: with the objects of the built-in controllers. `preview`: computes and shows the slices. Slices of a former writer: hand-over.ts. */
   readonly task: 'write' | 'compare' | 'preview' | 'none';
-  /** The part of the Service in it. `none` also while the cluster's slices of Services that opt in are withdrawn. */
+  /** The part of the Service in it, and why. `none` also while the cluster's slices of Services that opt in are withdrawn. */
   readonly by: Writer['by'];
+  readonly reason: string;
   /** A few words, for a list of services. */
   readonly name: string;
   /** A sentence. */
@@ -31,28 +32,33 @@ export const writersFor = (service: Service | undefined, cluster: WriterSwitches
 
 /** `service`: undefined if it is gone. Its objects are then the task of the writer of Services with a selector. */
 export function writerFor(service: Service | undefined, cluster: WriterSwitches, controller: Controller): WriterFor {
-  const writer = service ? writerOf(service) : gone;
-  switch (writer.by) {
+  const { by, reason } = service ? writerOf(service) : gone;
+  const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
+  const as = by === 'opt-in' && isOn && controller === 'slices' ? optInManagedBy : managedBy[controller];
+  const isWithdrawn = cluster.withdrawsOptIn && (by === 'opt-in' || by === 'invalid-annotation');
+  return { ...decide(service, cluster, controller), as, ...(isWithdrawn ? withdrawn : { by, reason }) };
+}
+
+const gone = { by: 'built-in', reason: 'the Service is gone' } as const;
+const withdrawn = { by: 'none', reason: 'the slices of Services that opt in are withdrawn from this cluster' } as const;
+const managedBy = { endpoints: endpointsManagedBy, slices: slicesManagedBy } as const;
+
+function decide(service: Service | undefined, cluster: WriterSwitches, controller: Controller): Decided {
+  const { by, reason } = service ? writerOf(service) : gone;
+  switch (by) {
     case 'built-in':
-      return { ...ofSelector(writer.reason, cluster, controller), by: 'built-in', as: managedBy[controller] };
-    case 'opt-in': {
-      const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
-      const as = isOn && controller === 'slices' ? optInManagedBy : managedBy[controller];
-      return { ...ofAnnotation(writer.reason, cluster, controller), by: cluster.withdrawsOptIn ? 'none' : 'opt-in', as };
-    }
-    case 'invalid-annotation': {
-      const by = cluster.withdrawsOptIn ? 'none' : 'invalid-annotation';
-      return { ...nobody('annotation', `${writer.reason}; its slices stay as they are`), by, as: managedBy[controller] };
-    }
+      return ofSelector(reason, cluster, controller);
+    case 'opt-in':
+      return ofAnnotation(reason, cluster, controller);
+    case 'invalid-annotation':
+      return nobody('annotation', `${reason}; its slices stay as they are`);
     case 'none':
-      return { ...ofNone(service, writer.reason), by: 'none', as: managedBy[controller] };
+      return ofNone(service, reason);
   }
 }
 
 type Decided = Pick<WriterFor, 'who' | 'task' | 'name' | 'why'>;
 
-const gone = { by: 'built-in', reason: 'the Service is gone' } as const;
-const managedBy = { endpoints: endpointsManagedBy, slices: slicesManagedBy } as const;
 const us = 'fleet-endpoints';
 const builtIn = 'the built-in controllers';
 
@@ -61,12 +67,12 @@ const nobody = (short: string, why: string): Decided => ({ who: 'nobody', task: 
 function ofSelector(reason: string, { mode, settings, writerConflict }: WriterSwitches, controller: Controller): Decided {
   const theirs = (why: string, name = builtIn): Decided => ({ who: 'built-in', task: 'none', name, why: `${reason}, and ${why}` });
   if (!hasRuns({ mode })) return theirs(`the cluster is ${mode}`, `${builtIn}, where they are on`);
-  if (isShadow({ mode })) {
-    const compared = theirs('the cluster is in shadow mode: the hub compares');
-    return settings[controller] && !writerConflict ? { ...compared, task: 'compare' } : compared;
-  }
-  if (writerConflict) return contested(`${reason}, and`);
+  if (writerConflict)
+    return isShadow({ mode })
+      ? theirs('the hub compares nothing until the mode is switched: another writer keeps writing what is ours')
+      : contested(`${reason}, and`);
   if (!settings[controller]) return theirs(`this controller is off in the cluster’s settings`);
+  if (isShadow({ mode })) return { ...theirs('the cluster is in shadow mode: the hub compares'), task: 'compare' };
   return { who: 'hub', task: 'write', name: us, why: `${reason}, and the cluster is active: the hub writes in place of ${builtIn}` };
 }
 

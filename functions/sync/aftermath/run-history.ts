@@ -124,8 +124,9 @@ const isFirst = ({ server, inputs }: Reached): boolean => server.records.length 
 function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryRecord['writer'] {
   if (!meta || !isShadow(meta)) return undefined;
   if (!inputs.service) return 'none';
-  if (inputs.writer?.by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
-  return inputs.writer?.by === 'built-in' ? 'built-in' : 'none';
+  const { by } = inputs.writers.slices;
+  if (by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
+  return by === 'built-in' ? 'built-in' : 'none';
 }
 
 /** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. Each counts once, wherever it is listed. */
@@ -187,10 +188,12 @@ function whyOf({ server, inputs, result }: Reached): Why {
 }
 
 /** The reason of a hand-over, which overrides the reasons of the pods. */
-function handOverReason({ writer }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: string; readonly slices?: string } {
-  if (writer?.by === 'opt-in') return { endpoints: 'the Service opted in: its Endpoints were deleted' };
-  if (writer?.by === 'none') return { slices: `its slices were withdrawn: ${writer.reason}` };
-  if (writer?.by === 'built-in' && meta && isShadow(meta)) return { slices: `handed back to the built-in controllers: ${writer.reason}` };
+function handOverReason({ writers }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: string; readonly slices?: string } {
+  if (!meta || meta.optIn === 'off') return {};
+  const { by, reason } = writers.slices;
+  if (by === 'opt-in') return { endpoints: 'the Service opted in: its Endpoints were deleted' };
+  if (by === 'none') return { slices: `its slices were withdrawn: ${reason}` };
+  if (by === 'built-in' && isShadow(meta)) return { slices: `handed back to the built-in controllers: ${reason}` };
   return {};
 }
 
