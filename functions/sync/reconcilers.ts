@@ -1,13 +1,13 @@
 /** The reconciler of each kind of work. */
 import type { WorkKind } from '#shared/workqueue/rules/work-kind.ts';
-import { keepHistory } from './aftermath/run-history.ts';
+import { newRecord } from './aftermath/run-history.ts';
 import { exportReconciler, importReconciler } from './clusterset/reconcile-clusterset.ts';
 import { reconcileService } from './service/reconcile-service.ts';
 import { beginBesideClaim } from './state/prefetch.ts';
 import type { Reconciler } from './state/reconciler.ts';
 
 export const reconcilers: { readonly [K in WorkKind]: Reconciler } = {
-  service: { prefetch: beginBesideClaim, reconcile: reconcileService, keepHistory },
+  service: { prefetch: beginBesideClaim, reconcile: reconcileService, newRecord },
   export: exportReconciler,
   import: importReconciler,
 };

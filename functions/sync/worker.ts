@@ -38,6 +38,7 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
   if (message.dueMs !== undefined) deps.metrics.put('QueueLatency', Math.max(0, startedMs - message.dueMs), { cluster: service.cluster });
   let claim = taken.claim;
   let carriedOver: CarriedOver | undefined;
+  let recorded: Promise<unknown> = Promise.resolve();
   for (let runs = 1; ; runs++) {
     const isFirst = runs === 1;
     const beganMs = deps.now();
@@ -50,9 +51,11 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
     const endedMs = deps.now();
     const mayContinue = runs < maxRuns && endedMs - startedMs < maxHoldMs && deadlineMs - endedMs > 2 * reserveMs;
     report(deps, service, result, { dueMs: observedAtMs, beganMs, endedMs });
-    const history = await reconciler.keepHistory?.(deps, { claim, result, ...timesOf(message, result, isFirst), beganMs, endedMs });
-    const { next, gaveUp } = await finishWork(deps, claim, { ...result, history }, mayContinue);
+    const record = reconciler.newRecord?.(deps, { claim, result, ...timesOf(message, result, isFirst), beganMs, endedMs });
+    const { next, gaveUp } = await finishWork(deps, claim, { ...result, newestRecord: record?.id }, mayContinue);
+    if (record && next.kind !== 'lease-lost') recorded = Promise.all([recorded, record.write()]);
     await reportGivenUp(deps, service, result, gaveUp);
+    if (next.kind !== 'continue') await recorded;
     if (next.kind === 'lease-lost') {
       await reconciler.requeueAfterLostLease?.(deps, claim, result);
       return reconciler.requeueAfterLostLease !== undefined;

@@ -1,4 +1,4 @@
-/** The history of a service as the table holds it: the newest records beside its work, older ones in items of their own. */
+/** The history of a service as the table holds it. */
 import { listAudit } from '#shared/clusters/audit.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -8,15 +8,17 @@ import { writersFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { addressesOf } from '#shared/history/addresses.ts';
-import { effectiveMs, type HistoryRecord, identityOf, isOfCluster } from '#shared/history/history-record.ts';
+import { effectiveMs, type HistoryRecord, isOfCluster } from '#shared/history/history-record.ts';
+import { type Link, missingRecords } from '#shared/history/missing-records.ts';
 import { whyNotKnown } from '#shared/history/not-known.ts';
+import { withRepeatsCounted } from '#shared/history/repeats.ts';
 import { type Filter, type Told, tell, timeText } from '#shared/history/sentences.ts';
-import { decodeRecords } from '#shared/history/text.ts';
+import { decodeRecord } from '#shared/history/text.ts';
 import { addressesThen, notKnown, type Then } from '#shared/history/then.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
-import { readChunks, unpack } from '#shared/store/history-chunks.ts';
+import { recordsSince } from '#shared/store/history-records.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, readOutputs } from '#shared/store/outputs.ts';
@@ -28,32 +30,44 @@ import { UsageError } from './usage-error.ts';
 export interface History {
   readonly meta: ClusterRecord;
   /** Oldest first. */
-  readonly records: readonly HistoryRecord[];
-  /** Lists of records that a newer version has written, or that are broken. */
-  readonly unreadable: number;
+  readonly records: readonly (HistoryRecord & Link)[];
+  /** When runs ended whose records are missing, or cannot be read, newest first. */
+  readonly missing: readonly number[];
+  /** There are more records before these. */
+  readonly hasOlder: boolean;
+  /** A worker holds the lease, or died with it: outputs that it saved may have no record yet. */
+  readonly isRunning: boolean;
   /** Of the cluster's settings; 0: none is kept. */
   readonly days: number;
 }
 
-/** What ended at `sinceMs` or later. Throws a UsageError when there is no such cluster. */
-export async function readHistory(table: Table, key: ServiceKey, sinceMs: number, nowMs: number): Promise<History> {
+export interface Period {
+  readonly sinceMs: number;
+  readonly nowMs: number;
+  /** Number of records, the newest ones; left out: all. */
+  readonly atMost?: number;
+}
+
+/** The runs that ended in the period. Throws a UsageError when there is no such cluster. */
+export async function readHistory(table: Table, key: ServiceKey, period: Period): Promise<History> {
+  const { sinceMs, nowMs, atMost = Number.POSITIVE_INFINITY } = period;
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${(await listClusters(table)).join(', ') || 'none'}`);
-  // The work item first: what moves from it to an item of its own meanwhile is met twice, and not missed.
-  const { history } = await readWork(table, key);
   const { historyDays: days } = meta.settings;
   // What is older the table may have taken away already, or not yet.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
-  const lists = [...(await readChunks(table, key, from)), ...(history ? [history] : [])].map(recordsIn);
-  const records = new Map<string, HistoryRecord>();
-  for (const list of lists) for (const record of list ?? []) records.set(identityOf(record), record);
-  const kept = [...records.values()].filter((r) => Math.max(effectiveMs(r), r.untilMs) >= from);
-  return { meta, records: kept.sort((a, b) => effectiveMs(a) - effectiveMs(b)), unreadable: lists.filter((l) => l === undefined).length, days };
-}
-
-function recordsIn(packed: Uint8Array): readonly HistoryRecord[] | undefined {
-  const text = unpack(packed);
-  return text === undefined ? undefined : decodeRecords(text);
+  // The work item is read before the records: a record that is written in between is found, and the one before it too.
+  const { newestRecord, lease } = await readWork(table, key);
+  const records: (HistoryRecord & Link)[] = [];
+  let hasOlder = false;
+  for await (const { text, ...link } of recordsSince(table, key, from)) {
+    hasOlder = records.length === atMost;
+    if (hasOlder) break;
+    const record = text === undefined ? undefined : decodeRecord(text);
+    if (record) records.push({ ...record, ...link });
+  }
+  const missing = missingRecords(newestRecord, records, hasOlder ? (records.at(-1)?.id ?? from) : from);
+  return { meta, records: records.reverse(), missing, hasOlder, isRunning: lease !== undefined, days };
 }
 
 /** For terminal and console: sentences, newest last. */
@@ -66,23 +80,25 @@ export interface ToldHistory {
 const ofShadow = 'the cluster is in shadow mode: nothing is written in shadow mode, so no history is kept';
 
 /** Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is unknown. */
-export async function toldHistory(
-  table: Table,
-  key: ServiceKey,
-  from: { readonly sinceMs: number; readonly nowMs: number },
-  filter: Filter = {},
-): Promise<ToldHistory> {
-  const { meta, records, unreadable, days } = await readHistory(table, key, 0, from.nowMs);
-  const known = await readKnown(table, key, records);
+export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...period }: Period, filter: Filter = {}): Promise<ToldHistory> {
+  const known = await readKnown(table, key);
+  const { meta, records, missing, hasOlder, days } = await readHistory(table, key, { ...period, sinceMs: 0 });
+  if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
-  const told = records.filter((r) => Math.max(effectiveMs(r), r.untilMs) >= from.sinceMs).flatMap((record) => tell(record, filter) ?? []);
+  const inTime = records.filter((r) => effectiveMs(r) >= sinceMs);
+  const told = withRepeatsCounted(inTime).flatMap((record) => tell(record, filter) ?? []);
+  const missingInTime = missing.filter((id) => id >= sinceMs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
     ...(isShadow(meta) && !writesOptIn(meta) ? [ofShadow] : []),
-    ...(unreadable > 0 ? [`${unreadable} lists of records can’t be read by this version`] : []),
+    ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
+    ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
   return { told, remarks };
 }
+
+const missingText = ([newest = 0, ...others]: readonly number[]): string =>
+  `the record of the run that ended at ${timeText(newest)}${others.length > 0 ? ` and ${others.length} before it` : ''} is missing`;
 
 interface Known {
   readonly service: Service | undefined;
@@ -90,17 +106,19 @@ interface Known {
   readonly outputs: readonly OutputObject[];
 }
 
-/** Throws a UsageError for a service of which there is neither an object nor a trace. */
-async function readKnown(table: Table, key: ServiceKey, records: readonly HistoryRecord[]): Promise<Known> {
+async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
   const [record, saved] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readOutputs(table, key),
   ]);
   const service = decodeObjectOf('Service', record);
   const outputs = saved.flatMap(({ object }) => (object ? [object] : []));
-  if (!service && outputs.length === 0 && records.length === 0) throw await unknownService(table, key);
   return { service, outputs };
 }
+
+/** There is neither an object of the service nor a trace. */
+const isUnknown = ({ service, outputs }: Known, records: readonly HistoryRecord[]): boolean =>
+  !service && outputs.length === 0 && records.length === 0;
 
 /** A record that does not name all its pods may be of any. */
 function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outputs }: Known, { pod, address }: Filter): void {
@@ -122,13 +140,18 @@ function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outpu
 /** How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come, and for one before all records. */
 export async function explainThen(table: Table, key: ServiceKey, atMs: number, nowMs: number): Promise<Then> {
   if (atMs > nowMs) throw new UsageError(`${timeText(atMs)} is still to come: it is ${timeText(nowMs)}`);
-  // Before the outputs: what a run writes meanwhile is among its records at the latest then.
   const audits = await listAudit(table, key.cluster);
-  const { meta, records, days, unreadable } = await readHistory(table, key, 0, nowMs);
-  const { service, outputs } = await readKnown(table, key, records);
+  // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
+  const known = await readKnown(table, key);
+  const { service, outputs } = known;
+  const { meta, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
+  if (isUnknown(known, records)) throw await unknownService(table, key);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
   const earliest = nowMs - days * 86_400_000;
   if (atMs < earliest) throw new UsageError(`${timeText(atMs)} is too long ago: history is kept for ${days} days, since ${timeText(earliest)}`);
+  const [gapMs = 0] = missing;
+  if (atMs < gapMs) return notKnown(atMs, missingText(missing));
+  const sinceGap = records.filter(({ id }) => id > gapMs);
   const switches = switchesThen(meta, audits, atMs);
   const metaThen = { ...meta, mode: switches.unpaused ?? meta.mode, optIn: switches.optIn };
   const standing = {
@@ -137,10 +160,10 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
     whyNotNow: service && whyNotWritten(service, metaThen),
   };
-  const reason = whyNotKnown(records, standing, atMs);
+  const reason = whyNotKnown(sinceGap, standing, atMs);
   if (reason !== undefined) return notKnown(atMs, reason);
-  const then = addressesThen(records, addressesOf(outputs), atMs);
-  const isNewest = !records.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);
+  const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
+  const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);
   const caveats = [
     ...then.caveats,
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
@@ -149,7 +172,8 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
       : []),
     ...partOff(meta),
     ...(service && writerOf(service).by === 'opt-in' && !optInSettings(meta).cleanup ? [leftBehind] : []),
-    ...(unreadable > 0 ? ['some records since then can’t be read by this version'] : []),
+    ...(missing.length > 0 ? [`${missingText(missing)}: changes before that are left out`] : []),
+    ...(isRunning ? ['a run has not ended yet: what it has changed may be missing'] : []),
   ];
   return { ...then, caveats };
 }

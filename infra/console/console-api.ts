@@ -45,7 +45,9 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     '/api/clusterset': json(() => clustersetAnswer(started(), now())),
     '/api/services': json(async (query) => listServices(started(), await knownCluster(started(), named(query, 'cluster')))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
-    '/api/history': json((query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now() })),
+    '/api/history': json(
+      (query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }),
+    ),
     '/api/then': json((query) => {
       const atMs = Number(named(query, 'at'));
       if (!Number.isFinite(atMs)) throw new UsageError(`at=${query.get('at')}: ms since the epoch`);
@@ -53,6 +55,9 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     }),
   };
 }
+
+/** Runs that the page has room for. */
+const newestRuns = 200;
 
 class NotReady extends Error {
   override readonly name = 'NotReady';

@@ -39,8 +39,8 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly triggersPerBucket: number;
   /** Pods that a record of the history names; the others are counted. */
   readonly historyNamed: number;
-  /** The work item is filled with history up to the next multiple of this, bytes: what one unit of writing is for. */
-  readonly historyFills: number;
+  /** Bytes of a record's text; a record that would have more names fewer pods. */
+  readonly historyBytes: number;
   /** What a unit of writing is for, bytes: it decides whether a change of an output is saved as an amendment (store/amendments.ts). */
   readonly unitBytes: number;
 }
@@ -171,7 +171,7 @@ export const defaultLimits: Limits = {
     triggersInline: 1200,
     triggersPerBucket: 48,
     historyNamed: 100,
-    historyFills: 1024,
+    historyBytes: 64 * 1024,
     unitBytes: 1024,
   },
   sweep: {

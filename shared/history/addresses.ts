@@ -1,5 +1,6 @@
 /** The addresses of a service's outputs: where each one is listed, and how. */
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { shortened } from './shortened.ts';
 
 /** Endpoints, or the slices of an address family, whichever slice of them it is. */
 export type Where = string;
@@ -79,5 +80,8 @@ function merged(a: Listed, b: Listed): Listed {
 export function detailBetween(from: Listed['details'], to: Listed['details']): string | undefined {
   const names = Object.keys({ ...from, ...to }).filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
   if (names.length === 0) return undefined;
-  return names.map((name) => `${name} ${from[name] || 'none'} → ${to[name] || 'none'}`).join('; ');
+  return shortened(names.map((name) => `${name} ${partOf(from[name])} → ${partOf(to[name])}`).join('; '));
 }
+
+/** Shortened before they are joined: the ports of one address may be of hundreds of KB. */
+const partOf = (text: string | undefined): string => shortened(text || 'none', 100);

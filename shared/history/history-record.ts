@@ -62,13 +62,10 @@ export interface HistoryRecord {
   readonly changes: readonly PodChange[];
   /** Changed pods that are not named. */
   readonly more: number;
-  /** So many runs in a row, this one included, ended like this; the first of them at `atMs`, the last at `untilMs`. */
+  /** Runs in a row that ended like this one (repeats.ts); the first began at `atMs`, the last at `untilMs`. The table has a record of each. */
   readonly times: number;
   readonly untilMs: number;
 }
-
-/** By what a reader knows a record again that it has met before. */
-export const identityOf = ({ atMs, generation }: HistoryRecord): string => `${atMs} ${generation}`;
 
 /** From when on the API server had what the record says. */
 export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;

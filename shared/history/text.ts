@@ -1,4 +1,4 @@
-/** Records as text for the table: lists and short names, as each byte is billed. Text of the former version is read by the next; what is not known is left out. */
+/** A record as text for the table: lists and short names, as each KB is billed. Decoding leaves out what it does not know. */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { Ending, HistoryRecord, Move, PodChange } from './history-record.ts';
 
@@ -29,17 +29,25 @@ interface RecordText {
   readonly q?: number;
   readonly c?: readonly ChangeText[];
   readonly m?: number;
-  readonly n?: number;
-  readonly u?: number;
 }
 
-export const encodeRecords = (records: readonly HistoryRecord[]): string => JSON.stringify(records.map(encode));
+/** Names half as many pods, and again, and counts the others, until the text has at most `mostBytes`. */
+export function encodeRecord(record: HistoryRecord, mostBytes: number): string {
+  const text = JSON.stringify(encode(record));
+  const pods = [...new Set(record.changes.map(({ pod }) => pod))];
+  if (pods.length === 0 || encoder.encode(text).length <= mostBytes) return text;
+  const named = new Set(pods.slice(0, pods.length >> 1));
+  const changes = record.changes.filter(({ pod }) => named.has(pod));
+  return encodeRecord({ ...record, changes, more: record.more + pods.length - named.size }, mostBytes);
+}
 
-/** Undefined: it is not a list of records, or of another version that this one cannot read. */
-export function decodeRecords(text: string): readonly HistoryRecord[] | undefined {
+const encoder = new TextEncoder();
+
+/** Undefined if the text is not a record, or is of another version. */
+export function decodeRecord(text: string): HistoryRecord | undefined {
   try {
-    const list = JSON.parse(text) as readonly RecordText[];
-    return Array.isArray(list) && list.every((r) => Number.isFinite(r?.t)) ? list.map(decode) : undefined;
+    const record = JSON.parse(text) as RecordText | null;
+    return Number.isFinite(record?.t) ? decode(record as RecordText) : undefined;
   } catch {
     return undefined;
   }
@@ -69,7 +77,6 @@ function encode(r: HistoryRecord): RecordText {
     ...(r.foundOtherwise && { q: r.foundOtherwise }),
     ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
     ...(r.more > 0 && { m: r.more }),
-    ...(r.times > 1 && { n: r.times, u: r.untilMs - r.atMs }),
   };
 }
 
@@ -106,8 +113,8 @@ function decode(r: RecordText): HistoryRecord {
     ...(r.q !== undefined && { foundOtherwise: r.q }),
     changes: (r.c ?? []).map(decodeChange),
     more: r.m ?? 0,
-    times: r.n ?? 1,
-    untilMs: r.t + (r.u ?? 0),
+    times: 1,
+    untilMs: r.t,
   };
 }
 

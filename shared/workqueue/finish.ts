@@ -22,8 +22,8 @@ export interface FinishedRun {
   readonly queues: QueueUrls | undefined;
   /** New text of trigger times; null: none on the item; undefined: as it is. */
   readonly triggers?: string | null | undefined;
-  /** The newest records of the service's history, packed; null: none on the item; undefined: as they are. */
-  readonly history?: Uint8Array | null | undefined;
+  /** Id of the record that the worker writes of the run once the lease is free; undefined: it writes none. */
+  readonly newestRecord?: number | undefined;
   /** A generation was added during the run. */
   readonly isBehind?: boolean;
 }
@@ -53,7 +53,7 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
     before: item.controllers,
     after,
     triggers: run.triggers,
-    history: run.history,
+    newestRecord: run.newestRecord,
     nowMs,
   };
   const next = await save(deps, claim, record, { isBehind: run.isBehind === true, mayContinue, queues });

@@ -3,7 +3,6 @@
  * here: a conditional write that only one worker can win until the lease has run out. No other file knows the names of the attributes.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
-import { itemSize } from '#shared/store/item-size.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
@@ -102,8 +101,8 @@ export interface RunRecord {
   readonly after: { readonly [C in Controller]?: ControllerState };
   /** New text of trigger times; null: none on this item; undefined: as it is. */
   readonly triggers: string | null | undefined;
-  /** The newest records of its history; null: none on this item; undefined: as they are. */
-  readonly history?: Uint8Array | null | undefined;
+  /** Id of the newest record of its history; undefined: as it is. */
+  readonly newestRecord?: number | undefined;
   readonly nowMs: number;
 }
 
@@ -144,7 +143,7 @@ export async function renew(table: Table, service: ServiceKey, record: RunRecord
   return item && decodeWork(item);
 }
 
-function changeOf({ before, after, triggers, history, nowMs }: RunRecord): {
+function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): {
   readonly set: { [attribute: string]: Value };
   readonly remove: readonly string[];
 } {
@@ -155,22 +154,8 @@ function changeOf({ before, after, triggers, history, nowMs }: RunRecord): {
     for (const field of fields) if (state[field] !== before[c][field]) set[attribute(c, field)] = state[field];
   }
   if (typeof triggers === 'string') set['tt'] = triggers;
-  if (history) set['h'] = history;
-  return { set, remove: [...(triggers === null ? ['tt'] : []), ...(history === null ? ['h'] : [])] };
-}
-
-/**
- * Bytes that the history may take of the item until it is larger than a multiple of `fills`: each of a run's three writes of the item would then be
- * billed as one unit more. As the item is while its lease is held.
- */
-export function roomForHistory(service: ServiceKey, { generation, triggers, lease, ...item }: WorkItem, fills: number): number {
-  const { liveReadGeneration: live, ranAtMs: ranAt } = item;
-  const { id = '', untilMs: until = ranAt } = lease ?? {};
-  const whole: { [attribute: string]: Value } = { gen: generation, live, lease: id, until, ranAt: until, ...dirtySince(service, until) };
-  for (const c of controllers) for (const field of fields) whole[attribute(c, field)] = item.controllers[c][field] || generation;
-  if (triggers !== undefined) whole['tt'] = triggers;
-  const size = itemSize({ ...key(service), ...whole, h: '' });
-  return (fills - (size % fills)) % fills;
+  if (newestRecord !== undefined) set['h'] = newestRecord;
+  return { set, remove: triggers === null ? ['tt'] : [] };
 }
 
 export function decodeWork(item: Item | undefined): WorkItem {
@@ -187,6 +172,6 @@ export function decodeWork(item: Item | undefined): WorkItem {
     ranAtMs: number('ranAt'),
     controllers: { endpoints: state('endpoints'), slices: state('slices') },
     triggers: item['tt'] as string | undefined,
-    history: item['h'] instanceof Uint8Array ? item['h'] : undefined,
+    newestRecord: item['h'] as number | undefined,
   };
 }

@@ -1,6 +1,6 @@
 /** What every driver of the table must do. `make` gives a table that nobody else uses. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pack, readChunks, saveChunk, unpack } from '#shared/store/history-chunks.ts';
+import { recordsSince, saveRecord } from '#shared/store/history-records.ts';
 import { historyOf } from '#shared/store/keys.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 
@@ -65,15 +65,24 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.update({ pk, sk: 's' }, { remove: ['h'] })).toEqual({ pk, sk: 's', a: 2 });
     });
 
-    it('gives the chunks of a history from a time on, with the records that were packed into them', async () => {
+    it('gives the records of a history that ended at a time or later, newest first and in pages', async () => {
       const service = { cluster: fresh(), namespace: 'ns', name: 'svc' };
-      const texts = ['[{"t":1,"e":0}]', JSON.stringify(Array.from({ length: 500 }, (_, i) => `pod-${i}`)), '[]'];
-      for (const [i, text] of texts.entries()) await saveChunk(table, service, { newestMs: 1000 * (i + 9), generation: i, packed: pack(text) }, 7);
-      const read = async (sinceMs: number) => (await readChunks(table, service, sinceMs)).map(unpack);
-      expect(await read(0)).toEqual(texts);
-      expect(await read(9_001)).toEqual(texts.slice(1));
-      expect(await read(11_001)).toEqual([]);
-      expect(await table.query(historyOf(service.cluster, 'ns', 'svc'), { atMost: 1 })).toMatchObject([{ ttl: 9 + 7 * 86_400 }]);
+      const records = Array.from({ length: 205 }, (_, i) => ({
+        id: 9_000 + i,
+        previous: i === 0 ? undefined : 8_999 + i,
+        text: `{"t":${i},"pods":"${'x'.repeat(i)}"}`,
+      }));
+      for (const record of records) await saveRecord(table, service, record, 7);
+      const read = async (sinceMs: number) => {
+        const found: object[] = [];
+        for await (const record of recordsSince(table, service, sinceMs)) found.push(record);
+        return found;
+      };
+      const newestFirst = records.toReversed();
+      expect(await read(0)).toEqual(newestFirst);
+      expect(await read(9_203)).toEqual(newestFirst.slice(0, 2));
+      expect(await read(9_205)).toEqual([]);
+      expect(await table.query(historyOf(service.cluster, 'ns', 'svc'), { atMost: 1 })).toMatchObject([{ id: 9_204, ttl: 10 + 7 * 86_400 }]);
     });
 
     it('takes attributes with reserved and odd names', async () => {

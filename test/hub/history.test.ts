@@ -1,12 +1,11 @@
 /** Each run that wrote, failed or was held back leaves one record, with the reason of that moment; and nothing depends on it. */
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { explainThen, readHistory, toldHistory } from '#infra/cli/history-service.ts';
-import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { timeText } from '#shared/history/sentences.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, metaKey, workKey } from '#shared/store/keys.ts';
 import { type OutputRecord, readOutputs, saveOutput } from '#shared/store/outputs.ts';
@@ -18,12 +17,10 @@ import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
-const chunks = historyOf(cluster, 'default', 'svc');
+const kept = historyOf(cluster, 'default', 'svc');
 
 const told = async (world: HubWorld, filter = {}) => (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).told;
 const lastLines = async (world: HubWorld): Promise<readonly string[]> => (await told(world)).at(-1)?.lines ?? [];
-const bytesBeside = async (world: HubWorld): Promise<number> =>
-  ((await world.table.get(workKey(cluster, 'default', 'svc')))?.['h'] as Uint8Array)?.byteLength ?? 0;
 
 describe('a run that wrote', () => {
   it('a run that wrote leaves what came, changed and went, each with the reason that explain gives', async () => {
@@ -72,7 +69,7 @@ describe('a run that wrote', () => {
     const changedAt = world.now;
     world.store.apply(aPod(0, { ready: false }));
     await pass(8);
-    const record = (await readHistory(world.table, key, 0, world.now)).records.at(-1);
+    const record = (await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records.at(-1);
     expect(record).toMatchObject({ seenMs: changedAt, dueMs: changedAt + 2000, atMs: changedAt + 2000, acceptedMs: changedAt + 2000 });
     expect(record?.writes).toEqual({ endpoints: 1, slices: 1 });
   });
@@ -83,7 +80,7 @@ describe('a run that wrote', () => {
     await world.table.update(metaKey(cluster), { set: { relayBehind: 700 } });
     world.store.apply(aPod(0, { ready: false }));
     await pass(8);
-    const record = (await readHistory(world.table, key, 0, world.now)).records.at(-1);
+    const record = (await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records.at(-1);
     expect([record?.seenMs, record?.dueMs]).toEqual([undefined, record?.atMs]);
     expect((await told(world)).at(-1)?.headline).toMatch(/accepted 0 ms after it was due$/);
   });
@@ -114,7 +111,7 @@ it('a run over outputs that a late worker has saved leaves what it changed, and 
     'pod pod-2: 10.1.0.3 came to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
     'what was saved of an output could not be read: what changed it just before may be missing',
   ]);
-  expect(await historyErrors(world.table, world.table.dump())).toEqual([]);
+  expect(await historyErrors(world.table, world.table.dump(), false)).toEqual([]);
 });
 
 it('a run whose outputs the table refuses, as it holds newer ones, says that later records may leave out what it changed', async () => {
@@ -147,7 +144,7 @@ it('a run whose outputs the table refuses, as it holds newer ones, says that lat
   await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeUp]);
   await pass(1);
   expect((await lastLines(world)).map((line) => line.slice(0, 25))).toEqual(['pod pod-0: 10.1.0.1 went ', 'pod pod-1: 10.1.0.2 went ']);
-  expect(await historyErrors(world.table, world.table.dump())).toEqual([]);
+  expect(await historyErrors(world.table, world.table.dump(), false)).toEqual([]);
   const then = await explainThen(world.table, key, wroteAt, world.now);
   expect(then.caveats).toEqual([
     expect.stringMatching(`Z: ${unsaved}$`),
@@ -203,7 +200,7 @@ it('a service of which the hub finds addresses that it has not written says that
   const { world, pass } = await smallCluster([aService(), ...pods(2), ...there]);
   await pass(8);
   expect(await lastLines(world)).toContain('2 addresses were there already when the hub first looked');
-  expect((await readHistory(world.table, key, 0, world.now)).records[0]?.changes).toEqual([]);
+  expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records[0]?.changes).toEqual([]);
 });
 
 describe('the records of a service', () => {
@@ -214,30 +211,45 @@ describe('the records of a service', () => {
     }
   };
 
-  /** Pods that come and go, with names as a ReplicaSet gives them. */
-  const churn = async (world: HubWorld, pass: (seconds: number) => Promise<void>, times: number) => {
-    for (let i = 0; i < times; i++) {
-      const suffix = createHash('sha256').update(String(i)).digest('hex').slice(0, 15);
-      const { metadata, ...pod } = aPod(3 + i);
-      world.store.apply({ ...pod, metadata: { ...metadata, name: `web-${suffix}`, uid: suffix } } as RawObject);
-      await pass(5);
-      world.store.remove('Pod', 'default', `web-${suffix}`);
-      await pass(5);
-    }
-  };
-
-  it('records lie in the work item as long as that is not billed as larger, and then in one item for many of them, which the TTL takes away', async () => {
+  it('each record is an item of its own, newest first, which the TTL takes away', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
-    await churn(world, pass, 80);
-    const items = (await world.table.query(chunks)) as readonly Item[];
-    expect(items.length).toBeGreaterThan(1);
-    expect(items.length).toBeLessThan(12);
-    expect(itemSize((await world.table.get(workKey(cluster, 'default', 'svc'))) as Item)).toBeLessThan(1024);
-    for (const item of items) expect(item['ttl']).toBe(Math.ceil(Number(item.sk.split('#')[0]) / 1000) + 7 * 86_400);
-    const { records } = await readHistory(world.table, key, 0, world.now);
-    expect(records).toHaveLength(161);
-    expect(records.map((r) => r.atMs)).toEqual(records.map((r) => r.atMs).toSorted((a, b) => a - b));
+    await flap(world, pass, 30);
+    const items = await world.table.query(kept);
+    const ids = items.map((item) => item['id'] as number);
+    expect(ids).toHaveLength(31);
+    expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+    for (const item of items) {
+      expect(item['ttl']).toBe(Math.ceil((item['id'] as number) / 1000) + 7 * 86_400);
+      expect(itemSize(item)).toBeLessThan(1024);
+    }
+    expect(items.map((item) => item['previous'])).toEqual([...ids.slice(1), undefined]);
+    const { records, missing } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+    expect(records.map((r) => r.id)).toEqual(ids.toReversed());
+    expect(missing).toEqual([]);
+  });
+
+  it('the newest records alone are read where a reader has no room for more, which it says', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(8);
+    await flap(world, pass, 4);
+    const of = async (atMost: number) => toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now, atMost });
+    const all = await of(5);
+    expect([all.told.length, all.remarks]).toEqual([5, []]);
+    expect(await of(2)).toEqual({ told: all.told.slice(-2), remarks: ['runs before these: fleet-endpoints history'] });
+  });
+
+  it('two runs that end in the same millisecond, or by clocks that differ, have records in the order of the runs', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(8);
+    const ahead = world.now + 60_000;
+    await world.table.update(workKey(cluster, 'default', 'svc'), { set: { h: ahead } });
+    await flap(world, pass, 2);
+    const { records } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+    expect(records.slice(-2).map(({ id, previous }) => [id, previous])).toEqual([
+      [ahead + 1, ahead],
+      [ahead + 2, ahead + 1],
+    ]);
   });
 
   it('records are read from a time on, of one pod, and of one address', async () => {
@@ -246,7 +258,7 @@ describe('the records of a service', () => {
     await flap(world, pass, 20);
     world.store.remove('Pod', 'default', 'pod-2');
     await pass(5);
-    expect((await readHistory(world.table, key, world.now - 12_000, world.now)).records).toHaveLength(3 - 1);
+    expect((await readHistory(world.table, key, { sinceMs: world.now - 12_000, nowMs: world.now })).records).toHaveLength(3 - 1);
     expect((await told(world, { pod: 'pod-2' })).map((t) => t.lines.length)).toEqual([1, 1]);
     expect((await told(world, { address: 'fd00::3' })).map((t) => t.lines[0])).toEqual([
       'pod pod-2: fd00::3 came to IPv6 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
@@ -263,43 +275,112 @@ describe('the records of a service', () => {
     for (const [name] of [['pod-0'], ['pod-239']]) expect(await told(world, { pod: name })).toHaveLength(1);
   });
 
-  it('records are not kept where the setting is 0, and those that lie in the work item go', async () => {
+  it('records are not kept where the setting is 0, and none counts as missing when they are kept again', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
-    expect(await bytesBeside(world)).toBeGreaterThan(0);
     const before = (await readCluster(world.table, cluster))?.modeSwitch;
-    await registerCluster(world.table, { id: cluster, mode: 'active', settings: { historyDays: 0 } }, world.now);
+    const keepDays = (historyDays: number) => registerCluster(world.table, { id: cluster, mode: 'active', settings: { historyDays } }, world.now);
+    await keepDays(0);
     expect((await readCluster(world.table, cluster))?.modeSwitch, 'no service is woken for it').toEqual(before);
     await flap(world, pass, 3);
-    expect(await bytesBeside(world)).toBe(0);
-    expect(await world.table.query(chunks)).toEqual([]);
+    expect(await world.table.query(kept)).toHaveLength(1);
+    const whileOff = world.now;
+    await pass(1);
+    await keepDays(7);
+    world.store.apply(aPod(0));
+    await pass(5);
+    const { records, missing } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+    expect([records.length, missing]).toEqual([2, []]);
+    expect((await explainThen(world.table, key, whileOff, world.now)).summary).toMatch(/^Not known: the record begins at /);
     expect(differences(world.store, 100)).toEqual([]);
   });
+});
 
-  it('records that a newer version has packed are kept as they are, in an item of their own', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
-    await pass(8);
-    const ofTheFuture = Uint8Array.of(9, 1, 2, 3);
-    await world.table.update(workKey(cluster, 'default', 'svc'), { set: { h: ofTheFuture } });
-    await flap(world, pass, 1);
-    expect((await world.table.query(chunks)).map((i) => i['r'])).toEqual([ofTheFuture]);
-    expect(await readHistory(world.table, key, 0, world.now)).toMatchObject({ unreadable: 1, records: [{ writes: { endpoints: 1 } }] });
-  });
-
-  it('records that cannot be written harm nothing: the loss is counted, and later records say that there were others', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
-    await pass(8);
+describe('a record that is missing', () => {
+  const refuseRecords = (world: HubWorld): (() => void) => {
     const { put } = world.table;
     world.table.put = async (item, condition) => {
-      if (item.pk === chunks) throw new Error('ThrottlingException');
+      if (item.pk === kept) throw new Error('ThrottlingException');
       return put(item, condition);
     };
-    await churn(world, pass, 20);
-    expect(world.metrics.get('HistoryLost')).toBeGreaterThan(0);
+    return () => Object.assign(world.table, { put });
+  };
+
+  it('a record that cannot be written harms nothing: the loss is counted, and readers know which record is missing', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(8);
+    const accept = refuseRecords(world);
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(5);
+    const lostAt = world.now - 5_000;
+    expect(world.metrics.get('HistoryLost')).toBe(1);
     expect(world.metrics.get('SyncsFailed') ?? 0).toBe(0);
     expect(differences(world.store, 100)).toEqual([]);
-    const { records } = await readHistory(world.table, key, 0, world.now);
-    expect(records[0]).toMatchObject({ gap: 'records up to this one were lost', more: 1 });
+    const { remarks } = await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+    expect(remarks, 'while it is the newest').toEqual([`the record of the run that ended at ${timeText(lostAt)} is missing`]);
+    accept();
+    world.store.apply(aPod(0));
+    await pass(5);
+    expect((await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks, 'when others follow').toEqual(remarks);
+  });
+
+  it('how addresses were before a missing record is not claimed, and is told from its run on', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    const before = world.now;
+    await pass(5);
+    const accept = refuseRecords(world);
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(5);
+    accept();
+    const after = world.now;
+    await pass(5);
+    world.store.remove('Pod', 'default', 'pod-1');
+    await pass(5);
+    const missing = `the record of the run that ended at ${timeText(after - 5_000)} is missing`;
+    expect(await explainThen(world.table, key, before, world.now)).toEqual({
+      atMs: before,
+      summary: `Not known: ${missing}. How the addresses were is known from then on.`,
+      addresses: [],
+      gone: [],
+      caveats: [],
+    });
+    const then = await explainThen(world.table, key, after, world.now);
+    expect(then.addresses.map(({ pod, state }) => [pod, state])).toEqual([
+      ['pod-0', 'not ready'],
+      ['pod-1', 'ready'],
+    ]);
+    expect(then.caveats).toEqual([`${missing}: changes before that are left out`]);
+  });
+
+  it('a record that cannot be read counts as missing, and those that the TTL has taken away do not', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(5);
+    const [newest, first] = (await world.table.query(kept)) as readonly [Item, Item];
+    await world.table.put({ ...newest, r: Uint8Array.of(9, 1, 2, 3) });
+    expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).missing).toEqual([newest['id']]);
+    await world.table.put(newest);
+    await world.table.delete(first);
+    const later = (first['id'] as number) + 7 * 86_400_000 + 1;
+    expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: later })).missing).toEqual([]);
+  });
+
+  it('what a run has changed that has not ended is not claimed', async () => {
+    let isDead = false;
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    const before = world.now;
+    const { update } = world.table;
+    world.table.update = async (at, change, condition) => {
+      if (isDead && change.remove?.includes('lease')) throw new Error('the worker has died');
+      return update(at, change, condition);
+    };
+    isDead = true;
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(1);
+    expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual(['a run has not ended yet: what it has changed may be missing']);
   });
 });
 

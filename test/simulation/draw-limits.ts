@@ -126,6 +126,6 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
 const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
-  historyFills: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 2 * sync.triggersInline : sync.historyFills,
+  historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 4 * sync.triggersInline : sync.historyBytes,
   unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 * sync.triggersPerBucket : sync.unitBytes,
 });

@@ -1,46 +1,61 @@
 /** The history of each service against what is saved of it. */
-import { addressesOf } from '#shared/history/addresses.ts';
-import { type HistoryRecord, identityOf } from '#shared/history/history-record.ts';
-import { decodeRecords } from '#shared/history/text.ts';
+import { type Addresses, addressesOf } from '#shared/history/addresses.ts';
+import type { HistoryRecord } from '#shared/history/history-record.ts';
+import { type Link, missingRecords } from '#shared/history/missing-records.ts';
+import { decodeRecord } from '#shared/history/text.ts';
 import { newestChanges } from '#shared/history/then.ts';
-import { readChunks, unpack } from '#shared/store/history-chunks.ts';
+import { recordsSince } from '#shared/store/history-records.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Item, Table } from '#shared/store/table.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
 
-/** `items`: all of the table. What the records say an address is now has to be what is saved. */
-export async function historyErrors(table: Table, items: readonly Item[]): Promise<readonly string[]> {
+/**
+ * `items`: all of the table. What the records say an address is now has to be what is saved. `mayLose`: a worker may have died, or been refused, before it
+ * wrote a record.
+ */
+export async function historyErrors(table: Table, items: readonly Item[], mayLose: boolean): Promise<readonly string[]> {
   const wrong: string[] = [];
-  for (const { pk, h } of items) {
-    if (!pk.includes('#WORK#')) continue;
-    const { cluster, namespace, service: name } = parseWorkKey(pk);
+  for (const item of items) {
+    if (!item.pk.includes('#WORK#')) continue;
+    const { cluster, namespace, service: name } = parseWorkKey(item.pk);
     const key = { cluster, namespace, name };
-    const packed = [...(await readChunks(table, key, 0)), ...(h instanceof Uint8Array ? [h] : [])];
-    const lists = packed.map((bytes) => decodeRecords(unpack(bytes) ?? ''));
-    if (lists.includes(undefined)) wrong.push(`${namespace}/${name}: records cannot be read`);
+    const { newestRecord } = decodeWork(item);
+    const records: (HistoryRecord & Link)[] = [];
+    let unreadable = 0;
+    for await (const { text = '', ...link } of recordsSince(table, key, 0)) {
+      const record = decodeRecord(text);
+      if (record) records.unshift({ ...record, ...link });
+      else unreadable++;
+    }
+    const missing = missingRecords(newestRecord, records, 0);
     const saved = (await readOutputs(table, key)).flatMap(({ object }) => (object ? [object] : []));
-    wrong.push(...disagreements(inOrder(lists), addressesOf(saved)).map((text) => `${namespace}/${name}: ${text}`));
+    const errors = [
+      ...(unreadable > 0 ? ['records cannot be read'] : []),
+      ...(missing.length > 0 && !mayLose ? [`records are missing: ${missing.join(', ')}`] : []),
+      ...records.filter(({ id }) => id > (newestRecord ?? 0)).map(({ id }) => `the work item does not know the record ${id}`),
+      ...disagreements(records, missing[0], addressesOf(saved)),
+    ];
+    wrong.push(...errors.map((text) => `${namespace}/${name}: ${text}`));
   }
   return wrong;
 }
 
-const inOrder = (lists: readonly (readonly HistoryRecord[] | undefined)[]): readonly HistoryRecord[] => {
-  const records = new Map(lists.flatMap((list) => (list ?? []).map((r) => [identityOf(r), r] as const)));
-  return [...records.values()].sort((a, b) => a.atMs - b.atMs);
-};
-
 /**
- * After a gap, and after a record that does not name all pods, records say nothing of what they do not name. What a run changed that the table did not
- * save, as after a restore, later records do not go on from (docs/decisions/0017).
+ * After a gap, and after a record that is missing or does not name all pods, records say nothing of what they do not name. What a run changed that the
+ * table did not save, as after a restore, later records do not go on from (docs/decisions/0017). `newestMissing`: its id.
  */
-function disagreements(records: readonly HistoryRecord[], saved: ReturnType<typeof addressesOf>): readonly string[] {
-  const lastGap = records.findLastIndex((r) => r.gap !== undefined || r.more > 0 || r.isUnsaved);
-  const changes = newestChanges(records.slice(lastGap + 1));
+function disagreements(records: readonly (HistoryRecord & Link)[], newestMissing: number | undefined, saved: Addresses): readonly string[] {
+  const sinceMissing = records.filter(({ id }) => id > (newestMissing ?? 0));
+  const lastGap = sinceMissing.findLastIndex((r) => r.gap !== undefined || r.more > 0 || r.isUnsaved);
+  const changes = newestChanges(sinceMissing.slice(lastGap + 1));
   const named = [...changes].flatMap(([key, { to }]) => {
     const state = saved.get(key)?.state;
     return state === to ? [] : [`${key} is saved as ${state ?? 'absent'}, and the newest record says ${to ?? 'absent'}`];
   });
-  const unnamed =
-    lastGap < 0 ? [...saved.keys()].filter((key) => !changes.has(key)).map((key) => `${key} is saved, and no record says that it came`) : [];
+  const knowsAll = lastGap < 0 && newestMissing === undefined;
+  const unnamed = knowsAll
+    ? [...saved.keys()].filter((key) => !changes.has(key)).map((key) => `${key} is saved, and no record says that it came`)
+    : [];
   return [...named, ...unnamed];
 }

@@ -7,7 +7,7 @@ import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { amendmentsOutput, objectsOf } from '#shared/store/keys.ts';
-import type { Item, Key, Table } from '#shared/store/table.ts';
+import type { Change, Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { setMutants } from './clusterset/mutants.ts';
@@ -26,6 +26,9 @@ const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
 const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as SyncMessage).gen === latestGeneration;
+
+const isRecord = ({ pk }: Key): boolean => pk.includes('#HISTORY#');
+const withoutRecord = ({ set: { h: _, ...set } = {}, ...change }: Change): Change => ({ ...change, set });
 
 const isAmendments = ({ sk }: Key): boolean => sk === amendmentsOutput;
 type Heads = { readonly [sk: string]: readonly [of: string, version: string, generation: number] };
@@ -416,16 +419,21 @@ export const mutants: readonly Mutant[] = [
     table: keepsCircuit,
   },
   {
-    name: 'records that leave the work item are written nowhere',
-    seeds: [304, 552, 630],
-    table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#HISTORY#') ? Promise.resolve(true) : table.put(item, condition)) }),
+    name: 'a record is written nowhere',
+    profile: { ...crashing, crashes: 0, stalls: 0 },
+    table: (table) => ({ ...table, put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
     name: 'a run leaves no record',
-    table: (table, actor) =>
-      is('sync', actor)
-        ? { ...table, update: (key, { set: { h: _, ...set } = {}, ...more }, condition) => table.update(key, { ...more, set: set }, condition) }
-        : table,
+    table: (table) => ({
+      ...table,
+      put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)),
+      update: (key, change, condition) => table.update(key, isWork(key) ? withoutRecord(change) : change, condition),
+    }),
+  },
+  {
+    name: 'the work item does not know the record of its newest run',
+    table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, isWork(key) ? withoutRecord(change) : change, condition) }),
   },
   { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {

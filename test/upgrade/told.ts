@@ -14,8 +14,8 @@ const keyOf = (name: string) => ({ cluster, namespace: 'default', name });
 
 /** `history`: the runs of a service that the table has, without the sentences made of them. */
 export async function historyOf({ table, now }: Hub, service: string): Promise<readonly object[]> {
-  const { records, unreadable } = await readHistory(table, keyOf(service), 0, now);
-  if (unreadable > 0) throw new Error(`${unreadable} lists of records of ${service} cannot be read`);
+  const { records, missing } = await readHistory(table, keyOf(service), { sinceMs: 0, nowMs: now });
+  if (missing.length > 0) throw new Error(`records of ${service} are missing: ${missing.join(', ')}`);
   return records.map(({ atMs, generation, writes, endings, times, changes }) => ({
     atMs,
     generation,

@@ -1,6 +1,6 @@
 /**
- * The record that a run leaves behind, made when all that matters is written. Nothing here may harm a run: what goes wrong is counted, and the record
- * is lost.
+ * The record that a run leaves behind: made when the outputs are saved, written when the lease is free. A failure here never fails the run; it is counted,
+ * and readers learn that the record is missing.
  */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -9,58 +9,47 @@ import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { verdictsOf } from '#shared/explain/explain.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
-import { effectiveMs, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
-import { append } from '#shared/history/journal.ts';
-import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
+import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
+import { shortened } from '#shared/history/shortened.ts';
+import { encodeRecord } from '#shared/history/text.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
-import { pack, saveChunk, unpack } from '#shared/store/history-chunks.ts';
+import { saveRecord } from '#shared/store/history-records.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { roomForHistory } from '#shared/workqueue/item-store.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { ServerState } from '../state/observed-state.ts';
-import type { EndedRun } from '../state/reconciler.ts';
+import type { EndedRun, NewRecord } from '../state/reconciler.ts';
 import { comparedLater, type RunResult } from '../state/run-result.ts';
 
-/** What the work item is to hold of the history from now on, as `FinishedRun.history`. Never rejects. */
-export async function keepHistory(deps: SyncDeps, run: EndedRun): Promise<Uint8Array | null | undefined> {
-  const { claim, result } = run;
+/** Returns undefined if the run did nothing that a reader would miss. Readers know that a record is missing if its id is in the work item. */
+export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined {
+  const { claim, result, endedMs } = run;
+  const previous = claim.item.newestRecord;
+  const id = Math.max(endedMs, (previous ?? 0) + 1);
+  const unwritten: NewRecord = { id, write: async () => {} };
   const days = result.meta?.settings.historyDays ?? 0;
-  if (days === 0) return result.meta && claim.item.history ? null : undefined;
-  // The hub writes nothing there.
-  if (result.meta && isShadow(result.meta) && !writesOptIn(result.meta)) return undefined;
-  let record: HistoryRecord | undefined;
+  // The hub writes nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
+  const isQuiet = result.meta && isShadow(result.meta) && !writesOptIn(result.meta) && !claim.wasTakenOver;
+  if (days === 0 || isQuiet) return undefined;
   try {
-    record = recordOf(run, limitsOf(deps).sync.historyNamed);
-    return isWorthKeeping(record) ? await keep(deps, run, record, days) : undefined;
+    const { historyNamed, historyBytes } = limitsOf(deps).sync;
+    const record = recordOf(run, historyNamed);
+    if (!isWorthKeeping(record)) return undefined;
+    const text = encodeRecord(record, historyBytes);
+    const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
+    return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };
   } catch (error) {
-    deps.metrics.put('HistoryLost', 1, { cluster: claim.service.cluster });
-    deps.log.warn('history lost', { ...claim.service, error: String(error) });
-    return record && lost(record);
+    countLost(deps, run, error);
+    return unwritten;
   }
 }
 
-async function keep(deps: SyncDeps, { claim, result }: EndedRun, record: HistoryRecord, days: number): Promise<Uint8Array | null> {
-  const { service, item } = claim;
-  const save = (packed: Uint8Array, { generation, ...newest }: HistoryRecord): Promise<void> =>
-    saveChunk(deps.table, service, { newestMs: effectiveMs({ generation, ...newest }), generation, packed }, days);
-  const text = item.history && unpack(item.history);
-  const kept = text === undefined ? undefined : decodeRecords(text);
-  // Packed by a version that this one cannot read: it stays as it is, in an item of its own.
-  if (item.history && !kept) await save(item.history, record);
-  const triggers = result.triggers === undefined ? item.triggers : (result.triggers ?? undefined);
-  const room = roomForHistory(service, { ...item, triggers }, limitsOf(deps).sync.historyFills);
-  const appended = append({ kept: kept ?? [], room, pack }, record);
-  const newest = appended.chunk?.at(-1);
-  if (appended.chunk && newest) await save(pack(encodeRecords(appended.chunk)), newest);
-  return appended.packed ?? null;
+function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun, error: unknown): void {
+  metrics.put('HistoryLost', 1, { cluster: service.cluster });
+  log.warn('history lost', { ...service, error: String(error) });
 }
-
-/** So that a reader of later records knows that there were others. */
-const lost = (record: HistoryRecord): Uint8Array =>
-  pack(encodeRecords([{ ...record, changes: [], more: record.changes.length + record.more, notes: [], gap: 'records up to this one were lost' }]));
 
 const comparisons: readonly string[] = Object.values(comparedLater);
 
@@ -88,7 +77,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     writes: { endpoints: server?.writes.Endpoints ?? 0, slices: server?.writes.EndpointSlice ?? 0 },
     ...(server && deletesOf(server)),
     endings: Object.fromEntries(endings),
-    ...(result.heldBack !== undefined && { heldBack: result.heldBack }),
+    ...(result.heldBack !== undefined && { heldBack: shortened(result.heldBack) }),
     notes: result.notes ?? [],
     ...(gaps.length > 0 && { gap: gaps.join('; ') }),
     ...(run && isFirst(run) && { isFirst: true }),
@@ -205,6 +194,3 @@ function otherWriter({ server, result }: Reached): string {
   const ours = fieldManagerOf(result.meta?.writer);
   return managers.find((m) => m !== ours) ?? 'another client';
 }
-
-const longest = 240;
-const shortened = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`);

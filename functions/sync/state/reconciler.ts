@@ -11,8 +11,8 @@ export interface Reconciler {
   readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Reads | undefined;
   /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
   readonly reconcile: (deps: SyncDeps, attempt: Attempt) => Promise<RunResult | 'lease-lost'>;
-  /** Records the run after everything else is written. */
-  readonly keepHistory?: (deps: SyncDeps, run: EndedRun) => Promise<RunResult['history']>;
+  /** Returns the run's record in the history of its service, or undefined if the run leaves none. Never throws. */
+  readonly newRecord?: (deps: SyncDeps, run: EndedRun) => NewRecord | undefined;
   /** Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead. */
   readonly requeueAfterLostLease?: (deps: SyncDeps, claim: Claim, result: RunResult) => Promise<void>;
 }
@@ -27,6 +27,13 @@ export interface Attempt {
   readonly observedAtMs: number | undefined;
   /** When this worker is stopped, ms since the epoch. */
   readonly deadlineMs: number;
+}
+
+/** The id goes into the work item when the lease is freed, the record into the table after that. */
+export interface NewRecord {
+  readonly id: number;
+  /** Never rejects. */
+  readonly write: () => Promise<void>;
 }
 
 export interface EndedRun {

@@ -2,8 +2,7 @@
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, setText } from './dom.ts';
 
-/** Runs that the time line has room for, and addresses of a table: `fleet-endpoints history` tells all. */
-const mostRuns = 200;
+/** Addresses of a table: `fleet-endpoints explain --at` tells all. */
 const mostAddresses = 50;
 
 export function timeLine(askThen: (atMs: number) => Promise<Then>) {
@@ -59,9 +58,8 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>) {
       const text = JSON.stringify([told, remarks]);
       if (text === drawn) return;
       drawn = text;
-      runs = told.slice(-mostRuns);
-      const left = told.length - runs.length;
-      setText(count, [`${runs.length} runs`, ...(left > 0 ? [`${left} before them: fleet-endpoints history`] : []), ...remarks].join('; '));
+      runs = told;
+      setText(count, [`${runs.length} runs`, ...remarks].join('; '));
       controls.hidden = runs.length === 0;
       slider.max = String(Math.max(0, runs.length - 1));
       marks.replaceChildren(...runs.map((r) => h('span', { class: `mark ${r.kind}` })));

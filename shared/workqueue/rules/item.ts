@@ -20,8 +20,8 @@ export interface WorkItem {
    * is none.
    */
   readonly triggers: string | undefined;
-  /** The newest records of the service's history, packed (store/history-chunks.ts); stored with the item for the same reason. */
-  readonly history?: Uint8Array | undefined;
+  /** Id of the newest record of the service's history (store/history-records.ts), by which a reader knows whether one is missing. */
+  readonly newestRecord?: number | undefined;
 }
 
 export type ControllerStates = { readonly [C in Controller]: ControllerState };

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { type Addresses, addressesOf, type Output } from '#shared/history/addresses.ts';
 import { changesBetween } from '#shared/history/changes.ts';
 import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
-import { append } from '#shared/history/journal.ts';
+import { missingRecords } from '#shared/history/missing-records.ts';
+import { withRepeatsCounted } from '#shared/history/repeats.ts';
 import { tell } from '#shared/history/sentences.ts';
-import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
+import { decodeRecord, encodeRecord } from '#shared/history/text.ts';
 import { addressesThen, newestChanges, statesThen } from '#shared/history/then.ts';
-import { pack, unpack } from '#shared/store/history-chunks.ts';
 
 const conditions = fc.constantFrom(
   { ready: true, serving: true, terminating: false },
@@ -75,6 +75,8 @@ const statesAt = (records: readonly HistoryRecord[], now: Addresses, atMs: numbe
   );
 const listed = (state: readonly Output[]) => new Map([...addressesOf(state)].map(([key, { state }]) => [key, state]));
 
+const plenty = 64 * 1024;
+
 describe('records of runs', () => {
   it('records take the addresses of now back to what they were after each run', () => {
     fc.assert(
@@ -113,7 +115,7 @@ describe('records of runs', () => {
     );
   });
 
-  it('records are the same after they were packed', () => {
+  it('records are the same after they were text', () => {
     fc.assert(
       fc.property(fc.array(outputs, { minLength: 2, maxLength: 5 }), fc.string(), (states, text) => {
         const records = [
@@ -121,66 +123,64 @@ describe('records of runs', () => {
           record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'postponed', text } }, gap: text }),
           record(8, { isUnsaved: true }),
           record(9, { isFirst: true, writer: 'built-in', foundOtherwise: 2, deletes: { endpoints: 1, slices: 0 } }),
-          record(6, { heldBack: text, notes: [text], more: 3, times: 4, untilMs: 99 }),
+          record(6, { heldBack: text, notes: [text], more: 3 }),
           record(7, { changes: [{ pod: text, why: text, moves: [{ where: 'IPv4', address: text, from: 'a', to: undefined }], isRepair: true }] }),
         ];
-        expect(decodeRecords(unpack(pack(encodeRecords(records))) ?? '')).toEqual(records);
+        expect(records.map((r) => decodeRecord(encodeRecord(r, plenty)))).toEqual(records);
       }),
     );
   });
 
-  it('records of another version, and broken ones, are not read, whatever bytes they are', () => {
-    expect([unpack(Uint8Array.of(2, 1, 2)), unpack(new Uint8Array()), unpack(Uint8Array.of(1, 255, 255))]).toEqual([undefined, undefined, undefined]);
-    expect(['', '{}', '[1]', '[{"t":"x"}]', 'null'].map(decodeRecords)).toEqual([undefined, undefined, undefined, undefined, undefined]);
-    expect(decodeRecords('[{"t":5,"g":1,"e":2,"future":{"a":1}}]')).toMatchObject([{ atMs: 5, endedMs: 7, changes: [] }]);
+  it('a text that is no record is not decoded, and what a later version adds is left out', () => {
+    expect(['', '{}', '[1]', '{"t":"x"}', 'null'].map(decodeRecord)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    expect(decodeRecord('{"t":5,"g":1,"e":2,"future":{"a":1}}')).toMatchObject({ atMs: 5, endedMs: 7, changes: [] });
   });
 
-  it('a change of one pod packs into less than 120 bytes, and with others into less than 60', () => {
-    const changed = (i: number): HistoryRecord => {
-      const moves = ['Endpoints', 'IPv4'].map((where) => ({ where, address: `10.244.${i}.17`, from: 'not ready', to: 'ready' }));
-      const change = { pod: `checkout-5d8f9c${i}b7-x2k9${i}`, why: `its Ready condition is True since 2026-11-22T18:0${i}:12Z`, moves };
-      return record(1_795_370_000_000 + i * 61_234, { seenMs: 1_795_370_000_000 + i * 61_234 - 92, changes: [change] });
-    };
-    const size = (count: number) => pack(encodeRecords(Array.from({ length: count }, (_, i) => changed(i)))).byteLength;
-    expect(size(1)).toBeLessThan(120);
-    expect(size(8) / 8).toBeLessThan(60);
+  it('a record that would be too long names fewer pods, and counts the others', () => {
+    const change = (pod: string) => ({ pod, why: 'é'.repeat(200), moves: [{ where: 'IPv4', address: pod, from: undefined, to: 'ready' }] });
+    const whole = record(1, { changes: Array.from({ length: 100 }, (_, i) => [change(`p${i}`), change(`p${i}`)]).flat(), more: 7 });
+    for (const most of [20_000, 2_000, 100]) {
+      const text = encodeRecord(whole, most);
+      const { changes, more } = decodeRecord(text) as HistoryRecord;
+      const pods = new Set(changes.map(({ pod }) => pod)).size;
+      if (pods > 0) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(most);
+      expect([changes.length, more]).toEqual([2 * pods, 107 - pods]);
+    }
+    expect(decodeRecord(encodeRecord(whole, 20_000))?.changes.length).toBeGreaterThan(0);
+    expect(decodeRecord(encodeRecord(whole, 100))?.more).toBe(107);
+  });
+
+  it('what changed of an address is cut to a length that a reader can take in, and its ports are named on both sides', () => {
+    const address = (ports: string) => ({ where: 'IPv4', address: 'a', pod: 'p', state: 'ready', details: { ports } });
+    const [from, to] = [address('a'.repeat(300_000)), address('b'.repeat(300_000))];
+    const before = new Map([['k', from]]);
+    const { changes } = changesBetween({ saved: before, found: before }, new Map([['k', to]]), () => '', 'x', 1);
+    expect(changes[0]?.moves[0]?.detail).toBe(`ports ${'a'.repeat(100)}… → ${'b'.repeat(100)}…`);
   });
 });
 
-describe('a new record', () => {
-  const byText = (text: string) => new TextEncoder().encode(text);
-  const appendAll = (records: readonly HistoryRecord[], room: number) => {
-    const chunks: HistoryRecord[] = [];
-    let kept: readonly HistoryRecord[] = [];
-    for (const r of records) {
-      const appended = append({ kept, room, pack: byText }, r);
-      expect(appended.packed?.byteLength ?? 0).toBeLessThanOrEqual(room);
-      expect(decodeRecords(new TextDecoder().decode(appended.packed ?? byText('[]')))).toEqual(appended.kept);
-      kept = appended.kept;
-      chunks.push(...(appended.chunk ?? []));
-    }
-    return { kept, chunks };
-  };
-
-  it('a new record is kept with those before it, or moves them to a chunk, and none is lost', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(300), { maxLength: 20 }), fc.nat(600), (sizes, room) => {
-        const records = sizes.map((size, i) => record(i, { notes: ['x'.repeat(size)] }));
-        const { kept, chunks } = appendAll(records, room);
-        expect([...chunks, ...kept]).toEqual(records);
-      }),
-    );
-  });
+describe('records in a row', () => {
+  const held = (atMs: number, heldBack: string) => record(atMs, { writes: { endpoints: 0, slices: 0 }, heldBack });
 
   it('a run that was held back like the one before it is counted there', () => {
-    const held = (atMs: number, heldBack: string) => record(atMs, { writes: { endpoints: 0, slices: 0 }, heldBack });
-    const { kept } = appendAll([held(1, 'a'), held(2, 'a'), held(3, 'a'), held(4, 'b'), record(5), record(6)], 2000);
-    expect(kept.map((r) => [r.atMs, r.times, r.untilMs])).toEqual([
+    const counted = withRepeatsCounted([held(1, 'a'), held(2, 'a'), held(3, 'a'), held(4, 'b'), record(5), record(6)]);
+    expect(counted.map((r) => [r.atMs, r.times, r.untilMs])).toEqual([
       [1, 3, 3],
       [4, 1, 4],
       [5, 1, 5],
       [6, 1, 6],
     ]);
+  });
+
+  it('records are missing that the work item or a later record names, and that are not there', () => {
+    const links = [
+      { id: 50, previous: 40 },
+      { id: 30, previous: 20 },
+    ];
+    expect(missingRecords(50, links, 0)).toEqual([40, 20]);
+    expect(missingRecords(60, links, 30), 'the newest has not been written, and the oldest has expired').toEqual([60, 40]);
+    expect(missingRecords(undefined, [], 0)).toEqual([]);
+    expect(missingRecords(5, [{ id: 5, previous: undefined }], 0)).toEqual([]);
   });
 
   it('a record is worth keeping if its run wrote, failed, was held back or found something, and not otherwise', () => {

@@ -1,0 +1,48 @@
+/** The history of a service: an item for each run that left a record, newest first. The table's TTL deletes them. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { historyOf, type ServiceKey } from './keys.ts';
+import { inPages } from './pages.ts';
+import type { Table } from './table.ts';
+
+export interface StoredRecord {
+  /** When the run ended, ms since the epoch; later than `previous`, whatever the workers' clocks say. */
+  readonly id: number;
+  /** Of the record before this one; undefined: this one is the service's first. */
+  readonly previous: number | undefined;
+  /** Undefined if it cannot be inflated. */
+  readonly text: string | undefined;
+}
+
+/** Sort keys count down, so that a query returns the newest record first. */
+const sortKey = (id: number): string => String(Number.MAX_SAFE_INTEGER - id).padStart(16, '0');
+
+const dayInSeconds = 86_400;
+
+export async function saveRecord(table: Table, s: ServiceKey, { id, previous, text }: StoredRecord & { readonly text: string }, days: number) {
+  const key = { pk: historyOf(s.cluster, s.namespace, s.name), sk: sortKey(id) };
+  const ttl = Math.ceil(id / 1000) + days * dayInSeconds;
+  await table.put({ ...key, id, ...(previous !== undefined && { previous }), r: deflateRawSync(text), ttl });
+}
+
+/** Mostly of some hundred bytes each, and never of more than 64 KB. */
+const recordsPerPage = 100;
+
+/** The records of runs that ended at `sinceMs` or later, newest first. */
+export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number): AsyncGenerator<StoredRecord> {
+  const until = { to: sortKey(Math.max(0, sinceMs)) };
+  for await (const { id, previous, r } of inPages(table, historyOf(s.cluster, s.namespace, s.name), recordsPerPage, until)) {
+    if (typeof id !== 'number') continue;
+    yield { id, previous: typeof previous === 'number' ? previous : undefined, text: r instanceof Uint8Array ? inflated(r) : undefined };
+  }
+}
+
+/** Several times what a record's text may have. */
+const longestText = 1 << 20;
+
+function inflated(bytes: Uint8Array): string | undefined {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: longestText }).toString();
+  } catch {
+    return undefined;
+  }
+}
