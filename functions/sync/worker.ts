@@ -53,6 +53,7 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
     report(deps, service, result, { dueMs: observedAtMs, beganMs, endedMs });
     const record = reconciler.newRecord?.(deps, { claim, result, ...timesOf(message, result, isFirst), beganMs, endedMs });
     const { next, gaveUp } = await finishWork(deps, claim, { ...result, newestRecord: record?.id }, mayContinue);
+    // The writes run beside the next run, and end before the message is acknowledged.
     if (record && next.kind !== 'lease-lost') recorded = Promise.all([recorded, record.write()]);
     await reportGivenUp(deps, service, result, gaveUp);
     if (next.kind !== 'continue') await recorded;

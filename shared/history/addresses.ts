@@ -70,9 +70,13 @@ function portsOf(ports: Ports): string {
   return texts.sort().join(' ');
 }
 
-/** One that is listed twice, for other ports: as in a slice that is written before the one it leaves, or in two subsets. */
+/**
+ * An address that is listed twice, for other ports: in two subsets, or in a slice that is written before the one it leaves. Ports of the other addresses
+ * of an output share one text; this one is the address's own, so it is bounded.
+ */
 function merged(a: Listed, b: Listed): Listed {
-  const ports = [...new Set([a.details['ports'] ?? '', b.details['ports'] ?? ''])].sort().join(' ');
+  const texts = [a, b].map(({ details }) => shortened(details['ports'] ?? '', 1_000));
+  const ports = [...new Set(texts)].sort().join(' ');
   return { ...a, state: [...new Set([a.state, b.state])].sort().join(' and '), details: { ...b.details, ...a.details, ports } };
 }
 

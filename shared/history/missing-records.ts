@@ -1,10 +1,10 @@
-/** Records that are not there: a worker died before it wrote one, the table refused it, or it cannot be read. */
+/** Missing records: a worker died before it wrote its record, the table refused the write, or the record cannot be read. */
 export interface Link {
   readonly id: number;
   readonly previous: number | undefined;
 }
 
-/** `newest`: of the last record that a run has begun to write; `links`: of the records that are there. The ids of those that are missing, newest first. */
+/** Returns the ids of missing records from `fromMs` on, newest first. `newest`: id in the work item; `links`: the records found, in any order. */
 export function missingRecords(newest: number | undefined, links: readonly Link[], fromMs: number): readonly number[] {
   const there = new Set(links.map(({ id }) => id));
   const named = new Set([newest, ...links.map(({ previous }) => previous)]);

@@ -1,2 +1,2 @@
-/** Cuts a text of a record: names and ports may make a reason, or what changed of an address, longer than anybody reads. */
+/** Cuts a text of a record: long names and lists of ports would fill the record, and the time of its worker. */
 export const shortened = (text: string, longest = 240): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`);

@@ -5,11 +5,11 @@ import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
 export interface StoredRecord {
-  /** When the run ended, ms since the epoch; later than `previous`, whatever the workers' clocks say. */
+  /** When the run ended, ms since the epoch; always greater than `previous`, as clocks of workers differ. */
   readonly id: number;
-  /** Of the record before this one; undefined: this one is the service's first. */
+  /** Id of the record before this one; undefined: this is the service's first record. */
   readonly previous: number | undefined;
-  /** Undefined if it cannot be inflated. */
+  /** Text of the record (history/text.ts); undefined if it cannot be inflated. */
   readonly text: string | undefined;
 }
 
@@ -24,10 +24,10 @@ export async function saveRecord(table: Table, s: ServiceKey, { id, previous, te
   await table.put({ ...key, id, ...(previous !== undefined && { previous }), r: deflateRawSync(text), ttl });
 }
 
-/** Mostly of some hundred bytes each, and never of more than 64 KB. */
+/** Most records have some hundred bytes, none more than 64 KB. */
 const recordsPerPage = 100;
 
-/** The records of runs that ended at `sinceMs` or later, newest first. */
+/** Yields the records of runs that ended at `sinceMs` or later, newest first. */
 export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number): AsyncGenerator<StoredRecord> {
   const until = { to: sortKey(Math.max(0, sinceMs)) };
   for await (const { id, previous, r } of inPages(table, historyOf(s.cluster, s.namespace, s.name), recordsPerPage, until)) {
@@ -36,7 +36,7 @@ export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number
   }
 }
 
-/** Several times what a record's text may have. */
+/** Characters; several times `sync.historyBytes`. */
 const longestText = 1 << 20;
 
 function inflated(bytes: Uint8Array): string | undefined {

@@ -1,4 +1,4 @@
-/** The history of a run takes no more of a worker than the run does, whatever a Service names. */
+/** The history of a run takes a worker less time than the run itself, however many ports a Service has. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';

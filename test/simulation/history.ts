@@ -11,8 +11,8 @@ import type { Item, Table } from '#shared/store/table.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 
 /**
- * `items`: all of the table. What the records say an address is now has to be what is saved. `mayLose`: a worker may have died, or been refused, before it
- * wrote a record.
+ * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may have died, or the table refused a write, before
+ * a record was written.
  */
 export async function historyErrors(table: Table, items: readonly Item[], mayLose: boolean): Promise<readonly string[]> {
   const wrong: string[] = [];
@@ -42,8 +42,8 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
 }
 
 /**
- * After a gap, and after a record that is missing or does not name all pods, records say nothing of what they do not name. What a run changed that the
- * table did not save, as after a restore, later records do not go on from (docs/decisions/0017). `newestMissing`: its id.
+ * Records do not describe the pods that they do not name after a gap, a missing record, or a record that counts pods. Later records do not continue from
+ * changes that the table refused to save, as after a restore (docs/decisions/0017). `newestMissing`: its id.
  */
 function disagreements(records: readonly (HistoryRecord & Link)[], newestMissing: number | undefined, saved: Addresses): readonly string[] {
   const sinceMissing = records.filter(({ id }) => id > (newestMissing ?? 0));

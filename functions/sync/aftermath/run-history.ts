@@ -23,7 +23,7 @@ import type { ServerState } from '../state/observed-state.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';
 import { comparedLater, type RunResult } from '../state/run-result.ts';
 
-/** Returns undefined if the run did nothing that a reader would miss. Readers know that a record is missing if its id is in the work item. */
+/** Returns undefined if the run did nothing that a reader would miss, or if its cluster keeps no history. */
 export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined {
   const { claim, result, endedMs } = run;
   const previous = claim.item.newestRecord;

@@ -157,6 +157,14 @@ describe('records of runs', () => {
     const { changes } = changesBetween({ saved: before, found: before }, new Map([['k', to]]), () => '', 'x', 1);
     expect(changes[0]?.moves[0]?.detail).toBe(`ports ${'a'.repeat(100)}… → ${'b'.repeat(100)}…`);
   });
+
+  it('an address that two subsets list keeps no long text of ports of its own', () => {
+    const ports = (x: string) => Array.from({ length: 500 }, (_, i) => ({ name: `${x}-${i}`, port: i, protocol: 'TCP' }));
+    const addresses = [{ ip: '10.0.0.1', targetRef: targetRef(1) }];
+    const subsets = ['a', 'b', 'c'].map((x) => ({ addresses, ports: ports(x) }));
+    const [listed] = addressesOf([{ metadata: { name: 'e' }, subsets } as unknown as Output]).values();
+    expect(listed?.details['ports']?.length).toBeLessThan(2_100);
+  });
 });
 
 describe('records in a row', () => {
