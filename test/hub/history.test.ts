@@ -340,6 +340,7 @@ describe('a record that is missing', () => {
     const missing = `the record of the run that ended at ${timeText(after - 5_000)} is missing`;
     expect(await explainThen(world.table, key, before, world.now)).toEqual({
       atMs: before,
+      isKnown: false,
       summary: `Not known: ${missing}.`,
       addresses: [],
       gone: [],
