@@ -385,6 +385,24 @@ describe('a record that is missing', () => {
   });
 });
 
+it('a run that was cut short is a gap on record, also where the cluster is in shadow mode by the time its lease is taken over', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+  await pass(8);
+  const { update } = world.table;
+  let dies = true;
+  world.table.update = async (at, change, condition) => {
+    if (dies && at.pk.includes('#WORK#') && change.remove?.includes('lease')) throw new Error('the worker has died');
+    return update(at, change, condition);
+  };
+  world.store.apply(aPod(0, { ready: false }));
+  await pass(1);
+  dies = false;
+  await switchMode(world.table, cluster, 'shadow', world.now);
+  await pass(120);
+  const { records } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+  expect(records.at(-1)?.gap).toBe('a run before this one was cut short: what it changed may be missing');
+});
+
 describe('explain at a time', () => {
   it('the addresses at a time are told with since when and why, and what had gone', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);

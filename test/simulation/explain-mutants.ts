@@ -1,7 +1,7 @@
 /** Deliberate bugs of the records that `explain --at` goes by. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
-import { decodeRecords, encodeRecords } from '#shared/history/text.ts';
-import { pack, unpack } from '#shared/store/history-chunks.ts';
+import { decodeRecord, encodeRecord } from '#shared/history/text.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Mutant } from './mutant.ts';
 import { beside } from './opt-in/draw.ts';
@@ -21,11 +21,12 @@ export const explainMutants: readonly Mutant[] = [
 ];
 
 function withRecords(change: (record: HistoryRecord) => HistoryRecord): NonNullable<Mutant['table']> {
-  const changed = (packed: unknown): Uint8Array => pack(encodeRecords((decodeRecords(unpack(packed as Uint8Array) ?? '') ?? []).map(change)));
+  const changed = (deflated: Uint8Array): Uint8Array => {
+    const record = decodeRecord(inflateRawSync(deflated).toString());
+    return record ? deflateRawSync(encodeRecord(change(record), Number.POSITIVE_INFINITY)) : deflated;
+  };
   return (table): Table => ({
     ...table,
     put: (item, condition) => table.put(item['r'] instanceof Uint8Array ? { ...item, r: changed(item['r']) } : item, condition),
-    update: (key, { set = {}, ...more }, condition) =>
-      table.update(key, { ...more, set: { ...set, ...(set['h'] instanceof Uint8Array && { h: changed(set['h']) }) } }, condition),
   });
 }

@@ -115,7 +115,7 @@ export class ListedThen {
           if (error instanceof UsageError && !this.#store.find('Service', namespace, name)) return undefined;
           throw error;
         });
-        const { records } = await readHistory(table, key, 0, this.#now());
+        const { records } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
         const isCutShort = records.find(isOfCluster)?.gap?.includes('cut short') === true;
         const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
