@@ -3,9 +3,8 @@
  *
  * 1. write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts)
  * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
- * 3. raise the generations of the services that are concerned by what this worker knows, and send their wake-ups
- * 4. the same for those that are concerned besides, by selectors read after the writes (a call beside 3); and for all where pods were logged again
- * 5. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service that 3 and 4 passed over
+ * 3. raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups
+ * 4. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service
  *
  * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
  * it twice is harmless.
@@ -16,13 +15,12 @@ import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clus
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
-import { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
+import { logPods } from '#shared/pods/logged/pod-log.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts';
@@ -33,9 +31,8 @@ import { type ObjectsAhead, readAhead } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type Progress, quarantine, sendAgain } from './batch/redelivery.ts';
 import { cachesInScope } from './batch/warm-caches.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
-import { wakeConcerned, wakeKnown } from './wake-ups/concerned-services.ts';
+import { wakeConcerned } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-hold.ts';
-import { forgetSelectorsOf } from './wake-ups/selectors.ts';
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
@@ -53,16 +50,14 @@ export async function ingestBatch(
 }
 
 async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
-  // Not the limited table: what the pod log has taken a number for, it writes.
-  const podLog = new PodLogWriter({ table: deps.table, cluster: id }, deps.now, limitsOf(deps).podLog, deps.caches.logged);
-  const ahead = readAhead(deps, id, records, podLog);
+  const ahead = readAhead(deps, id, records);
   const cluster = await readCluster(deps.table, id);
   if (!cluster || cluster.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }
   const limit = timeLimit(deps.table, deps.now, deadline, limitsOf(deps).ingest.writingShare);
-  const batch = openBatch(deps, cluster, limit.table, podLog, ahead);
+  const batch = openBatch(deps, cluster, limit.table, ahead);
   const { failed, marks } = await applyMessages(batch, records, limit);
   limit.lift();
   try {
@@ -76,12 +71,12 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
   return failed;
 }
 
-function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, podLog: PodLogWriter, ahead: ObjectsAhead): BatchContext {
+function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, ahead: ObjectsAhead): BatchContext {
   return {
     deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheScope) },
     cluster,
     store: { table: limited, cluster: cluster.id },
-    effects: new BatchEffects(podLog),
+    effects: new BatchEffects(),
     ahead,
   };
 }
@@ -127,22 +122,15 @@ async function applyInTime(batch: BatchContext, record: EventsRecord, limit: Tim
   }
 }
 
-/** Phases 2 to 5, up to the parts of lists. */
+/** Phases 2 to 4, up to the parts of lists. */
 async function notifyServices(batch: BatchContext): Promise<void> {
   const { deps, cluster, store, effects } = batch;
-  await raiseSetVersions(batch);
-  await effects.podLog.writeEntries();
+  const versions = await noteWrites(batch);
+  if (!(await areWakeUpsHeld(batch))) await wakeConcerned(batch, versions);
   const { syncs } = deps.queues(cluster.id, cluster.queues);
-  const areHeld = await areWakeUpsHeld(batch);
-  // Beside the reads that follow an entry: warm workers know the services that these mostly show.
-  if (!areHeld) wakeKnown(batch);
-  const early = effects.takeWakeUps();
-  const [sentEarly, logged] = await Promise.all([addWork(deps, syncs, cluster.id, early), effects.podLog.confirmEntries()]);
-  if (!areHeld) await wakeConcerned(batch, logged);
-  const missing = effects.takeWakeUps().filter((w) => logged.get(w.namespace)?.isLoggedAgain || !early.some((e) => isOfSameService(e, w)));
-  const sent = sentEarly + (await addWork(deps, syncs, cluster.id, missing));
-  deps.metrics.put('WakeUps', sent, { cluster: cluster.id });
-  if (mayTakePartInSet(batch)) await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, [...early, ...missing]));
+  const { wakeUps } = effects;
+  deps.metrics.put('WakeUps', await addWork(deps, syncs, cluster.id, wakeUps), { cluster: cluster.id });
+  if (mayTakePartInSet(batch)) await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, wakeUps));
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
@@ -152,12 +140,14 @@ const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean => isMemb
 
 const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
-const isOfSameService = (a: WakeUp, b: WakeUp): boolean => a.namespace === b.namespace && a.service === b.service;
-
-async function raiseSetVersions(batch: BatchContext): Promise<void> {
-  const { store, effects } = batch;
+/** Resolves to the version of the set of services for each namespace whose Pods were written, read after the writes. */
+async function noteWrites({ deps, store, effects }: BatchContext): Promise<ReadonlyMap<string, number>> {
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
-  for (const namespace of namespaces) forgetSelectorsOf(batch, namespace);
   await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
+  const { podLog } = limitsOf(deps);
+  const versions = await concurrently(16, [...effects.podsWritten], async ([namespace, names]) => {
+    return [namespace, await logPods(store, namespace, { names, nowMs: deps.now() }, podLog)] as const;
+  });
+  return new Map(versions);
 }

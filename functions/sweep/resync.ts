@@ -41,7 +41,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(mostResync, due * entriesPerPage) };
-  const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step, deps.now());
+  const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step);
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
   const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);

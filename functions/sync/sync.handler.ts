@@ -11,7 +11,7 @@ import { meteredClusterApi } from '#shared/cluster-api/metered.ts';
 import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { comeBackSoon, received } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
@@ -56,7 +56,7 @@ const deps: SyncDeps = {
   newLeaseId: randomUUID,
   events: eventRecorder({ now: Date.now, log }),
   leaseEndWakeUps: new LeaseEndWakeUps(),
-  pods: new PodCache(),
+  pods: new NamespacePods(),
   nodes: new Map(),
 };
 

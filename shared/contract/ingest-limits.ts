@@ -1,27 +1,22 @@
 /** Limits of ingest, and of the pod log (limits.ts has the others). */
 
-/** The log of a namespace's pods (shared/pod-log/pod-log.ts), and the pods that warm workers keep by it (shared/pod-log/pod-cache.ts). */
+/** The Pods of a namespace, as runs read them (shared/pods). */
 export interface PodLogLimits {
   /**
-   * A namespace that was never found with more Pods (tombstones count) has no log, and each run reads it whole: some 270 bytes a Pod, so up to here it
-   * costs no more than the log does with two write units a change (docs/cost.md).
+   * A namespace with at most so many Pods (tombstones count) is read whole by each run. Only a larger one is cached by its log, which costs two write units and
+   * three calls a change (docs/decisions/0022).
    */
   readonly mostUnlogged: number;
-  /** A worker reads the whole namespace again after this, ms: the net under the log. A writer may be in flight for as long. */
+  /** A worker reads a cached namespace whole again after this, ms: the net under the log. */
   readonly maxAgeMs: number;
-  /**
-   * An entry expires after this, s: longer than it takes until `mostUnderWay` newer numbers are taken, each within `maxAgeMs` of the one before. So an
-   * entry that a reader misses has not expired; readers do not ask for numbers before a longer pause.
-   */
+  /** An entry of the log expires after this, s: longer than a worker reads by entries alone (`maxAgeMs`). */
   readonly entryTtlSeconds: number;
   /** With more names in one entry, a read of all pods is cheaper than a read of each. */
   readonly mostNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
   readonly mostChanged: number;
-  /** Numbers that may be taken while a writer is in flight: readers do not wait for one further behind, and it writes its entry a second time. */
-  readonly mostUnderWay: number;
-  /** Pods, and namespaces, that a worker keeps in all; the namespace that was used longest ago goes first. Some 1 KB a pod. */
-  readonly mostKept: number;
+  /** Projections of all Pods that a worker caches, bytes, of which the heap takes some four times as much. The namespace used longest ago goes first. */
+  readonly mostKeptBytes: number;
 }
 
 export interface IngestLimits {
@@ -44,8 +39,6 @@ export interface IngestLimits {
   readonly tombstoneMs: number;
   /** Which parts of a list are applied is stored for as long, s: longer than its messages are in flight. */
   readonly listTtlSeconds: number;
-  /** A namespace without pods is marked as empty after this, ms: longer than a run of ingest, which takes a number before it writes a pod. */
-  readonly emptyAfterMs: number;
   /** Bytes of an object's item; DynamoDB takes 400 KB, and its own count of numbers may differ from ours. */
   readonly mostItemBytes: number;
   /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
@@ -59,13 +52,12 @@ export interface IngestLimits {
 }
 
 export const podLogDefaults: PodLogLimits = {
-  mostUnlogged: 200,
+  mostUnlogged: 1_000,
   maxAgeMs: 20 * 60_000,
-  entryTtlSeconds: 24 * 3600,
+  entryTtlSeconds: 2 * 3600,
   mostNames: 100,
   mostChanged: 200,
-  mostUnderWay: 50,
-  mostKept: 60_000,
+  mostKeptBytes: 16 << 20,
 };
 
 export const ingestDefaults: IngestLimits = {
@@ -80,7 +72,6 @@ export const ingestDefaults: IngestLimits = {
   suspiciousShare: 0.2,
   tombstoneMs: 15 * 60_000,
   listTtlSeconds: 3600,
-  emptyAfterMs: 15 * 60_000,
   mostItemBytes: 399 * 1024,
   memoryAtOnce: 192 << 20,
   mostSelectorBytes: 64 << 20,

@@ -3,7 +3,6 @@
  * lie in a partition for each namespace. The index only grows: a cluster that makes and deletes namespaces all the time leaves thousands of items for
  * namespaces that hold nothing any more. So an item counts the writes of each kind, and says at which count the namespace was found empty.
  */
-import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { namespaceKey, namespacesOf } from './keys.ts';
 import { inPages } from './pages.ts';
@@ -11,15 +10,14 @@ import type { Condition, Item } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
-/** Of the pod log (shared/pod-log): the newest number, when it was taken and when the one before it was, ms since the epoch, and the settled number. */
-export const podLogAttributes = { number: 'p', takenAtMs: 'pa', formerTakenAtMs: 'pb', settled: 'pq' } as const;
+/** The attribute of the newest number of the pod log (shared/pods/logged). */
+export const podLogNumber = 'p';
 
 /**
- * The counter of writes. Of Services it is the version of their set (selectors), raised after each batch that writes one. Of Pods it is the newest number
- * of the pod log, taken before the first Pod of a batch is written; where there is no log, writes of Pods are not counted. (The attributes' names are
- * stored, and so stay.)
+ * The counter of writes, raised after each batch that writes an object of the kind. For Services it is the version of their set (selectors), for Pods the
+ * newest number of the pod log. A namespace without a log does not count writes of Pods.
  */
-const writesOf = { Service: 'n', Pod: podLogAttributes.number } as const;
+const writesOf = { Service: 'n', Pod: podLogNumber } as const;
 /** The count of writes at which the namespace was read and held none of the kind. */
 const emptyAt = { Service: 'noService', Pod: 'noPod' } as const;
 
@@ -28,8 +26,6 @@ export interface KnownNamespace {
   readonly name: string;
   /** Writes of the kind, counted when the index was read; undefined: they are not counted. */
   readonly writes: number | undefined;
-  /** When the last of them was counted, ms since the epoch; 0 for Services, whose time is not stored. */
-  readonly writtenAtMs: number;
 }
 
 /** A namespace is in the index before its first object is written, or no list would find the object. */
@@ -49,14 +45,15 @@ export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, na
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 1 } });
 }
 
-/** Has the namespace a log of its Pods (shared/pod-log)? Each write of a Pod is then counted before it is made. */
+/** Has the namespace a log of its Pods? Each write of a Pod is then counted. */
 export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
 
-/** From now on each writer of a Pod takes a number of the log. A writer that began before logs its Pods afterwards. */
-export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string, nowMs: number): Promise<void> {
-  // No writer has the first number: it is settled.
-  const { number, settled, takenAtMs } = podLogAttributes;
-  await table.update(namespaceKey(cluster, namespace), { set: { [number]: 1, [settled]: 1, [takenAtMs]: nowMs } }, { absent: number });
+/** The newest number of the pod log; undefined without a log. */
+export const podLogNumberIn = (item: Item | undefined): number | undefined => item?.[podLogNumber] as number | undefined;
+
+/** From now on each writer of a Pod finds the log, also if its Pod is written already. No writer has the number 1. */
+export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
+  await table.update(namespaceKey(cluster, namespace), { set: { [podLogNumber]: 1 } }, { absent: podLogNumber });
 }
 
 const itemsPerPage = 2_000;
@@ -98,18 +95,11 @@ export async function nextNamespaces(
 }
 
 /**
- * The caller has read the whole namespace after its item of the index, and found no object of the kind: until the next write, lists and walks skip it.
- * A Pod is written after its write is counted, so a count that is younger than `afterMs` may belong to a Pod that is still to come. Where writes are not
- * counted, counting begins (the pod log), and a later call may mark the namespace.
+ * The caller has read the whole namespace after its item of the index, and found no object of the kind. Lists and walks skip it until the next write is
+ * counted. Where writes are not counted, counting begins (the pod log), and a later call may mark the namespace.
  */
-export async function markNamespaceEmpty(
-  { table, cluster }: ClusterStore,
-  kind: NamespacedKind,
-  { name, writes, writtenAtMs }: KnownNamespace,
-  { now, afterMs = defaultLimits.ingest.emptyAfterMs }: { readonly now: number; readonly afterMs?: number },
-): Promise<void> {
-  if (writes === undefined) return beginPodLog({ table, cluster }, name, now);
-  if (kind === 'Pod' && now - writtenAtMs < afterMs) return;
+export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind: NamespacedKind, { name, writes }: KnownNamespace): Promise<void> {
+  if (writes === undefined) return beginPodLog({ table, cluster }, name);
   const counter = writesOf[kind];
   const noneSince: Condition =
     writes === 0 ? { any: [{ absent: counter }, { attribute: counter, is: '=', value: 0 }] } : { attribute: counter, is: '=', value: writes };
@@ -124,5 +114,4 @@ const mayHold = (i: Item, kind: NamespacedKind): boolean =>
 const knownNamespace = (i: Item, kind: NamespacedKind): KnownNamespace => ({
   name: nameOf(i),
   writes: isCounted(i, kind) ? number(i, writesOf[kind]) : undefined,
-  writtenAtMs: kind === 'Pod' ? number(i, podLogAttributes.takenAtMs) : 0,
 });

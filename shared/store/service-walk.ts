@@ -28,7 +28,7 @@ export const entriesPerPage = 250;
 const namespacesAtOnce = 8;
 
 /** Each limit of the step is at least 1, or the walk would not move. */
-export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step, nowMs: number): Promise<Walked> {
+export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step): Promise<Walked> {
   const services: ObjectRecord[] = [];
   let entries = 0;
   let place = from;
@@ -54,7 +54,7 @@ export async function walkServices(store: ClusterStore, from: Place | undefined,
     for (let i = 0; i < page.namespaces.length; ) {
       const asked = room();
       const group = page.namespaces.slice(i, i + Math.min(namespacesAtOnce, asked));
-      const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(store, ns, asked, nowMs));
+      const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(store, ns, asked));
       for (const [j, ns] of group.entries()) if (!take(ns.name, found[j] ?? [], asked) || room() === 0) return { services, entries, place };
       i += group.length;
     }
@@ -64,8 +64,8 @@ export async function walkServices(store: ClusterStore, from: Place | undefined,
   return { services, entries, place };
 }
 
-async function servicesIn(store: ClusterStore, namespace: KnownNamespace, atMost: number, nowMs: number): Promise<readonly ObjectRecord[]> {
+async function servicesIn(store: ClusterStore, namespace: KnownNamespace, atMost: number): Promise<readonly ObjectRecord[]> {
   const found = await readObjects(store, 'Service', namespace.name, { atMost });
-  if (found.length === 0) await markNamespaceEmpty(store, 'Service', namespace, { now: nowMs });
+  if (found.length === 0) await markNamespaceEmpty(store, 'Service', namespace);
   return found;
 }

@@ -32,7 +32,7 @@ export interface Added {
 
 /** One step. Deleted services too: one that was deleted while nothing was written left its Endpoints behind. */
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
-  const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step, deps.now());
+  const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step);
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
   const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);

@@ -8,13 +8,13 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
-import { takeLogNumber } from '#shared/pod-log/pod-log.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -503,17 +503,25 @@ describe('a source cluster', () => {
   ])('a source shows %s to every worker as the first has shown it, while the pod’s writer is in flight', async (_, changed, expected) => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(70);
-    const warm = world.pods;
     const store = { table: world.table, cluster: 'b' };
+    const importNow = () =>
+      addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', [wakeNow('shop', importWork('web'))]);
+    // A worker caches a large namespace with its second read.
+    const warm = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+    world.pods = warm;
+    for (let read = 0; read < 2; read++) {
+      await importNow();
+      await world.pass(5);
+    }
+    expect(warm.cached).toContain('b/shop');
     // The record is written; the entry of the pod log is still to come.
-    await takeLogNumber(store, 'shop', world.nowMs);
     const name = changed?.metadata.name ?? 'web-1';
     const projection = changed && encodeProjection('Pod', project('Pod', changed as never));
     const record = { namespace: 'shop', name, version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: world.nowMs };
     expect(await putObject(store, 'Pod', record, await readObject(store, 'Pod', 'shop', name))).toBe(true);
-    for (const worker of [new PodCache(), warm, warm]) {
+    for (const worker of [new NamespacePods(), warm, warm]) {
       world.pods = worker;
-      await addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', [wakeNow('shop', importWork('web'))]);
+      await importNow();
       await world.pass(5);
       expect(seen(world, 'a')).toEqual(expected);
     }

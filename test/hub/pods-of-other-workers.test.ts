@@ -1,30 +1,27 @@
 /** A Pod that one worker knows and another does not: its record is written, and the entry of the pod log is still to come. */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
-import { takeLogNumber, writeLogEntry } from '#shared/pod-log/pod-log.ts';
+import { putLogEntry, takeLogNumber } from '#shared/pods/logged/pod-log.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import type { Pods } from '#shared/pods/view.ts';
 import { putObject, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 async function withWorkers() {
-  let worker = new PodCache();
-  const kept: Pods = {
-    get readsBegun() {
-      return worker.readsBegun;
-    },
-    podsOf: (...call) => worker.podsOf(...call),
-  };
+  let worker = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+  const kept: Pods = { viewOf: (...call) => worker.viewOf(...call) };
   const { world, pass } = await smallCluster([aService(), ...pods(3)], { pods: kept });
   const store = { table: world.table, cluster };
   await pass(8);
   let runs = 0;
-  return {
+  const hands = {
     /** What the outputs show as ready after a run of that worker. */
-    async shownBy(next: PodCache): Promise<readonly (readonly string[])[]> {
+    async shownBy(next: NamespacePods): Promise<readonly (readonly string[])[]> {
       worker = next;
       world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { run: String(++runs) } } });
       await pass(8);
@@ -43,7 +40,6 @@ async function withWorkers() {
     },
     warm: worker,
     async begin(name: string, pod: RawObject | undefined): Promise<void> {
-      await takeLogNumber(store, 'default', world.now);
       const projection = pod && encodeProjection('Pod', project('Pod', pod as never));
       const version = versionOf(1, '1000');
       const record = { namespace: 'default', name, version, projection, unnotifiedLabels: undefined, deletedAtMs: world.now };
@@ -51,11 +47,16 @@ async function withWorkers() {
     },
     async overtake(writers: number): Promise<void> {
       for (; writers > 0; writers--) {
-        const taken = await takeLogNumber(store, 'default', world.now);
-        await writeLogEntry(store, 'default', { taken, names: new Set(['other']) });
+        await putLogEntry(store, 'default', await takeLogNumber(store, 'default'), { names: new Set(['other']), nowMs: world.now });
       }
     },
+    /** The writer has its number, and crashes or is slow to put its entry. */
+    takeNumber: () => takeLogNumber(store, 'default'),
   };
+  // A worker caches a large namespace with its second read.
+  await hands.shownBy(worker);
+  expect(worker.cached).toEqual([`${cluster}/default`]);
+  return hands;
 }
 
 const changes: readonly (readonly [string, string, RawObject | undefined, readonly string[]])[] = [
@@ -64,13 +65,14 @@ const changes: readonly (readonly [string, string, RawObject | undefined, readon
   ['a Pod that is ready no more', 'pod-0', aPod(0, { ready: false }), ['pod-1', 'pod-2']],
 ];
 
-it.each(changes.flatMap((c) => [0, 1, 60, 180].map((n) => [...c, n] as const)))(
+it.each(changes.flatMap((c) => [0, 1, 60, 180].flatMap((n) => [false, true].map((hasNumber) => [...c, n, hasNumber] as const))))(
   'what one worker shows of %s no other worker undoes while the writer of %s is in flight, %#',
-  async (_what, name, pod, expected, others) => {
-    const { shownBy, warm, begin, overtake } = await withWorkers();
+  async (_what, name, pod, expected, others, hasNumber) => {
+    const { shownBy, warm, begin, overtake, takeNumber } = await withWorkers();
     await begin(name, pod);
+    if (hasNumber) await takeNumber();
     await overtake(others);
-    expect(await shownBy(new PodCache())).toEqual([expected, expected]);
+    expect(await shownBy(new NamespacePods())).toEqual([expected, expected]);
     expect(await shownBy(warm)).toEqual([expected, expected]);
     expect(await shownBy(warm)).toEqual([expected, expected]);
   },

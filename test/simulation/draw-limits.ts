@@ -37,7 +37,6 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   // What a run has under way may still arrive after its end.
   const longestIngestMs = (pauses > 0 ? longestPauseMs : 0) + ingestMs + longestCallMs;
   const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
-  const mostUnderWay = between(podLog.mostUnderWay, 1, 4);
   const messageBytes = between(relay.messageBytes, 200, 4_000);
   const drawn: Limits = {
     election,
@@ -50,11 +49,10 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       // Worlds have few Pods: in most of them each namespace has a log, or gets one.
       mostUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.mostUnlogged,
       maxAgeMs,
-      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((mostUnderWay * maxAgeMs + longestIngestMs) / 1000) + random.between(1, 20)),
+      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((maxAgeMs + longestIngestMs) / 1000) + random.between(1, 20)),
       mostNames: between(podLog.mostNames, 0, 3),
       mostChanged: between(podLog.mostChanged, 0, 3),
-      mostUnderWay,
-      mostKept: between(podLog.mostKept, 0, 6),
+      mostKeptBytes: between(podLog.mostKeptBytes, 0, 1_500),
     },
     ingest: {
       ...ingest,
@@ -68,7 +66,6 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       suspectDelaySeconds: between(ingest.suspectDelaySeconds, 1, 10),
       suspiciousCount: between(ingest.suspiciousCount, 1, 4),
       tombstoneMs: between(ingest.tombstoneMs, longestIngestMs, longestIngestMs + 10_000),
-      emptyAfterMs: between(ingest.emptyAfterMs, longestIngestMs, longestIngestMs + 10_000),
     },
     sync: {
       ...sync,

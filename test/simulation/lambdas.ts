@@ -5,7 +5,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { comeBackSeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import type { Actor } from './actor.ts';
@@ -19,7 +19,7 @@ interface Container {
   readonly caches: WarmCaches;
   nodes: SyncDeps['nodes'];
   readonly leaseEndWakeUps: LeaseEndWakeUps;
-  readonly pods: PodCache;
+  readonly pods: NamespacePods;
 }
 
 export class Lambdas {
@@ -108,7 +108,7 @@ export class Lambdas {
       leaseEndWakeUps: new LeaseEndWakeUps(sync),
       caches: freshCaches(ingest),
       nodes: new Map(),
-      pods: new PodCache(podLog),
+      pods: new NamespacePods(podLog),
     };
   }
 

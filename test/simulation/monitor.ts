@@ -6,7 +6,7 @@ import { labelServiceName } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import type { Pods } from '#shared/pod-log/pod-cache.ts';
+import type { Pods } from '#shared/pods/view.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -136,15 +136,12 @@ export function monitor(
   const beforeWrites = new WeakMap<Actor, Map<string, number>>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
-    get readsBegun() {
-      return pods.readsBegun;
-    },
-    async podsOf(store, namespace, use) {
-      const kept = await pods.podsOf(store, namespace, use);
+    async viewOf(store, namespace, use) {
+      const view = await pods.viewOf(store, namespace, use);
       const pk = objectsOf(store.cluster, 'Pod', namespace);
-      const items = [...kept.pods.values()].map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
+      const items = view.all.map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
       actor.learn(pk, items);
-      return kept;
+      return view;
     },
   });
 

@@ -2,7 +2,7 @@
 import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import type { Pods } from '#shared/pod-log/pod-cache.ts';
+import type { Pods } from '#shared/pods/view.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';

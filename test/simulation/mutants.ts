@@ -6,7 +6,7 @@ import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
-import { amendmentsOutput, objectsOf } from '#shared/store/keys.ts';
+import { amendmentsOutput, namespaceKey, objectsOf } from '#shared/store/keys.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
@@ -54,18 +54,16 @@ const sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T>
     world.scheduler.after(ms, () => call().then(resolve, reject));
   });
 
-/** Batches that are slow to write the entry of their pods, while others write theirs. */
+/** Batches that are slow to write their pods, while others write theirs. */
 const overtaken: Partial<Profile> = {
   ...crashing,
   crashes: 0,
-  stalls: 0.5,
-  fateAt: ['put'],
   containers: 8,
   namespaces: 1,
   delayMs: 1_000,
   watchDelayMs: 50,
   changes: 60,
-  limits: withLimits({ podLog: { mostUnlogged: 0, mostUnderWay: 1, mostChanged: 0 } }),
+  limits: withLimits({ podLog: { mostUnlogged: 0 } }),
 };
 
 export const mutants: readonly Mutant[] = [
@@ -286,21 +284,42 @@ export const mutants: readonly Mutant[] = [
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
-    name: 'a batch that has found no log of the pods does not look for one again',
+    name: 'a batch looks for the log of its pods before it writes them',
     seeds: [27, 29, 35],
-    profile: { ...overtaken, stalls: 0, namespaces: 3, pods: 8, limits: withLimits({ podLog: { mostUnlogged: 4 }, relay: { pageSize: 4 } }) },
+    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { mostUnlogged: 4 }, relay: { pageSize: 4 } }) },
     table: (table, actor, world) => {
-      const unlogged = new Set<string>();
+      const looks = new Map<string, Item | undefined>();
       return {
         ...table,
         get: async (key) => {
           const item = await table.get(key);
-          if (!item || !key.pk.endsWith('#NS') || !is('ingest', actor)) return item;
-          if (item['p'] === undefined) unlogged.add(key.sk);
-          return unlogged.has(key.sk) ? without(item, 'p') : item;
+          const sk = key.pk.endsWith('#NS') && is('ingest', actor) ? key.sk : '';
+          return item && looks.has(sk) && looks.get(sk)?.['p'] === undefined ? without(item, 'p') : item;
         },
-        put: (item, condition) =>
-          isPod(item) && is('ingest', actor) ? sometimesLate(world, () => table.put(item, condition)) : table.put(item, condition),
+        async put(item, condition) {
+          if (!isPod(item) || !is('ingest', actor)) return table.put(item, condition);
+          const key = namespaceKey(cluster, item.pk.slice(item.pk.indexOf('#POD#') + 5));
+          if (!looks.has(key.sk)) looks.set(key.sk, await table.get(key));
+          return sometimesLate(world, () => table.put(item, condition));
+        },
+      };
+    },
+  },
+  {
+    name: 'a batch takes the number of its pods before it writes them',
+    seeds: [14, 23, 25],
+    profile: overtaken,
+    table: (table, actor, world) => {
+      const taken = new Map<string, Item | undefined>();
+      return {
+        ...table,
+        async put(item, condition) {
+          if (!isPod(item) || !is('ingest', actor)) return table.put(item, condition);
+          const key = namespaceKey(cluster, item.pk.slice(item.pk.indexOf('#POD#') + 5));
+          if (!taken.has(key.sk)) taken.set(key.sk, await table.update(key, { add: { p: 1 } }, { present: 'p' }));
+          return sometimesLate(world, () => table.put(item, condition));
+        },
+        update: async (key, change, condition) => (change.add?.['p'] && taken.get(key.sk)) || table.update(key, change, condition),
       };
     },
   },
@@ -308,38 +327,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a run changes what the outputs say of a pod by what its worker keeps of it',
     seeds: [49],
     profile: { ...crashing, crashes: 0 },
-    pods: (pods) => ({ readsBegun: 0, podsOf: async (...call) => ({ ...(await pods.podsOf(...call)), read: 'all' }) }),
-  },
-  {
-    name: 'a batch that others have overtaken logs its pods under the number that readers have given up',
-    seeds: [14, 23, 25],
-    profile: { ...overtaken, stalls: 0 },
-    table: (table, actor, world) => ({
-      ...table,
-      get: async (key) => {
-        const item = await table.get(key);
-        return item?.['p'] !== undefined && key.pk.endsWith('#NS') && is('ingest', actor) ? { ...item, p: 0 } : item;
-      },
-      put: (item, condition) =>
-        isPod(item) && is('ingest', actor) ? sometimesLate(world, () => table.put(item, condition)) : table.put(item, condition),
-    }),
-  },
-  {
-    name: 'pods that are logged again are not announced again',
-    seeds: [179, 205, 226],
-    profile: overtaken,
-    table: (table, actor) => ({
-      ...table,
-      async put(item, condition) {
-        const held = await table.put(item, condition);
-        if (item.pk.includes('#PODLOG#') && is('ingest', actor)) logged.set(actor, (logged.get(actor) ?? new Set()).add(item.sk));
-        return held;
-      },
-      update: async (key, change, condition) =>
-        isWork(key) && hasLoggedAgain(actor) ? await table.get(key) : await table.update(key, change, condition),
-    }),
-    queue: (queue, name, actor) =>
-      name === 'syncs' && is('ingest', actor) ? { send: async (messages) => (hasLoggedAgain(actor) ? undefined : queue.send(messages)) } : queue,
+    pods: (pods) => ({ viewOf: async (...call) => ({ all: (await pods.viewOf(...call)).all, confirms: async () => true }) }),
   },
   {
     name: 'what was read beside the claim counts, whatever the claim finds',
@@ -539,10 +527,6 @@ function sendsLate(role: string, isRecord: (change: Parameters<Table['update']>[
     },
   };
 }
-
-/** The log entries that a batch has written. All are of one namespace. */
-const logged = new WeakMap<Actor, Set<string>>();
-const hasLoggedAgain = (actor: Actor): boolean => (logged.get(actor)?.size ?? 0) > 1;
 
 /** A run of one service: what it reads again after its claim is what it has read before. */
 function countsWhatItReadFirst(table: Table, actor: Actor): Table {

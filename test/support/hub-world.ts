@@ -25,7 +25,8 @@ import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import type { Pods } from '#shared/pods/view.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
@@ -119,7 +120,7 @@ export class HubWorld {
       clusterMetrics: options.clusterMetrics ?? 'all',
       events: eventRecorder({ now: () => this.now, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
-      pods: options.pods ?? new PodCache(),
+      pods: options.pods ?? new NamespacePods(),
       nodes: new Map(),
       caches: freshCaches(),
     };

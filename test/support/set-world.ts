@@ -23,7 +23,8 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
-import { PodCache, type Pods } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import type { Pods } from '#shared/pods/view.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
@@ -157,7 +158,7 @@ export class SetWorld {
   readonly metrics = new Map<string, number>();
   readonly warnings: string[] = [];
   /** What the worker that runs next keeps of Pods. */
-  pods = new PodCache();
+  pods = new NamespacePods();
   #nextBeatMs = startAt;
   #nextSweepMs = startAt + 60_000;
   readonly #deps;
@@ -192,12 +193,9 @@ export class SetWorld {
   }
 
   #podsOfWorker(): Pods {
-    const worker = (): PodCache => this.pods;
+    const worker = (): NamespacePods => this.pods;
     return {
-      get readsBegun() {
-        return worker().readsBegun;
-      },
-      podsOf: (...call) => worker().podsOf(...call),
+      viewOf: (...call) => worker().viewOf(...call),
     };
   }
 

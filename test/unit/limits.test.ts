@@ -19,10 +19,8 @@ it('the relations between limits hold', () => {
   expect(sync.leaseMs).toBeGreaterThan(runs.syncMs);
   expect(sync.reserveMs).toBeLessThan(runs.syncMs);
   expect(runs.visibilityRuns).toBeGreaterThanOrEqual(6);
-  expect(podLog.entryTtlSeconds * 1000).toBeGreaterThan(podLog.mostUnderWay * podLog.maxAgeMs + runs.ingestMs);
-  expect(podLog.maxAgeMs / 2).toBeGreaterThan(runs.ingestMs);
+  expect(podLog.entryTtlSeconds * 1000).toBeGreaterThan(podLog.maxAgeMs + runs.ingestMs + runs.syncMs);
   expect(ingest.tombstoneMs).toBeGreaterThan(runs.ingestMs);
-  expect(ingest.emptyAfterMs).toBeGreaterThan(runs.ingestMs);
   expect(3 * relay.heartbeatMs).toBeLessThanOrEqual(silentAfterMs);
   expect(election.renewDeadlineMs).toBeLessThan(election.leaseDurationMs);
   expect(election.retryPeriodMs + election.callTimeoutMs).toBeLessThan(election.renewDeadlineMs);

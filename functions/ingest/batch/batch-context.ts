@@ -1,7 +1,6 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { PodChange } from '#shared/membership/pod-change.ts';
-import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
@@ -40,23 +39,34 @@ export interface PendingNotification {
  * fail half-way.
  */
 export class BatchEffects {
-  readonly podLog: PodLogWriter;
   readonly pending: PendingNotification[] = [];
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   readonly #indexing = new Map<string, Promise<void>>();
-  #wakeUps = new WakeUps();
+  readonly #podsWritten = new Map<string, Set<string> | undefined>();
+  readonly #wakeUps = new WakeUps();
   #nodesWritten = false;
-
-  constructor(podLog: PodLogWriter) {
-    this.podLog = podLog;
-  }
 
   /** To be called before the write: its answer may get lost. */
   recordWrite(kind: InputKind, namespace: string, name: string): void {
     // Any write of a Node makes a new set of nodes, whether services have to run for it or not.
     if (kind === 'Node') this.#nodesWritten = true;
-    if (kind === 'Pod') this.podLog.record(namespace, name);
+    if (kind === 'Pod') this.#recordPod(namespace, name);
+  }
+
+  /** A list has shown the whole namespace. */
+  recordAllPods(namespace: string): void {
+    this.#podsWritten.set(namespace, undefined);
+  }
+
+  #recordPod(namespace: string, name: string): void {
+    const names = this.#podsWritten.has(namespace) ? this.#podsWritten.get(namespace) : new Set<string>();
+    this.#podsWritten.set(namespace, names?.add(name));
+  }
+
+  /** The names of Pods that were written, or that an earlier batch has written and maybe not logged, by namespace. Undefined: any of the namespace's. */
+  get podsWritten(): ReadonlyMap<string, ReadonlySet<string> | undefined> {
+    return this.#podsWritten;
   }
 
   /** Objects of a namespace that the batch writes side by side wait for one call, which puts it into the index. */
@@ -75,11 +85,8 @@ export class BatchEffects {
     return this.#nodesWritten;
   }
 
-  /** Those since the last call. */
-  takeWakeUps(): readonly WakeUp[] {
-    const { all } = this.#wakeUps;
-    this.#wakeUps = new WakeUps();
-    return all;
+  get wakeUps(): readonly WakeUp[] {
+    return this.#wakeUps.all;
   }
 }
 

@@ -1,11 +1,9 @@
 /**
- * Reads that begin together with the read of the cluster's record: the records of the objects in small live messages, and the next number of their Pods'
- * log. No decision rests on them. A record that has changed since fails the condition of its write and is read again, a number that is not used gets
- * its entry, and each message is parsed again when it is applied.
+ * Reads that begin together with the read of the cluster's record: the records of the objects in small live messages. No decision rests on them. A record
+ * that has changed since fails the condition of its write and is read again, and each message is parsed again when it is applied.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import type { PodLogWriter } from '#shared/pod-log/pod-log-writer.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
 import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
 import type { IngestDeps } from './ingest-deps.ts';
@@ -19,7 +17,7 @@ export interface ObjectsAhead {
 /** To parse a larger body twice takes longer than the call that is saved. */
 const longestBody = 8_192;
 
-export function readAhead(deps: IngestDeps, cluster: string, records: readonly EventsRecord[], podLog: PodLogWriter): ObjectsAhead {
+export function readAhead(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
   const reads = new Map<string, Promise<{ readonly record: ObjectRecord | undefined } | undefined>>();
   const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
   const mostObjects = limitsOf(deps).ingest.readAhead;
@@ -38,7 +36,6 @@ export function readAhead(deps: IngestDeps, cluster: string, records: readonly E
           () => undefined,
         ),
       );
-      if (kind === 'Pod') podLog.takeAhead(namespace);
     }
   }
   return {

@@ -1,7 +1,6 @@
 /** What a warm worker of ingest keeps from batch to batch, and how much of it. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
-import type { LoggedNamespaces } from '#shared/pod-log/pod-log-writer.ts';
 
 /** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
 export class LruCache<V> {
@@ -73,7 +72,6 @@ export interface WarmCaches {
   readonly selectors: Cache<CachedSelectors>;
   /** Namespaces that are in the index of namespaces, by "cluster/namespace". */
   readonly namespaces: Cache<true>;
-  readonly logged: LoggedNamespaces;
   /** By "cluster session". */
   readonly sessions: Cache<KnownSession>;
 }
@@ -82,7 +80,6 @@ export const freshCaches = ({ mostSelectorBytes, mostNamespacesKept, mostSession
   // A namespace without services takes memory too.
   selectors: new LruCache<CachedSelectors>(mostSelectorBytes, ({ bytes }) => 500 + bytes),
   namespaces: new LruCache<true>(mostNamespacesKept),
-  logged: new LruCache<true>(mostNamespacesKept),
   sessions: new LruCache<KnownSession>(mostSessionsKept),
 });
 

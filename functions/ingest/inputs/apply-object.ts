@@ -77,6 +77,5 @@ async function recordOf(
     await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
     deps.caches.namespaces.set(key, true);
   }
-  if (kind === 'Pod') await effects.podLog.takeNumber(namespace);
   return record;
 }

@@ -10,7 +10,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { raiseFence } from '#shared/store/lists.ts';
-import { beginPodLog, type KnownNamespace, markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
 import { type ObjectRecord, purgeTombstone, readObjects } from '#shared/store/objects.ts';
 import { forgetOutputs } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
@@ -30,7 +30,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   const isFirst = incarnation === cluster.incarnation && (await beginFirstList(store.table, cluster, part.kind, version));
   const stored = await readRange(context, part);
   const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
-  if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.podLog.recordAll(namespace);
+  if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.recordAllPods(namespace);
 
   await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
   if (await awaitsOwnList(context, part, page)) return undefined;
@@ -59,34 +59,20 @@ const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: 
   }));
 
 /** The records of the part's key range, by "namespace/name". */
-async function readRange({ deps, store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
+async function readRange({ store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
   if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
   if (kind === 'ServiceExport' || kind === 'ServiceImport')
     return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
   const namespaces = await namespacesInRange(store, kind, { from, to });
-  if (kind === 'Pod') await beginPodLogs({ deps, store }, namespaces, entries);
   const listed = new Set(entries.map((e) => e.namespace));
   const records = await concurrently(8, namespaces, async (ns) => {
     const range = rangeWithin(ns.name, from, to);
     const found = await readObjects(store, kind, ns.name, range);
     const isWholeNamespace = range.from === undefined && range.to === undefined;
-    if (found.length === 0 && isWholeNamespace && !listed.has(ns.name))
-      await markNamespaceEmpty(store, kind, ns, { now: deps.now(), afterMs: limitsOf(deps).ingest.emptyAfterMs });
+    if (found.length === 0 && isWholeNamespace && !listed.has(ns.name)) await markNamespaceEmpty(store, kind, ns);
     return found;
   });
   return byKey(records.flat());
-}
-
-/** Of namespaces with many Pods, before these are written: a worker that finds many and no log begins it, and has to read all of them again. */
-async function beginPodLogs(
-  { deps, store }: Pick<MessageContext, 'deps' | 'store'>,
-  known: readonly KnownNamespace[],
-  entries: InputListPart['entries'],
-): Promise<void> {
-  const { mostUnlogged } = limitsOf(deps).podLog;
-  const logged = new Set(known.filter((ns) => ns.writes !== undefined).map((ns) => ns.name));
-  for (const [namespace, { length }] of Map.groupBy(entries, (e) => e.namespace))
-    if (length > mostUnlogged && !logged.has(namespace)) await beginPodLog(store, namespace, deps.now());
 }
 
 const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));

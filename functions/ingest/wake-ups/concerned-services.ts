@@ -5,28 +5,22 @@ import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
-import type { LoggedPods } from '#shared/pod-log/pod-log.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints-record.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
-import { knownSelectorsOf, selectorsOf } from './selectors.ts';
+import { selectorsOf } from './selectors.ts';
 
-/** What is known without a read: the services that were written, and those that select a Pod by the selectors that this worker has read before. */
-export function wakeKnown(batch: BatchContext): void {
+/** Wakes the services that the batch concerns. `versions`: of each set of services, read after the Pods of its namespace were written. */
+export async function wakeConcerned(batch: BatchContext, versions: ReadonlyMap<string, number>): Promise<void> {
   const { effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending) {
     if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
   }
-  for (const [namespace, pods] of podsByNamespace(batch)) wakeForPods(batch, namespace, pods, knownSelectorsOf(batch, namespace));
-}
-
-/** All that Pods and Nodes concern. `logged`: by namespace, read after the Pods were written. */
-export async function wakeConcerned(batch: BatchContext, logged: ReadonlyMap<string, LoggedPods>): Promise<void> {
   await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
-    for await (const services of selectorsOf(batch, namespace, logged.get(namespace)?.selectors)) wakeForPods(batch, namespace, pods, services);
+    for await (const services of selectorsOf(batch, namespace, versions.get(namespace))) wakeForPods(batch, namespace, pods, services);
   });
-  if (batch.effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+  if (effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
 }
 
 function podsByNamespace({ effects }: BatchContext): ReadonlyMap<string, readonly PendingNotification[]> {

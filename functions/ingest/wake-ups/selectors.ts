@@ -53,16 +53,5 @@ function selectorsIn(service: Service, isInShadow: boolean): readonly ServiceSel
 /** Estimate of its memory: the objects, and twice the JSON of the selector. */
 const bytesOf = ({ metadata, spec }: ServiceSelector): number => 200 + metadata.name.length + 2 * JSON.stringify(spec?.selector ?? null).length;
 
-/** The selectors as this worker has read them last; none of a namespace that it has not read, or has written a Service of since. */
-export const knownSelectorsOf = ({ deps, cluster }: BatchContext, namespace: string): readonly ServiceSelector[] =>
-  deps.caches.selectors.get(cacheKey(cluster, namespace))?.services ?? [];
-
-/**
- * Call it when a Service was written. The former selector must wake no service: upstream has no such run, and each run shows in the outputs (Endpoints of
- * a service with a reserved label: EP-59).
- */
-export const forgetSelectorsOf = ({ deps, cluster }: BatchContext, namespace: string): void =>
-  deps.caches.selectors.delete(cacheKey(cluster, namespace));
-
 /** In shadow mode a Service may have two selectors. */
 const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string => `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}`;

@@ -11,8 +11,8 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { addressesChangedInSlices } from '../state/changed-pods.ts';
 import { requeue } from '../state/requeue.ts';
+import { slicesChange } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';
 import { carryOut, refusedByCluster } from './import-slice-writes.ts';
@@ -65,15 +65,15 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
 
 type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;
 
-/** By Pods of each source that were read since the run's reads began, as far as the plan changes what the slices say of them (import-pods.ts). */
+/** Plans until the Pods of each source confirm what the plan changes. */
 async function planByPods({ sources: first, podsOf }: ToWrite, slices: readonly EndpointSlice[], planWith: PlanWith) {
   for (let sources = first; ; ) {
     const plan = planWith(sources);
-    const areAsKnown = await concurrently(8, sources, async ({ cluster }) => {
+    const confirmed = await concurrently(8, sources, async ({ cluster }) => {
       const [pods, own] = [podsOf.get(cluster), plan.plans.get(cluster)];
-      return !pods || !own || pods.areAsKnown(addressesChangedInSlices(ofSource(slices, cluster), own));
+      return !pods || !own || pods.confirms(slicesChange(ofSource(slices, cluster), own));
     });
-    if (!areAsKnown.includes(false)) return { plan, sources };
+    if (!confirmed.includes(false)) return { plan, sources };
     sources = sources.map((source) => {
       const pods = podsOf.get(source.cluster);
       return pods && source.exported ? { ...source, exported: { ...source.exported, pods: pods.selected } } : source;

@@ -8,7 +8,6 @@ import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
@@ -18,8 +17,8 @@ import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#share
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
+import { RunPods } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
-import { ImportPods } from './import-pods.ts';
 
 export interface Sources {
   /** Undefined: nothing exports the name. */
@@ -27,14 +26,13 @@ export interface Sources {
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
   /** Of each source whose Pods are the snapshot's. */
-  readonly podsOf: ReadonlyMap<string, ImportPods>;
+  readonly podsOf: ReadonlyMap<string, RunPods>;
   readonly entries: SetEntries;
   readonly metaOf: ReadonlyMap<string, ClusterRecord>;
 }
 
 export async function readSources(run: ClustersetRun): Promise<Sources> {
   const { deps, meta, namespace, name } = run;
-  const since = deps.pods.readsBegun;
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   const entries = await readSetEntries(deps.table, key);
   const { faces, winner } = entries;
@@ -46,8 +44,8 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
   if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
     throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
-  const podsOf = new Map<string, ImportPods>();
-  const sources = await concurrently(8, members, (member) => sourceOf(run, member, { since, podsOf }));
+  const podsOf = new Map<string, RunPods>();
+  const sources = await concurrently(8, members, (member) => sourceOf(run, member, podsOf));
   return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
 }
 
@@ -56,13 +54,7 @@ async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports |
   return { cluster: meta.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, meta)).nodes.values()) : [] };
 }
 
-interface PodsToRead {
-  /** `Pods.readsBegun` when the run's reads began. */
-  readonly since: number;
-  readonly podsOf: Map<string, ImportPods>;
-}
-
-async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, podsOf }: PodsToRead): Promise<ImportSource> {
+async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<string, RunPods>): Promise<ImportSource> {
   const { deps, namespace, name } = run;
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
@@ -79,11 +71,8 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, { since, pods
     const live = await livePods(run, member, selector);
     return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
   }
-  const read = await readPods(deps, { cluster: member.id, namespace, name }, { scope: member.cacheScope, since });
-  const ofService = { selected: selected(read.pods, selector), isSelected: (pod: Pod) => selectorMatches(selector, pod.metadata.labels) };
-  const mostReads = limitsOf(deps).podLog.mostChanged;
-  const { limits, random } = deps;
-  const pods = new ImportPods({ ...read, limits, random, store: { table: deps.table, cluster: member.id }, namespace, ...ofService, mostReads });
+  const view = await readPods(deps, { cluster: member.id, namespace }, member.cacheScope);
+  const pods = new RunPods(deps, view, (pod) => selectorMatches(selector, pod.metadata.labels));
   podsOf.set(member.id, pods);
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
 }

@@ -5,11 +5,11 @@ import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { Endpoints, Pod } from '#shared/kube/types.ts';
+import type { OutputChange } from '#shared/pods/view.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
-import { podsChangedInEndpoints } from '../state/changed-pods.ts';
 import { endpointsIn } from '../state/inputs.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
 
@@ -23,7 +23,7 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
     decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints });
   const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
   const podsLeft = (plan: EndpointsPlan): readonly string[] => podsIn(written(plan));
-  const changes = (plan: EndpointsPlan): ReadonlySet<string> => podsChangedInEndpoints(current, written(plan));
+  const changes = (plan: EndpointsPlan): OutputChange => ({ before: current ? [current] : [], after: [written(plan) ?? {}] });
   /** As the cluster lists them. */
   let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {

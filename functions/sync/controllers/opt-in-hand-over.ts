@@ -21,7 +21,6 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { verifiedPods } from '../guards/mass-removal-guard.ts';
-import { podsOnlyIn } from '../state/changed-pods.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
@@ -117,7 +116,8 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
-  if (!(await run.pods.areAsKnown(podsOnlyIn(gone, stay)))) return requeue(run.deps, 'handOver', { reason: 'pods change amid the hand-over' });
+  if (!(await run.pods.confirms({ before: [...gone, ...stay], after: stay })))
+    return requeue(run.deps, 'handOver', { reason: 'pods change amid the hand-over' });
   if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);

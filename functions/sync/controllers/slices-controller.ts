@@ -12,9 +12,9 @@ import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts'
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
-import { podsChangedInSlices } from '../state/changed-pods.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
+import { slicesChange } from '../state/run-pods.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
 /** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
@@ -39,11 +39,10 @@ export async function runSlices(run: Run): Promise<Outcome> {
       maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
       managedBy: run.managedBy,
     });
-  const changes = (plan: SlicesPlan): ReadonlySet<string> => podsChangedInSlices(slices, plan);
   /** As the cluster lists them. */
   let live: readonly Pod[] | undefined;
   for (let attempt = 1; ; attempt++) {
-    const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
+    const plan = live ? planWith(live) : await run.pods.plan(planWith, (made) => slicesChange(slices, made));
     run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
     run.nextTrackers.hints = plan.hints;
     run.nextTrackers.gauges = gaugesAfter(plan, run.counts.gauges);

@@ -11,10 +11,8 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
-import type { Pod } from '#shared/kube/types.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
 import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
@@ -41,7 +39,7 @@ import type { RunResult } from '../state/run-result.ts';
 export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<RunResult | 'lease-lost'> {
   const { claim, carriedOver } = work;
   const { service, message, controllers } = claim;
-  const { record, ahead, ended, podsSince } = readsOf(deps, claim, carriedOver, work.prefetched);
+  const { record, ahead, ended } = readsOf(deps, claim, carriedOver, work.prefetched);
   const triggers = triggersOf(deps, claim);
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
@@ -60,7 +58,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
   try {
-    const toLoad = { meta, key: service, triggers, items, since: podsSince };
+    const toLoad = { meta, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
       await compareWithCluster(deps, meta, service, observed);
@@ -69,26 +67,27 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     const toWrite = observed ? admitToWrite(meta, applicant) : admission;
     if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, work, { items, ahead, podsSince, triggers, observed: observed?.outputs });
+    const run = await prepare(deps, meta, work, { items, ahead, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     // One after the other: the hand-over of the slices may delete Endpoints, which would be saved as they were read before.
     const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.meta.settings.slices) observeSync(run, slices);
-    // The built-in controllers write it, and this run only deletes what is left of ours.
-    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') {
-      outcomes.set(
-        'slices',
-        await compareWithCluster(deps, meta, service, observed).then(
-          () => ok,
-          (error) => outcomeOf(deps, meta, error),
-        ),
-      );
-    }
+    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') outcomes.set('slices', await compare(run, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
     return nothingDone(await outcomeOf(deps, meta, error));
+  }
+}
+
+/** The built-in controllers write the Service, and the run has only deleted slices of ours. */
+async function compare({ deps, meta, key }: Run, observed: Inputs): Promise<Outcome> {
+  try {
+    await compareWithCluster(deps, meta, key, observed);
+    return ok;
+  } catch (error) {
+    return outcomeOf(deps, meta, error);
   }
 }
 
@@ -103,7 +102,7 @@ async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
   work: Attempt,
-  read: Pick<Reads, 'ahead' | 'podsSince'> & {
+  read: Pick<Reads, 'ahead'> & {
     readonly items: ServiceItems;
     readonly triggers: Promise<StoredTriggers>;
     readonly observed: Run['observed'];
@@ -121,7 +120,7 @@ async function prepare(
   }
   const inputs = await load(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ saved: carriedOver?.saved, ahead: await read.ahead, since: read.podsSince },
+    ...{ saved: carriedOver?.saved, ahead: await read.ahead },
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
@@ -134,7 +133,7 @@ async function prepare(
     brief,
     work: claim.item,
     inputs,
-    pods: podsOfRun(deps, service, inputs),
+    pods: podsOfRun(deps, inputs),
     observed,
     managedBy: inputs.writers.slices.as,
     counts,
@@ -147,12 +146,9 @@ async function prepare(
   };
 }
 
-function podsOfRun(deps: SyncDeps, { cluster, namespace }: ServiceKey, inputs: Inputs): RunPods {
-  const { service, pods: selected, namespacePods: pods, podsRead: read } = inputs;
-  const isSelected = (pod: Pod): boolean => selectorMatches(service?.spec?.selector ?? {}, pod.metadata.labels);
-  const mostReads = limitsOf(deps).podLog.mostChanged;
-  const { limits, random } = deps;
-  return new RunPods({ limits, random, store: { table: deps.table, cluster }, namespace, pods, selected, read, isSelected, mostReads });
+function podsOfRun(deps: SyncDeps, { service, podsView }: Inputs): RunPods {
+  const selector = service?.spec?.selector ?? {};
+  return new RunPods(deps, podsView, (pod) => selectorMatches(selector, pod.metadata.labels));
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
@@ -224,7 +220,7 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
   const carriedOver = saved && { saved, hints: next.hints, counts };
-  const inputsNow = { ...inputs, pods: run.pods.selected, namespacePods: run.pods.all };
+  const inputsNow = { ...inputs, pods: run.pods.selected };
   const isUnsaved = server.needsLeaseCheck && as === undefined;
   const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };

@@ -8,7 +8,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import type { KeptPods, UseOfPods } from '#shared/pod-log/pod-cache.ts';
+import type { PodsView } from '#shared/pods/view.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { readHints } from '#shared/store/hints-record.ts';
@@ -18,7 +18,6 @@ import { type OutputRecord, type OutputSource, readOutputs, readSaved, type Save
 import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
-import type { ReadPods } from './run-pods.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
@@ -27,10 +26,8 @@ export interface Inputs {
   readonly writers: Writers;
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
-  /** All of the namespace, for the history: why one that it selected is selected no more. Empty for a service that selects none. */
-  readonly namespacePods: readonly Pod[];
-  /** Of all of the namespace: the names of those that were read since the run's reads began. */
-  readonly podsRead: ReadPods['read'];
+  /** The Pods of the namespace; empty for a service that selects none. The history tells by them why a Pod is selected no more. */
+  readonly podsView: PodsView;
   /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
@@ -68,24 +65,17 @@ export interface Ahead {
   /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly saved: SavedOutputs;
-  /** All of the namespace. */
-  readonly pods: ReadPods;
-}
-
-export interface ToReadAhead {
-  readonly carriedOver: Pick<CarriedOver, 'saved'> | undefined;
-  /** `Pods.readsBegun` when the reads began. */
-  readonly since: number;
+  readonly pods: PodsView;
 }
 
 /**
  * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
  * incarnation: otherwise they may be from before that. Undefined where it has not.
  */
-export async function readAhead(deps: SyncDeps, key: ServiceKey, { carriedOver, since }: ToReadAhead): Promise<Ahead | undefined> {
+export async function readAhead(deps: SyncDeps, key: ServiceKey, carriedOver: Pick<CarriedOver, 'saved'> | undefined): Promise<Ahead | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [saved, pods] = await Promise.all([carriedOver?.saved ?? readSaved(deps.table, key), readPods(deps, key, { scope, since })]);
+  const [saved, pods] = await Promise.all([carriedOver?.saved ?? readSaved(deps.table, key), readPods(deps, key, scope)]);
   return { scope, saved, pods };
 }
 
@@ -101,11 +91,9 @@ export interface ToLoad {
   /** Carried over from the run before, so that they need not be read. */
   readonly saved?: SavedOutputs | undefined;
   readonly ahead?: Ahead | undefined;
-  /** `Reads.podsSince`. */
-  readonly since: number;
 }
 
-export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, since, ...carriedOver }: ToLoad): Promise<Inputs> {
+export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const service = stored && withOptInSelectorFor(stored, meta);
@@ -113,8 +101,8 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
-  const podsNow = (): Promise<ReadPods> => readPods(deps, key, { scope: meta.cacheScope, since });
-  const [{ outputs, as }, triggers, { pods, read }, nodes, rehearsedPods] = await Promise.all([
+  const podsNow = (): Promise<PodsView> => readPods(deps, key, meta.cacheScope);
+  const [{ outputs, as }, triggers, podsView, nodes, rehearsedPods] = await Promise.all([
     ahead?.saved ?? carriedOver.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (ahead?.pods ?? podsNow()) : noPods,
@@ -125,10 +113,9 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
     serviceRecord,
     service,
     writers: writersFor(stored, meta),
-    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.pods, rehearsal.spec?.selector ?? {}) } }),
-    pods: selected(pods, selector),
-    namespacePods: pods,
-    podsRead: read,
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.all, rehearsal.spec?.selector ?? {}) } }),
+    pods: selected(podsView.all, selector),
+    podsView,
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
@@ -145,18 +132,11 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
   return { ...saved, outputs: (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o)) };
 }
 
-const noPods: ReadPods = { pods: [], read: 'all' };
+const noPods: PodsView = { all: [], confirms: async () => true };
 
-/** All of the namespace. */
-export async function readPods(
-  { pods: kept, table, now }: SyncDeps,
-  { cluster, namespace }: ServiceKey,
-  use: Omit<UseOfPods, 'nowMs'>,
-): Promise<ReadPods & Pick<KeptPods, 'formerly'>> {
-  const { pods, read, formerly } = await kept.podsOf({ table, cluster }, namespace, { nowMs: now(), ...use });
-  // The map changes with the next call.
-  return { pods: [...pods.values()], read, formerly };
-}
+/** The Pods of the namespace. `scope`: `ClusterRecord.cacheScope`. */
+export const readPods = ({ pods, table, now }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>, scope: string): Promise<PodsView> =>
+  pods.viewOf({ table, cluster }, namespace, { nowMs: now(), scope });
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));

@@ -20,18 +20,15 @@ import { type Ahead, admittedScope, type CarriedOver, readAhead, readServiceItem
 export interface Reads {
   readonly record: Promise<readonly [ClusterRecord | undefined, ServiceItems]>;
   readonly ahead: Promise<Ahead | undefined>;
-  /** `Pods.readsBegun` when they began: by Pods that were read after that, no run before is undone (run-pods.ts). */
-  readonly podsSince: number;
   /** Settles when no call is under way: a call that is when the function is frozen would hold up the next run. */
   readonly ended: Promise<unknown>;
 }
 
 /** At once, although the first of them shows whether the others are needed. */
 function begin(deps: SyncDeps, service: ServiceKey, carriedOver: CarriedOver | undefined, isAhead: boolean): Reads {
-  const podsSince = deps.pods.readsBegun;
   const record = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
-  const ahead = isAhead ? readAhead(deps, service, { carriedOver, since: podsSince }) : Promise.resolve(undefined);
-  return { record, ahead, podsSince, ended: Promise.allSettled([record, ahead]) };
+  const ahead = isAhead ? readAhead(deps, service, carriedOver) : Promise.resolve(undefined);
+  return { record, ahead, ended: Promise.allSettled([record, ahead]) };
 }
 
 /** Beside the claim. Undefined: the reads had better wait for it, for this worker or this wake-up is not one that mostly gets the lease. */

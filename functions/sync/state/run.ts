@@ -32,7 +32,7 @@ export interface Run {
   readonly brief: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
-  /** Those of `inputs` at first. */
+  /** The same as those of `inputs` until a look at their records finds others. */
   readonly pods: RunPods;
   /** In a shadow cluster what the built-in controllers were last seen to have written. */
   readonly observed: readonly OutputRecord[] | undefined;

@@ -18,7 +18,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
@@ -67,7 +67,7 @@ interface Container {
 const freshMemory = () => ({
   caches: freshCaches(),
   leaseEndWakeUps: new LeaseEndWakeUps(),
-  pods: new PodCache(),
+  pods: new NamespacePods(),
   nodes: new Map(),
 });
 

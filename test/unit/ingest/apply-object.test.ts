@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
-import { readLogEntries, readLogHead } from '#shared/pod-log/pod-log.ts';
+import { readLogEntries, readLogHead } from '#shared/pods/logged/pod-log.ts';
 import { beginPodLog } from '#shared/store/namespaces.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -76,7 +76,7 @@ describe('what a pod owes', () => {
 
   it('what a pod owes is told by an older entry too, and logged by it for the workers that keep pods', async () => {
     const hub = await withServices();
-    await beginPodLog(hub.store, 'ns', hub.clock.now);
+    await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     // The write of version 7 arrives, its answer does not.
@@ -87,7 +87,7 @@ describe('what a pod owes', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const { number: head } = await readLogHead(hub.store, 'ns');
+    const head = (await readLogHead(hub.store, 'ns')) as number;
 
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
@@ -108,7 +108,7 @@ describe('what a pod owes', () => {
 describe('a service that selects anew while a pod is being written', () => {
   it('a service that selects anew while a pod is being written is woken by the pod if it may have run before the pod was logged', async () => {
     const hub = await withServices();
-    await beginPodLog(hub.store, 'ns', hub.clock.now);
+    await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     const { put } = hub.table;

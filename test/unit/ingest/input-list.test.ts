@@ -7,13 +7,11 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
-import { readLogEntries } from '#shared/pod-log/pod-log.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
-import type { Change, Condition, Item, Key, KeyRange } from '#shared/store/table.ts';
+import type { Change, Condition, Item, Key } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -316,24 +314,5 @@ describe('a list part with the first objects of a namespace', () => {
     const calls = await ingestCounted(await ingestHub(), 3);
     expect(calls.slice(0, 4)).toEqual(['c#NS', ...Array<string>(3).fill('c#POD#ns')]);
     expect(calls.slice(4)).not.toContain('c#NS');
-  });
-
-  it('begins the log of its pods before it writes them where they are many', async () => {
-    const hub = await ingestHub();
-    const calls = await ingestCounted(hub, 4);
-    expect(calls.slice(0, 3)).toEqual(['c#NS', 'c#NS', 'c#NS']);
-    expect(await readLogEntries(hub.store, 'ns', 0)).toEqual([{ number: 2, names: undefined }]);
-    const cache = new PodCache();
-    const reads: string[] = [];
-    const { query } = hub.table;
-    const table = {
-      ...hub.table,
-      query(pk: string, range?: KeyRange) {
-        reads.push(pk);
-        return query(pk, range);
-      },
-    };
-    for (let run = 0; run < 3; run++) expect((await cache.podsOf({ table, cluster: 'c' }, 'ns', { nowMs: 2_000_000 })).pods.size).toBe(4);
-    expect(reads.filter((pk) => pk === 'c#POD#ns')).toHaveLength(1);
   });
 });

@@ -5,14 +5,13 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod, service } from '../kube/objects.ts';
 
-const toReadAhead = { carriedOver: undefined, since: 0 };
 const key = { cluster: 'c', namespace: 'ns', name: 'svc' };
 
 it('inputs that were read beside the cluster’s record count only in the scope in which the worker found the first lists complete', async () => {
@@ -24,18 +23,18 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   };
   const selected = service();
   await put('Service', 'svc', encodeProjection('Service', selected));
-  const deps = { table, pods: new PodCache(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
+  const deps = { table, pods: new NamespacePods(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
-  expect(await readAhead(deps, key, toReadAhead)).toBeUndefined();
-  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, toReadAhead);
+  expect(await readAhead(deps, key, undefined)).toBeUndefined();
+  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, undefined);
   // What the first lists bring while the cluster's record is on its way.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
   const items = await readServiceItems(deps, key, undefined);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await load(
-      { ...deps, pods: new PodCache() },
-      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead, since: 0 },
+      { ...deps, pods: new NamespacePods() },
+      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead },
     );
     return pods.map((p) => p.metadata.name);
   };

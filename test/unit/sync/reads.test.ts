@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { beginBesideClaim, readsOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { PodCache } from '#shared/pod-log/pod-cache.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { idleController, latestGeneration, noWork, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -20,7 +20,7 @@ async function worker(scope: string | undefined): Promise<SyncDeps> {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
   const nodes = new Map(scope === undefined ? [] : [['c', { scope }]]);
-  return { table, pods: new PodCache(), nodes, now: () => 2_000 } as unknown as SyncDeps;
+  return { table, pods: new NamespacePods(), nodes, now: () => 2_000 } as unknown as SyncDeps;
 }
 
 it('reads begin beside the claim of new work by a worker that has run for the cluster before, and for nothing else', async () => {

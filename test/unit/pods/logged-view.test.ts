@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
-import { type PodsOfRun, RunPods } from '#functions/sync/state/run-pods.ts';
+import { RunPods } from '#functions/sync/state/run-pods.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
+import { type CachedPods, LoggedView } from '#shared/pods/logged/logged-view.ts';
+import type { OutputChange } from '#shared/pods/view.ts';
 import { decodeObjectOf, putObject, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
 
-/** A table with the Pods, and a run that has read those named. `reads`: what it reads later. */
-async function run(stored: readonly Pod[], of: Partial<PodsOfRun>) {
+/** A table with the Pods, and a run by the Pods that its worker has cached. `reads`: the names of those that the run reads, "*" for all. */
+async function run(stored: readonly Pod[], of: { readonly cached?: readonly Pod[]; readonly fresh?: CachedPods['fresh'] }) {
   const table = memoryTable();
   const reads: string[] = [];
   const store = {
@@ -32,37 +34,30 @@ async function run(stored: readonly Pod[], of: Partial<PodsOfRun>) {
     await putObject({ table, cluster: 'c' }, 'Pod', { ...record, unnotifiedLabels: undefined, deletedAtMs: 0 }, undefined);
     asStored.push(decodeObjectOf('Pod', await readObject({ table, cluster: 'c' }, 'Pod', 'ns', p.metadata.name)) as Pod);
   }
-  const isSelected = ({ metadata: { labels } }: Pod): boolean => labels?.['app'] === 'web';
-  const pods = of.pods ?? asStored;
-  const runPods = new RunPods({
-    random: () => 0,
-    store,
-    namespace: 'ns',
-    pods,
-    selected: pods.filter(isSelected),
-    read: new Set(),
-    isSelected,
-    mostReads: 2,
-    ...of,
-  });
+  const pods = new Map((of.cached ?? asStored).map((p) => [p.metadata.name, p]));
+  const view = new LoggedView({ store, namespace: 'ns', pods, fresh: of.fresh ?? new Set(), mostReads: 2 });
+  const runPods = new RunPods({ random: () => 0 }, view, ({ metadata: { labels } }) => labels?.['app'] === 'web');
   return { runPods, reads };
 }
 
 const names = (pods: readonly Pod[]): readonly string[] => pods.map((p) => p.metadata.name).sort();
+/** A plan that brings an endpoint of each of these Pods. */
 const changes =
   (...all: readonly string[]) =>
-  (): ReadonlySet<string> =>
-    new Set(all);
+  (): OutputChange => ({
+    before: [],
+    after: [{ addressType: 'IPv4', endpoints: all.map((name) => ({ addresses: ['1.2.3.4'], targetRef: { name } })) }],
+  });
 
-it('a plan stands whose Pods were read since its reads began, and one that changes none', async () => {
-  const { runPods, reads } = await run([pod('a'), pod('b')], { read: new Set(['a', 'gone']) });
+it('a plan stands that changes fresh Pods, or none', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b')], { fresh: new Set(['a', 'gone']) });
   expect(await runPods.plan(names, changes())).toEqual(['a', 'b']);
   expect(await runPods.plan(names, changes('a', 'gone'))).toEqual(['a', 'b']);
   expect(reads).toEqual([]);
 });
 
-it('Pods that were not read are read, once for both controllers, and the plan is made again where one of them is another', async () => {
-  const { runPods, reads } = await run([pod('a'), pod('b')], { pods: [pod('a', { ready: false }), pod('gone')] });
+it('stale Pods are read, once for both controllers, and the plan is made again where one of them is another', async () => {
+  const { runPods, reads } = await run([pod('a'), pod('b')], { cached: [pod('a', { ready: false }), pod('gone')] });
   let plans = 0;
   const planWith = (pods: readonly Pod[]) => ({ names: names(pods), number: ++plans });
   const both = await Promise.all([runPods.plan(planWith, changes('a', 'gone')), runPods.plan(planWith, changes('gone', 'a'))]);
@@ -73,7 +68,7 @@ it('Pods that were not read are read, once for both controllers, and the plan is
 });
 
 it('a Pod that the service does not select any more goes', async () => {
-  const { runPods } = await run([pod('a', { labels: { app: 'other' } })], { pods: [pod('a')] });
+  const { runPods } = await run([pod('a', { labels: { app: 'other' } })], { cached: [pod('a')] });
   expect(await runPods.plan(names, changes('a'))).toEqual([]);
 });
 
@@ -84,14 +79,14 @@ it('the plan is not made again where the Pods are what they were', async () => {
   expect([plans, reads]).toEqual([1, ['a']]);
 });
 
-it('the plan is not made again where the whole namespace was read and the selected Pods are what they were', async () => {
+it('the plan is not made again where the whole namespace was read and the Pods are what they were', async () => {
   const { runPods, reads } = await run([pod('a'), pod('b'), pod('c')], {});
-  expect(await runPods.areAsKnown(changes('a', 'b', 'c')())).toBe(true);
+  expect(await runPods.confirms(changes('a', 'b', 'c')())).toBe(true);
   expect(reads).toEqual(['*']);
 });
 
 it('where many Pods are to be read, the whole namespace is, once', async () => {
-  const { runPods, reads } = await run([pod('a'), pod('b'), pod('c'), pod('d', { labels: {} })], { pods: [] });
+  const { runPods, reads } = await run([pod('a'), pod('b'), pod('c'), pod('d', { labels: {} })], { cached: [] });
   expect(await runPods.plan(names, changes('a', 'b', 'c'))).toEqual(['a', 'b', 'c']);
   await runPods.plan(names, changes('d', 'e'));
   expect(reads).toEqual(['*']);
@@ -99,6 +94,6 @@ it('where many Pods are to be read, the whole namespace is, once', async () => {
 
 it('a table that does not answer postpones the run', async () => {
   const table = { ...memoryTable(), get: () => Promise.reject(new Error('throttled')) };
-  const { runPods } = await run([], { store: { table, cluster: 'c' } });
-  await expect(runPods.plan(names, changes('a'))).rejects.toThrow(Postponed);
+  const view = new LoggedView({ store: { table, cluster: 'c' }, namespace: 'ns', pods: new Map(), fresh: new Set(), mostReads: 2 });
+  await expect(new RunPods({ random: () => 0 }, view, () => true).plan(names, changes('a'))).rejects.toThrow(Postponed);
 });

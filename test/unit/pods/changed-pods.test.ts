@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { podsChangedInEndpoints, podsChangedInSlices, podsOnlyIn } from '#functions/sync/state/changed-pods.ts';
+import { slicesChange } from '#functions/sync/state/run-pods.ts';
 import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { changedPods } from '#shared/pods/logged/changed-pods.ts';
+import type { OutputChange } from '#shared/pods/view.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { pod } from '../kube/objects.ts';
+
+const changed = (change: OutputChange) => [...changedPods(change, new Map())];
 
 describe('of Endpoints the changed Pods are', () => {
   const address = (name: string, more: object = {}) => ({
@@ -29,9 +34,9 @@ describe('of Endpoints the changed Pods are', () => {
       endpoints({ addresses: [address('a')] }, { addresses: [address('b')], ports: [{ port: 81 }] }),
       [],
     ],
-  ])('%s', (_what, after, expected) => expect([...podsChangedInEndpoints(both, after)]).toEqual(expected));
+  ])('%s', (_what, after, expected) => expect(changed({ before: [both], after: after ? [after] : [] })).toEqual(expected));
 
-  it('none where there were none', () => expect([...podsChangedInEndpoints(undefined, both)]).toEqual([]));
+  it('all where there were none', () => expect(changed({ before: [], after: [both] })).toEqual(['a', 'b']));
 });
 
 describe('of slices the changed Pods are', () => {
@@ -59,12 +64,38 @@ describe('of slices the changed Pods are', () => {
     ['none whose zone or hints change', plan({ update: [slice('two', endpoint('c', { zone: 'z', hints: { forZones: [{ name: 'z' }] } }))] }), []],
     ['none that move to another slice', plan({ update: [slice('one', endpoint('a')), slice('two', endpoint('c'), endpoint('b'))] }), []],
     ['none that two slices said', plan({ create: [slice('three', endpoint('c'))], delete: [there[1]] }), []],
-  ])('%s', (_what, writes, expected) => expect([...podsChangedInSlices(there, writes)]).toEqual(expected));
+  ])('%s', (_what, writes, expected) => expect(changed(slicesChange(there, writes))).toEqual(expected));
 
   it('those of slices that go, of which no other slice says the same', () => {
     const others = [slice('ours', endpoint('a'), endpoint('b', { conditions: { ready: false } }))];
-    expect([...podsOnlyIn(there, others)]).toEqual(['b', 'c']);
+    expect(changed({ before: [...there, ...others], after: others })).toEqual(['b', 'c']);
   });
 
-  it('none where there were none', () => expect([...podsChangedInSlices([], plan({ create: there }))]).toEqual([]));
+  it('all where there were none', () => expect(changed(slicesChange([], plan({ create: there })))).toEqual(['a', 'b', 'c']));
+
+  it('those whose fields that no controller knows yet change', () => {
+    const more = { ...endpoint('c'), deprecatedTopology: { rack: 'r' } } as Endpoint;
+    expect(changed(slicesChange(there, plan({ update: [slice('two', more)] })))).toEqual(['c']);
+  });
+
+  it('none whose fields come in another order, or are empty and left out', () => {
+    const { addresses, conditions, targetRef } = endpoint('c');
+    const same = { targetRef: { uid: 'uid-c', name: 'c', kind: 'Pod' }, hostname: '', conditions, addresses } as Endpoint;
+    expect(targetRef).toEqual(same.targetRef);
+    expect(changed(slicesChange(there, plan({ update: [slice('two', same)] })))).toEqual([]);
+  });
+});
+
+describe('of endpoints that name no Pod, as imported ones, the changed Pods are', () => {
+  const imported = (...addresses: readonly string[]) => ({ addressType: 'IPv4', endpoints: addresses.map((a) => ({ addresses: [a] })) });
+  const pods = new Map([pod('a', { ips: ['10.0.0.1', 'fd00::1'] }), pod('b', { ips: ['10.0.0.2'] })].map((p) => [p.metadata.name, p]));
+  const of = (before: readonly string[], after: readonly string[]) =>
+    changedPods({ before: [imported(...before)], after: [imported(...after)] }, pods);
+
+  it('those that have the address', () => expect(of(['10.0.0.1'], ['10.0.0.1', '10.0.0.2'])).toEqual(new Set(['b'])));
+  it('any of the namespace where no Pod has it', () => expect(of(['10.0.0.1', '10.0.0.9'], ['10.0.0.1'])).toBe('all'));
+  it('those with the address in another form', () => {
+    const six = { addressType: 'IPv6', endpoints: [{ addresses: ['fd00:0:0::1'] }] };
+    expect(changedPods({ before: [six], after: [] }, pods)).toEqual(new Set(['a']));
+  });
 });

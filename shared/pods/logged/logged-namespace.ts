@@ -1,0 +1,81 @@
+/** The Pods of one large namespace as a warm worker caches them, and refreshes them before each view (pod-log.ts). */
+import { concurrently } from '#shared/concurrently.ts';
+import type { PodLogLimits } from '#shared/contract/ingest-limits.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { beginPodLog } from '#shared/store/namespaces.ts';
+import { decodeObjectOf, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { SharedReads } from '../shared-reads.ts';
+import type { PodsView } from '../view.ts';
+import { LoggedView } from './logged-view.ts';
+import { readLogEntries, readLogHead } from './pod-log.ts';
+import { podsToRead, watermarkAfter } from './pod-log-rules.ts';
+
+export class LoggedNamespace {
+  /** `ClusterRecord.cacheScope`: under another one the numbers of the log may have begun again. */
+  readonly scope: string;
+  /** Records of the last whole read, tombstones included. */
+  records = Number.POSITIVE_INFINITY;
+  /** Projections of the last whole read, and of all reads since. */
+  bytes = 0;
+  readonly #limits: PodLogLimits;
+  readonly #pods = new Map<string, Pod>();
+  readonly #refreshes = new SharedReads<ReadonlySet<string> | 'all'>();
+  /** The Pods have the writes of every number up to this one; below 0: they are not to be used again. */
+  #watermark = -1;
+  #readWholeAtMs = 0;
+
+  constructor(scope: string, limits: PodLogLimits) {
+    this.scope = scope;
+    this.#limits = limits;
+  }
+
+  async view(store: ClusterStore, namespace: string, nowMs: number): Promise<PodsView> {
+    // One refresh at a time: a slow one must not put an older Pod over a newer one.
+    const fresh = await this.#refreshes.read(() => this.#refresh(store, namespace, nowMs));
+    return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, mostReads: this.#limits.mostChanged });
+  }
+
+  /** The names of the Pods that it has read. */
+  async #refresh(store: ClusterStore, namespace: string, nowMs: number): Promise<ReadonlySet<string> | 'all'> {
+    try {
+      const isUsable = this.#watermark >= 0 && nowMs - this.#readWholeAtMs < this.#limits.maxAgeMs;
+      return (isUsable && (await this.#readNew(store, namespace))) || (await this.#readWhole(store, namespace, nowMs));
+    } catch (error) {
+      this.#watermark = -1;
+      throw error;
+    }
+  }
+
+  /** Undefined: nothing was read, because the whole namespace has to be. */
+  async #readNew(store: ClusterStore, namespace: string): Promise<ReadonlySet<string> | undefined> {
+    const entries = await readLogEntries(store, namespace, this.#watermark);
+    const names = podsToRead(entries, this.#limits);
+    if (!names) return undefined;
+    const records = await concurrently(16, names, (name) => readObject(store, 'Pod', namespace, name));
+    for (const [i, name] of names.entries()) this.#keep(name, records[i]);
+    this.#watermark = watermarkAfter(this.#watermark, entries);
+    return new Set(names);
+  }
+
+  async #readWhole(store: ClusterStore, namespace: string, nowMs: number): Promise<'all'> {
+    const head = await readLogHead(store, namespace);
+    if (head === undefined) await beginPodLog(store, namespace);
+    const records = await readObjects(store, 'Pod', namespace);
+    this.#pods.clear();
+    this.bytes = 0;
+    for (const record of records) this.#keep(record.name, record);
+    this.records = records.length;
+    // A log begins with the number 1, which no writer has.
+    this.#watermark = head ?? 1;
+    this.#readWholeAtMs = nowMs;
+    return 'all';
+  }
+
+  #keep(name: string, record: ObjectRecord | undefined): void {
+    const pod = decodeObjectOf('Pod', record);
+    this.bytes += record?.projection?.length ?? 0;
+    if (pod) this.#pods.set(name, pod);
+    else this.#pods.delete(name);
+  }
+}

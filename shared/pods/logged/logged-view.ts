@@ -1,0 +1,77 @@
+/**
+ * "No step back", for a namespace whose Pods are cached. The cached Pods may be older than those of an earlier run of another worker, and a plan by them
+ * would undo that run's writes. Therefore an output's state of a Pod changes only by a record that was read for this view. Leases put the runs of a service in
+ * order, reads are strongly consistent, and records only get newer. The record is at least as new as the record of any earlier run. A run can't undo what
+ * it leaves alone.
+ */
+import { concurrently } from '#shared/concurrently.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import type { OutputChange, PodsView } from '../view.ts';
+import { changedPods } from './changed-pods.ts';
+
+export interface CachedPods {
+  readonly store: ClusterStore;
+  readonly namespace: string;
+  readonly pods: ReadonlyMap<string, Pod>;
+  /** Names of Pods whose records were read for this view. */
+  readonly fresh: ReadonlySet<string> | 'all';
+  /** With more Pods to read, the whole namespace is. */
+  readonly mostReads: number;
+}
+
+export class LoggedView implements PodsView {
+  readonly #of: CachedPods;
+  #pods: ReadonlyMap<string, Pod>;
+  #fresh: ReadonlySet<string> | 'all';
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(of: CachedPods) {
+    this.#of = of;
+    this.#pods = of.pods;
+    this.#fresh = of.fresh;
+  }
+
+  get all(): readonly Pod[] {
+    return [...this.#pods.values()];
+  }
+
+  async confirms(change: OutputChange): Promise<boolean> {
+    const pods = this.#pods;
+    const names = changedPods(change, pods);
+    // One after the other: both controllers mostly ask for the same Pods.
+    const read = this.#reading.then(() => this.#readStale(names));
+    this.#reading = read.catch(() => {});
+    await read;
+    return pods === this.#pods;
+  }
+
+  async #readStale(names: ReadonlySet<string> | 'all'): Promise<void> {
+    const fresh = this.#fresh;
+    if (fresh === 'all') return;
+    const { store, namespace, mostReads } = this.#of;
+    const stale = names === 'all' ? [] : [...names].filter((name) => !fresh.has(name));
+    if (names !== 'all' && stale.length === 0) return;
+    if (names === 'all' || stale.length > mostReads) {
+      const records = await readObjects(store, 'Pod', namespace);
+      this.#replace(new Map(records.flatMap((r) => podEntry(r.name, decodeObjectOf('Pod', r)))));
+      this.#fresh = 'all';
+      return;
+    }
+    const records = await concurrently(16, stale, (name) => readObject(store, 'Pod', namespace, name));
+    const pods = new Map(this.#pods);
+    for (const name of stale) pods.delete(name);
+    for (const [i, name] of stale.entries()) for (const [key, pod] of podEntry(name, decodeObjectOf('Pod', records[i]))) pods.set(key, pod);
+    this.#replace(pods);
+    this.#fresh = new Set([...fresh, ...stale]);
+  }
+
+  /** Only by other Pods: the plans by the same ones stand. */
+  #replace(pods: ReadonlyMap<string, Pod>): void {
+    const isSame = pods.size === this.#pods.size && [...pods].every(([name, pod]) => JSON.stringify(pod) === JSON.stringify(this.#pods.get(name)));
+    if (!isSame) this.#pods = pods;
+  }
+}
+
+const podEntry = (name: string, pod: Pod | undefined): readonly (readonly [string, Pod])[] => (pod ? [[name, pod]] : []);

@@ -1,0 +1,75 @@
+/**
+ * The two ways to read a namespace's Pods. Up to `mostUnlogged` Pods each view reads the namespace whole, and nothing is cached. A warm worker caches the
+ * Pods of a larger namespace, and reads the new ones by the namespace's log (logged/pod-log.ts). The last whole read decides between the two.
+ */
+import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
+import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { LoggedNamespace } from './logged/logged-namespace.ts';
+import { SharedReads } from './shared-reads.ts';
+import type { Pods, PodsView, UseOfPods } from './view.ts';
+
+interface WholeNamespace {
+  readonly pods: readonly Pod[];
+  /** Tombstones included: they are read as Pods are. */
+  readonly records: number;
+}
+
+export class NamespacePods implements Pods {
+  readonly #limits: PodLogLimits;
+  /** By "cluster/namespace", in the order of their last use. */
+  readonly #logged = new Map<string, LoggedNamespace>();
+  readonly #reads = new Map<string, SharedReads<WholeNamespace>>();
+
+  constructor(limits: PodLogLimits = podLogDefaults) {
+    this.#limits = limits;
+  }
+
+  /** The namespaces that are cached. */
+  get cached(): readonly string[] {
+    return [...this.#logged.keys()];
+  }
+
+  async viewOf(store: ClusterStore, namespace: string, { nowMs, scope = '' }: UseOfPods): Promise<PodsView> {
+    const key = `${store.cluster}/${namespace}`;
+    const logged = this.#logged.get(key);
+    if (logged?.scope !== scope) return this.#readWhole(key, store, namespace, scope);
+    this.#logged.delete(key);
+    this.#logged.set(key, logged);
+    const view = await logged.view(store, namespace, nowMs);
+    if (logged.records <= this.#limits.mostUnlogged) this.#logged.delete(key);
+    this.#evict(key);
+    return view;
+  }
+
+  /** No earlier run has read a Pod's record later than this view, so its plans undo nothing. */
+  async #readWhole(key: string, store: ClusterStore, namespace: string, scope: string): Promise<PodsView> {
+    const reads = this.#reads.get(key) ?? new SharedReads<WholeNamespace>();
+    this.#reads.set(key, reads);
+    try {
+      const { pods, records } = await reads.read(() => readWhole(store, namespace));
+      if (records > this.#limits.mostUnlogged && this.#logged.get(key)?.scope !== scope) {
+        this.#logged.set(key, new LoggedNamespace(scope, this.#limits));
+      }
+      return { all: pods, confirms: async () => true };
+    } finally {
+      if (reads.isIdle) this.#reads.delete(key);
+    }
+  }
+
+  #evict(used: string): void {
+    let bytes = [...this.#logged.values()].reduce((sum, { bytes: own }) => sum + own, 0);
+    for (const [key, { bytes: own }] of this.#logged) {
+      if (bytes <= this.#limits.mostKeptBytes) return;
+      if (key === used) continue;
+      this.#logged.delete(key);
+      bytes -= own;
+    }
+  }
+}
+
+async function readWhole(store: ClusterStore, namespace: string): Promise<WholeNamespace> {
+  const records = await readObjects(store, 'Pod', namespace);
+  return { pods: records.flatMap((r) => decodeObjectOf('Pod', r) ?? []), records: records.length };
+}
