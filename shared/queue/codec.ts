@@ -22,12 +22,22 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   const bytes = unfold(body, limits);
   checkValues(bytes, limits);
   const text = textOf(bytes);
+  let message: unknown;
   try {
-    return JSON.parse(text);
+    message = JSON.parse(text);
   } catch (cause) {
     throw new UnreadableMessage(`message is not JSON: ${excerpt(text)}`, { cause });
   }
+  if (isTooDeep(message)) throw new UnreadableMessage(`message is nested too deeply: at most ${mostLevels} levels are allowed`);
+  return message;
 }
+
+/** More than any object of Kubernetes has of what is sent. */
+const mostLevels = 20;
+
+/** JSON.parse takes any number of levels. JSON.stringify, which saves and sends the value again, takes as many as the stack has room for. */
+export const isTooDeep = (value: unknown, levels = mostLevels): boolean =>
+  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
 
 /** About the memory that the decoded message takes, bytes. The size of a compressed body says nothing about it. Throws UnreadableMessage. */
 export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {

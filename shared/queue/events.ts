@@ -4,16 +4,8 @@
  */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
-import { encodeMessage, UnreadableMessage } from './codec.ts';
-import {
-  type EventsHeader,
-  type EventsMessage,
-  type InputEntry,
-  type LiveMessage,
-  messageVersion,
-  type OutputEntry,
-  type PartProgress,
-} from './messages.ts';
+import { encodeMessage } from './codec.ts';
+import { type EventsHeader, type InputEntry, type LiveMessage, messageVersion, type OutputEntry, type PartProgress } from './messages.ts';
 import { parseEventsMessage } from './parse.ts';
 
 /** Newest state of an object of an input kind, as a relay read it. */
@@ -109,7 +101,7 @@ export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart |
 
 /** Throws UnreadableMessage, whose text says what was wrong, what was given and what is allowed. */
 export function readEvents(body: string, limits: QueueLimits = defaultLimits.queue): Events {
-  const m = parsed(body, limits);
+  const m = parseEventsMessage(body, limits);
   const speaker = speakerOf(m);
   if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at };
   const { kind, asOf } = m;
@@ -121,16 +113,6 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
   const { listId, i: partNumber, from, to, progress, runs: run = 1 } = m;
   const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, run, from, to };
   return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
-}
-
-function parsed(body: string, limits: QueueLimits): EventsMessage {
-  try {
-    return parseEventsMessage(body, limits);
-  } catch (error) {
-    // Of a text that is nested deeper than the stack of the one who reads it, or quotes it.
-    if (error instanceof RangeError) throw new UnreadableMessage('message is nested too deeply: at most a few levels are allowed');
-    throw error;
-  }
 }
 
 /** The message with which entries of an output kind come back for their second look. */

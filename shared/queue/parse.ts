@@ -5,7 +5,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
-import { decodeMessage, printable, UnreadableMessage } from './codec.ts';
+import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import { type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
 
 /** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
@@ -59,11 +59,13 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
 function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
   objectName(e, kind);
   version(e, 'rv');
+  if (e['seen'] !== undefined) time(e, 'seen');
   if (kind === 'Endpoints' || kind === 'EndpointSlice') {
     text(e, 'uid', 128, true);
     for (const field of ['svc', 'oldSvc'] as const) if (field === 'svc' || e[field] !== undefined) serviceName(e, field);
     if (e['by'] !== undefined) text(e, 'by', longestName, true);
     if (e['gen'] !== undefined) number(e, 'gen');
+    if (e['body'] !== undefined) object(e['body'], 'body');
   } else if (e['o'] !== undefined) {
     projection(e['o']);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
@@ -89,7 +91,8 @@ function serviceName(e: Fields, field: 'svc' | 'oldSvc'): void {
 function checkObject(kind: InputKind, { ns, name, o }: { readonly ns: string; readonly name: string; readonly o: string }): void {
   let field: string | undefined;
   try {
-    field = invalidField(kind, decodeProjection(kind, ns, name, o));
+    const decoded = decodeProjection(kind, ns, name, o);
+    field = isTooDeep(decoded) ? 'the number of levels' : invalidField(kind, decoded);
   } catch (cause) {
     throw new UnreadableMessage(`o is ${show(o)}: the projection of a ${kind} is needed`, { cause });
   }
@@ -112,6 +115,8 @@ export function parseSyncMessage(body: string): SyncMessage {
     oneOf(part, ['ep', 'sl'] as const, 'a key of seq');
     number(seq, part);
   }
+  if (m['hops'] !== undefined) number(m, 'hops');
+  for (const field of ['notBefore', 'seen', 'due'] as const) if (m[field] !== undefined) time(m, field);
   return m as unknown as SyncMessage;
 }
 
@@ -147,6 +152,11 @@ function number(fields: Fields, field: string): void {
   const value = fields[field];
   if (!Number.isSafeInteger(value) || (value as number) < 0)
     throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
+}
+
+/** ms since the epoch; a test's clock has fractions. */
+function time(fields: Fields, field: string): void {
+  if (!Number.isFinite(fields[field])) throw new UnreadableMessage(`${field} is ${show(fields[field])}: a time in ms since the epoch is needed`);
 }
 
 function version(fields: Fields, field: string): void {

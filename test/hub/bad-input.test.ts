@@ -26,6 +26,7 @@ const unreadable: readonly (readonly [what: string, body: string])[] = [
   ['a mebibyte of text', mebibyte('x')],
   ['a mebibyte of wide characters', mebibyte('\u{1F600}')],
   ['a mebibyte of brackets', mebibyte('[')],
+  ['lists within lists, more than a stack has room for', '['.repeat(20_000) + ']'.repeat(20_000)],
   ['what is not deflated', 'z:AAAA'],
   ['a list of a million objects in a few bytes', `z:${deflateRawSync(`[${'{},'.repeat(1_000_000)}{}]`).toString('base64')}`],
   ['what is not base64', 'z:***'],

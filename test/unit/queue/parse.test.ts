@@ -125,6 +125,16 @@ it('the reason says what was wrong, what was given and what is allowed', () => {
   expect(reason({ ...valid[1], cluster: undefined })).toMatch(/^cluster is missing: text/);
   expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*a DNS subdomain is needed for a Pod$/);
   expect(reason({ ...valid[1], entries: [{ ...podEntry, o: '{}' }] })).toMatch(/^o is .*the projection of a Pod is needed$/);
+  const deep = JSON.parse('['.repeat(30) + ']'.repeat(30)) as object;
+  const slice = valid[2].entries[0];
+  expect(reason({ ...valid[1], later: deep })).toBe('message is nested too deeply: at most 20 levels are allowed');
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, o: JSON.stringify(['u', { a: deep }, [], '', 1, [], 1, 0]) }] })).toMatch(
+    /^o of Pod "ns\/p" has an invalid value for the number of levels: /,
+  );
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, seen: 'x' }] })).toBe('seen is "x": a time in ms since the epoch is needed');
+  expect(reason({ ...valid[2], entries: [{ ...slice, body: 5 }] })).toBe('body is 5: an object is needed');
+  expect(reason({ ...wakeUp, hops: '1' }, parseSyncMessage)).toBe('hops is "1": a whole number, 0 or more, is needed');
+  expect(reason({ ...wakeUp, notBefore: 'x' }, parseSyncMessage)).toBe('notBefore is "x": a time in ms since the epoch is needed');
   expect(reason({ ...wakeUp, gen: -1 }, parseSyncMessage)).toBe('gen is -1: a whole number, 0 or more, is needed');
   expect(reason({ ...wakeUp, seq: { no: 1 } }, parseSyncMessage)).toMatch(/^a key of seq is "no": ep, sl are allowed/);
 });
