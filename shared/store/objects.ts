@@ -105,8 +105,9 @@ export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecor
   return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
 }
 
+/** A record without a version counts as none: a condition on its version would never hold, and its writer would try for ever. */
 function unchanged(before: ObjectRecord | undefined): Condition {
-  return before ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
+  return before && before.version !== noVersion ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
 }
 
 function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {

@@ -29,6 +29,14 @@ async function withServices() {
   return hub;
 }
 
+it('a stored record without a version is replaced', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
+  hub.table.restore(hub.table.dump().map(({ v, ...rest }) => (rest.pk === 'c#POD#ns' ? rest : { ...rest, ...(v !== undefined && { v }) })));
+  expect(await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))))).toEqual([]);
+  expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '6'));
+});
+
 describe('what a pod owes', () => {
   it('what a pod owes is told to the service that it left and the one that it joined', async () => {
     const hub = await withServices();
