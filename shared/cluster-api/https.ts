@@ -1,4 +1,5 @@
 /** The driver of the cluster port (port.ts): Kubernetes' REST calls over the HTTPS transport. */
+import { parseAnswer, parseObject } from './api-answer.ts';
 import type { Connection } from './connection.ts';
 import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
@@ -6,7 +7,7 @@ import { mcsVersions } from './mcs-versions.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
 import { collectionPath, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
-import { type HttpResponse, type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
+import { type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
 
 export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
@@ -38,11 +39,12 @@ export function httpsClusterApi(connection: Connection | (() => Promise<Connecti
 function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiOptions): ClusterApi {
   const query = { fieldManager: options.fieldManager };
 
-  async function call<T>(method: string, path: string, request?: RequestOptions): Promise<T> {
+  async function answerTo(method: string, path: string, request?: RequestOptions): Promise<Buffer> {
     const answer = await transport.request(method, path, request);
     if (answer.status >= 300) throw statusError(answer);
-    return parse<T>(answer);
+    return answer.body;
   }
+  const call = async <T>(method: string, path: string, request?: RequestOptions): Promise<T> => parseObject<T>(await answerTo(method, path, request));
 
   const api: ClusterApi = {
     get: (kind, namespace, name) => orUndefined(call('GET', objectPath(kind, namespace, name), { idempotent: true })),
@@ -83,22 +85,21 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
 
     async delete(kind, namespace, name, preconditions) {
       const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...(preconditions && { preconditions }) });
-      const deleted = await orUndefined(call<object>('DELETE', objectPath(kind, namespace, name), { body, idempotent: preconditions !== undefined }));
-      return deleted !== undefined;
+      const deleting = answerTo('DELETE', objectPath(kind, namespace, name), { body, idempotent: preconditions !== undefined });
+      return (await orUndefined(deleting.then(parseAnswer))) !== undefined;
     },
 
     async identity() {
-      const namespace = await call<{ metadata: { uid: string } }>('GET', '/api/v1/namespaces/kube-system', { idempotent: true });
-      return namespace.metadata.uid;
+      const { metadata } = await call<{ metadata: { uid?: unknown } }>('GET', '/api/v1/namespaces/kube-system', { idempotent: true });
+      if (typeof metadata.uid !== 'string' || metadata.uid === '') throw new ClusterApiError('the kube-system namespace has no uid', { status: 0 });
+      return metadata.uid;
     },
 
     async allows(resourceAttributes) {
       const apiVersion = 'authorization.k8s.io/v1';
       const body = JSON.stringify({ apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } });
-      const review = await call<{ status?: { allowed?: boolean } }>('POST', `/apis/${apiVersion}/selfsubjectaccessreviews`, {
-        body,
-        idempotent: true,
-      });
+      const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
+      const review = parseAnswer(await answerTo('POST', path, { body, idempotent: true })) as { status?: { allowed?: boolean } | null };
       return review.status?.allowed === true;
     },
   };
@@ -138,14 +139,6 @@ async function listAll<K extends ApiKind, T>(
 
 /** With its kind: objects out of a list come without. */
 const bodyOf = (kind: ApiKind, object: object): string => JSON.stringify({ ...object, apiVersion: resources[kind].apiVersion, kind });
-
-function parse<T>(answer: HttpResponse): T {
-  try {
-    return JSON.parse(answer.body.toString()) as T;
-  } catch (cause) {
-    throw new ClusterApiError('the answer is not JSON', { status: 0, cause });
-  }
-}
 
 async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {

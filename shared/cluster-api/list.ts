@@ -1,4 +1,5 @@
 /** A consistent list from the API server, page by page, with pages small enough for the memory of the reader. */
+import { parsePage } from './api-answer.ts';
 import { ClusterApiError, isTooLarge } from './errors.ts';
 import { statusError } from './status.ts';
 import type { HttpResponse, HttpTransport, RequestOptions } from './transport.ts';
@@ -46,25 +47,15 @@ export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, p
   do {
     const answer = await ask();
     if (answer.status !== 200) throw statusError(answer);
-    const { metadata, items } = parsePage<T>(answer.body);
+    const page = parsePage<T>(answer.body);
     if (answer.body.length < longestPage / 4) limit = Math.min(pageSize, limit * 2);
-    token = metadata?.continue || undefined;
-    yield { resourceVersion: metadata?.resourceVersion ?? '', items: items ?? [], last: token === undefined, bytes: answer.body.length };
+    // Such a list would never end.
+    if (page.continue !== undefined && page.continue === token)
+      throw new ClusterApiError('a page of a list names itself as the next page', { status: 0 });
+    token = page.continue;
+    yield { resourceVersion: page.resourceVersion, items: page.items, last: token === undefined, bytes: answer.body.length };
   } while (token !== undefined);
 }
 
 /** Status 410: the resourceVersion or continue token is older than what the server remembers. */
 export const isExpired = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 410;
-
-interface WirePage<T> {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items?: readonly T[] | null;
-}
-
-function parsePage<T>(body: Buffer): WirePage<T> {
-  try {
-    return JSON.parse(body.toString()) as WirePage<T>;
-  } catch (cause) {
-    throw new ClusterApiError('the answer to a list is not JSON', { status: 0, cause });
-  }
-}

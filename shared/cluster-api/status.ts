@@ -9,23 +9,28 @@ export function statusError(answer: {
 }): ClusterApiError {
   const text = answer.body.toString();
   const status = parseStatus(text);
-  const message = status?.message || text.trim().slice(0, 500) || `the server answered with status ${answer.status}`;
+  const message = textOf(status?.message) ?? (text.trim().slice(0, 500) || `the server answered with status ${answer.status}`);
   return errorOfStatus({ ...status, message, code: answer.status }, retryAfterHeader(answer.headers['retry-after']));
 }
 
 /** It goes into logs, Events and messages of ours; upstream's own are shorter. */
 const longestMessage = 8 * 1024;
 
-/** The same for a Status that came by itself, such as the object of an ERROR event of a watch. */
+/** The same for a Status that came by itself, such as the object of an ERROR event of a watch. Fields of another type count as absent. */
 export function errorOfStatus(status: Status, retryAfterSeconds?: number): ClusterApiError {
-  return new ClusterApiError((status.message ?? status.reason ?? 'unknown error').slice(0, longestMessage), {
-    status: status.code ?? 500,
-    ...(status.reason && { reason: status.reason }),
-    causes: (status.details?.causes ?? []).flatMap((c) => c.reason ?? []),
-    fields: (status.details?.causes ?? []).flatMap((c) => c.field ?? []),
-    retryAfterSeconds: retryAfterSeconds ?? (status.details?.retryAfterSeconds || undefined),
+  const reason = textOf(status.reason);
+  const { causes, retryAfterSeconds: seconds } = status.details ?? {};
+  const all = Array.isArray(causes) ? (causes as readonly ({ readonly reason?: unknown; readonly field?: unknown } | null)[]) : [];
+  return new ClusterApiError((textOf(status.message) ?? reason ?? 'unknown error').slice(0, longestMessage), {
+    status: Number.isInteger(status.code) ? (status.code as number) : 500,
+    ...(reason !== undefined && { reason }),
+    causes: all.flatMap((cause) => textOf(cause?.reason) ?? []),
+    fields: all.flatMap((cause) => textOf(cause?.field) ?? []),
+    retryAfterSeconds: retryAfterSeconds ?? (typeof seconds === 'number' && seconds > 0 ? seconds : undefined),
   });
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Returns undefined if the text is not a Status. */
 export function parseStatus(text: string): Status | undefined {

@@ -67,6 +67,26 @@ it('an empty page in the middle of a list is passed over', async () => {
   ]);
 });
 
+it('a page that names itself as the next one ends the list, and the next list is whole', async () => {
+  api.put(pod('a'));
+  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }), 2);
+  await start();
+  expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, 'x', null]);
+  expect(run.lists('Pod').map(({ from, to, last, entries }) => [from, to, last, entries.length])).toEqual([['', '', true, 1]]);
+});
+
+it('an object without a name ends its list or watch, and the hub hears of the others', async () => {
+  api.put(pod('a'));
+  const nameless = { metadata: { name: 7, namespace: 'n', resourceVersion: '90' } };
+  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [null, nameless] }));
+  await start();
+  api.say('Pod', `${JSON.stringify({ type: 'ADDED', object: { metadata: { ...nameless.metadata, resourceVersion: '102' } } })}\n`);
+  await until(() => api.count('watch pods') === 2);
+  api.put(pod('after'));
+  await until(() => labelOf('after') === 'web');
+  expect([...run.state('Pod').keys()]).toEqual(['default/a', 'default/after']);
+});
+
 it('an expired continue token begins a new list with a new id, without the token that the server offers', async () => {
   for (let i = 0; i < 4; i++) api.put(pod(`p${i}`));
   api.next('list pods', (_response, _request, usual) => usual());

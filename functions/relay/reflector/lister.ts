@@ -87,7 +87,6 @@ async function readPage(deps: ListerDeps, request: ListRequest, token: string | 
   const page = await boundedPage(deps, request, token, signal);
   const version = checkVersion(page.resourceVersion);
   const objects = page.items.map((object): Listed => {
-    if (!object.metadata?.name) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
     const itemVersion = checkVersion(object.metadata.resourceVersion);
     if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
     return { key: keyOf(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };

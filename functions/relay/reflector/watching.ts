@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
-import { MalformedAnswer, type WatchSource } from '../source/watch-source.ts';
+import type { WatchSource } from '../source/watch-source.ts';
 
 export interface WatchingDeps {
   readonly source: WatchSource;
@@ -52,7 +52,6 @@ export async function readWatch(
       if (isNewer(version, readUpTo)) outbox.markRead(kind, version);
       continue;
     }
-    if (!event.object.metadata?.name) throw new MalformedAnswer('an object of the watch has no name');
     const version = checkVersion(event.object.metadata.resourceVersion);
     if (!isNewer(version, position)) throw new WentBack(`an event at ${version} after ${position}`);
     position = version;

@@ -37,7 +37,13 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
       const page = parse<WireList | null>(body);
       if (!page?.metadata || !Array.isArray(page.items ?? [])) throw new MalformedAnswer(`the list of ${kind} has no metadata or items`);
       const { resourceVersion = '', continue: next } = page.metadata;
-      return { resourceVersion, items: page.items ?? [], bytes: body.length, ...(next && { continue: next }) };
+      if (next !== undefined && (typeof next !== 'string' || (next !== '' && next === token)))
+        throw new MalformedAnswer(
+          `a page of the list of ${kind} has ${JSON.stringify(next)} as the token of the next page, and was read with ${token}`,
+        );
+      const items = page.items ?? [];
+      if (!items.every(isNamed)) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
+      return { resourceVersion, items, bytes: body.length, ...(next && { continue: next }) };
     },
 
     async *watch(kind, resourceVersion, signal) {
@@ -69,6 +75,7 @@ function readEvent(line: Buffer): WatchEvent {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
+      if (!isNamed(object)) throw new MalformedAnswer(`an object of the watch has no name: ${excerpt(line)}`);
       return { type, object };
     case 'BOOKMARK':
       return { type, resourceVersion: object.metadata?.resourceVersion ?? '' };
@@ -78,6 +85,10 @@ function readEvent(line: Buffer): WatchEvent {
       throw new MalformedAnswer(`a line of the watch is no event: ${excerpt(line)}`);
   }
 }
+
+/** Returns true if the object has a name. The hub refuses the whole message of an object without one. */
+const isNamed = (object: KubeObject | null): boolean =>
+  typeof object?.metadata?.name === 'string' && object.metadata.name !== '' && typeof (object.metadata.namespace ?? '') === 'string';
 
 /** The timer runs only while the reader waits for the server: the time that an event takes to be handled is not the server's silence. */
 async function* withIdleTimer(stream: HttpStream, clock: Clock, idleMs: number): AsyncGenerator<Buffer> {

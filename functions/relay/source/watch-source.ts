@@ -25,7 +25,7 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-/** The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer. */
+/** The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer. Each object has a name. */
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isClusterFault } from '#shared/cluster-api/errors.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
@@ -82,8 +83,45 @@ describe('cluster API over HTTP', () => {
   });
 
   it('gives a list without end up', async () => {
-    const { api } = await scripted({ maxListBytes: 200 }, ...Array.from({ length: 9 }, () => [200, page(['pod'], 'next')] as const));
+    const { api } = await scripted({ maxListBytes: 200 }, ...Array.from({ length: 9 }, (_, i) => [200, page(['pod'], `next-${i}`)] as const));
     await expect(api.list('Pod', 'n')).rejects.toThrow('a list of Pod has more than 200 bytes');
+  });
+
+  it('a list whose page names itself as the next one is given up', async () => {
+    const { api, asked } = await scripted(...Array.from({ length: 9 }, () => [200, page([], 'next')] as const));
+    await expect(api.list('Pod', 'n')).rejects.toMatchObject({ status: 0, message: 'a page of a list names itself as the next page' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['null', 'is not a JSON object'],
+    ['[]', 'is not a JSON object'],
+    ['{"ok":true}', 'is an object without metadata'],
+    ['{"metadata":{},"items":{}}', 'is a list with items that are no objects'],
+    ['{"metadata":{},"items":[null]}', 'is a list with items that are no objects'],
+    ['{"metadata":{"continue":7},"items":[]}', 'is a list of other metadata'],
+  ])('%s instead of a list is a fault of the cluster', async (body, why) => {
+    const { api } = await scripted([200, body]);
+    const error: unknown = await api.list('Pod', 'n').catch((e: unknown) => e);
+    expect(isClusterFault(error)).toBe(true);
+    expect(String(error)).toContain(`the API server's answer ${why}: ${JSON.stringify(body)}`);
+  });
+
+  it('an identity without a uid is a fault of the cluster', async () => {
+    const { api } = await scripted([200, { metadata: { uid: 7 } }]);
+    await expect(api.identity()).rejects.toMatchObject({ status: 0, message: 'the kube-system namespace has no uid' });
+  });
+
+  it('fields of a Status that are of another type count as absent', async () => {
+    const details = { causes: [null, { reason: 7, field: 'spec' }], retryAfterSeconds: '9' };
+    const { api } = await scripted([422, { kind: 'Status', code: 'x', reason: {}, message: 7, details }]);
+    await expect(api.get('Service', 'n', 's')).rejects.toMatchObject({
+      status: 422,
+      reason: undefined,
+      causes: [],
+      fields: ['spec'],
+      retryAfterSeconds: undefined,
+    });
   });
 
   it('the cluster API does not take over a message without end', async () => {
