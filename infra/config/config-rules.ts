@@ -3,15 +3,7 @@ import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  isWhole(config) ? (executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config)) : undefined;
-
-const isWhole = ({ hub, clusters }: Partial<Config>): boolean =>
-  hub?.name !== undefined &&
-  hub.lambdaConcurrencyLimit !== undefined &&
-  (clusters ?? []).every((c) => c?.id !== undefined && c.concurrency?.ingest && c.concurrency.sync && c.relay?.identity && c.imports) &&
-  // A list may have a place for an item that was refused.
-  (clusters ?? []).every(({ exports }) => !exports || exports.podCidrs?.every((range) => range !== undefined)) &&
-  clusters !== undefined;
+  executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config);
 
 /** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */
 const share = 0.8;

@@ -49,5 +49,5 @@ export const relay: Shape<RelayConfig> = checked(
     },
     'RelayInput',
   ),
-  (read) => (Object.values(read).includes(undefined as never) ? undefined : brokenExtras(read, projectsToken(read))),
+  (read) => brokenExtras(read, projectsToken(read)),
 );

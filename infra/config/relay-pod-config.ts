@@ -82,8 +82,6 @@ export function brokenExtras(
   { extraVolumes: volumes, extraVolumeMounts: mounts, sidecars: containers, extraEnv: env }: PodExtras,
   projectsToken: boolean,
 ): string | undefined {
-  // Entries that are not mappings are undefined here, and already reported.
-  if ([...volumes, ...mounts, ...containers, ...env].some((part: PodPart | undefined) => part === undefined)) return undefined;
   const known = volumes.map((v) => v.name);
   const inSidecars = containers.flatMap(({ name, volumeMounts }) =>
     (Array.isArray(volumeMounts) ? (volumeMounts as readonly Mapping[]) : []).map((m) => [`sidecar ${name}`, m['name']] as const),

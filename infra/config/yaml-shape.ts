@@ -1,5 +1,6 @@
 import { Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { Schema } from './schema.ts';
+import { resolveAliases } from './yaml-aliases.ts';
 
 /**
  * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of stopping at the first.
@@ -19,6 +20,8 @@ export interface At {
   readonly path: string;
   /** `what` is a whole sentence: the value given, and the values allowed. */
   readonly problem: (what: string, node?: Node | null) => undefined;
+  /** Returns the number of problems of the whole document so far. */
+  readonly problemCount: () => number;
   /** Returns true if the text is a placeholder for a later value (a token of the CDK). */
   readonly isLater?: (value: string) => boolean;
 }
@@ -36,11 +39,17 @@ export class YamlProblems extends Error {
 
 export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  return readDocument(document, of, (offset) => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}`;
-  });
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    return readDocument(document, of, (offset) => {
+      const { line, col } = lines.linePos(offset);
+      return `${file}:${line}:${col}`;
+    });
+  } catch (error) {
+    // The parser and the shapes are recursive.
+    if (error instanceof RangeError) throw new YamlProblems(`${file}:1:1: the file is nested too deeply: a dozen levels are enough for every key`);
+    throw error;
+  }
 }
 
 /** The same for a value that a program gives, such as a construct's props. */
@@ -49,12 +58,12 @@ export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater
 }
 
 function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (text: string) => boolean): T {
-  // Replaces each alias by its value. An alias without an anchor is already an error of the document.
-  visit(document, { Alias: (_key, alias) => alias.resolve(document) });
   const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
+  if (problems.length === 0) problems.push(...resolveAliases(document));
   const at = (path: string, node: Node | null | undefined): At => ({
     path,
     ...(isLater && { isLater }),
+    problemCount: () => problems.length,
     problem(what, elsewhere) {
       problems.push({ offset: (elsewhere ?? node)?.range?.[0] ?? 0, text: path ? `${path}: ${what}` : what });
       return undefined;
@@ -195,11 +204,12 @@ export function mapping(what: string, rule: (value: Mapping) => readonly string[
   });
 }
 
-/** The shape, then a rule about the whole; the rule's sentence is reported at the value. */
+/** The shape, then a rule about the whole, if every part of it could be read. The rule's sentence is reported at the value. */
 export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
   return shape(of.schema, (node, at) => {
+    const before = at.problemCount();
     const value = of(node, at);
-    const broken = value === undefined ? undefined : rule(value);
+    const broken = value === undefined || at.problemCount() > before ? undefined : rule(value);
     if (broken) at.problem(broken);
     return value;
   });

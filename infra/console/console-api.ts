@@ -50,7 +50,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     ),
     '/api/then': json((query) => {
       const atMs = Number(named(query, 'at'));
-      if (!Number.isFinite(atMs)) throw new UsageError(`at=${query.get('at')}: ms since the epoch`);
+      if (Number.isNaN(new Date(atMs).getTime())) throw new UsageError(`at=${query.get('at')}: ms since the epoch`);
       return explainThen(started(), serviceOf(query), atMs, now());
     }),
   };

@@ -39,6 +39,32 @@ describe('the clusters file', () => {
     expect(problems(`hub: {}\nclusters:\n  - { id: a, relay: *nothing }`)).toEqual([expect.stringMatching(/^clusters.yaml:3:.*nothing/)]);
   });
 
+  it('aliases that make the file endless are refused at their place', () => {
+    const lines = Array.from(
+      { length: 12 },
+      (_, i) =>
+        `a${i}: &a${i} [${
+          i === 0
+            ? 'x'
+            : Array(9)
+                .fill(`*a${i - 1}`)
+                .join(', ')
+        }]`,
+    );
+    expect(problems(lines.join('\n'))).toEqual([
+      expect.stringMatching(/^clusters.yaml:\d+:\d+: with its aliases \(\*name\) the file has more than 200000 values$/),
+    ]);
+    expect(problems('hub: &a { name: *a }')).toEqual(['clusters.yaml:1:17: *a stands for a value that it is a part of']);
+    expect(problems(`${'- '.repeat(5_000)}x`)).toEqual([
+      expect.stringMatching(/^clusters.yaml:1:\d+: (the file is nested too deeply|Maximum call stack)/),
+    ]);
+  });
+
+  it('a relay whose identity is not given is told that alone', () => {
+    const only = `hub: {}\nclusters:\n  - { id: a, relay: { pod: { serviceAccount: x } } }`;
+    expect(problems(only)).toContainEqual(expect.stringContaining('identity is missing'));
+  });
+
   it('the clusters file has the shapes that are registered', () => {
     expectTypeOf<ClusterConfig['settings']>().toExtend<ClusterSettings>();
     expectTypeOf<Required<ApiConfig>['auth']['type']>().toEqualTypeOf<ApiAccess['auth']['type']>();

@@ -2,38 +2,10 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { addFleet, type Fleet } from '#infra/stacks/fleet-stacks.ts';
+import { everything } from './clusters-file.ts';
 
 // The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run synth` makes it.
 process.env['CDK_VALIDATION'] = 'false';
-
-/** Every kind of cluster, network and identity that the configuration has. */
-export const everything = `
-hub:
-  name: Fleet
-  runbookUrl: https://wiki.example.com/runbook
-  vpc: { vpcId: vpc-0123456789abcdef0, subnetIds: [subnet-0123456789abcdef0, subnet-0123456789abcdef1], securityGroupIds: [sg-0123456789abcdef0] }
-  alarms: { pageTopicArn: "arn:aws:sns:eu-central-1:111122223333:page", ticketTopicArn: "arn:aws:sns:eu-central-1:111122223333:ticket" }
-clusters:
-  - id: watched
-    relay: { identity: { type: pod-identity, clusterName: watched } }
-  - id: eks
-    concurrency: { ingest: 3, sync: 4 }
-    api: { url: "https://eks.example.com", auth: { type: eks, clusterName: eks, accessEntry: true } }
-    relay: { identity: { type: irsa, oidcProviderArn: "arn:aws:iam::111122223333:oidc-provider/oidc.example.com/id/A1" } }
-  - id: elsewhere
-    api:
-      url: https://elsewhere.example.com
-      auth: { type: eks, clusterName: elsewhere, region: eu-west-1, roleArn: "arn:aws:iam::444455556666:role/elsewhere" }
-    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::444455556666:role/elsewhere-relay" } }
-  - id: own
-    alarms: page
-    mode: active
-    api: { url: "https://own.example.com:6443", auth: { type: web-identity, audience: own } }
-    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/own-relay" } }
-  - id: secret
-    api: { url: "https://secret.example.com:6443", auth: { type: secret, secretArn: "arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf" } }
-    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/secret-relay" } }
-`;
 
 export interface TestFleet extends Fleet {
   readonly app: App;

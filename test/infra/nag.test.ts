@@ -1,7 +1,8 @@
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { expect, it } from 'vitest';
-import { everything, fleetOf } from './fleet.ts';
+import { everything } from './clusters-file.ts';
+import { fleetOf } from './fleet.ts';
 
 it.each([
   ['', everything],

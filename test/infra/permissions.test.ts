@@ -5,7 +5,8 @@ import { parseConfig } from '#infra/config/load-config.ts';
 import { HubStack } from '#infra/stacks/hub-stack.ts';
 import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
 import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/store/keys.ts';
-import { actionsOf, everything, fleetOf, type Statement, statementsOf } from './fleet.ts';
+import { everything } from './clusters-file.ts';
+import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
 const log = ['logs:CreateLogStream', 'logs:PutLogEvents'];

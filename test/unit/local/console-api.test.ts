@@ -119,6 +119,7 @@ describe('the console’s API', () => {
     ['/api/series?dashboard=fleet&minutes=7', 'minutes=7: 5, 15 or 30'],
     ['/api/services', 'cluster=… is missing'],
     ['/api/services?cluster=nope', 'no cluster nope: there are a'],
+    ['/api/then?cluster=a&namespace=ns&service=foo&at=8640000000000001', 'at=8640000000000001: ms since the epoch'],
     ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there are a'],
     ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there are ns'],
     ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there are foo'],
