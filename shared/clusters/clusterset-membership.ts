@@ -11,9 +11,17 @@ const attribute = 'clusterset';
 /** The attributes of a record that a membership is in. */
 export const membershipNames = [attribute, memberAttribute] as const;
 
-/** The attribute is absent for a cluster that takes no part in a set. */
-export const decodeMembership = ({ [attribute]: stored }: Item): ClustersetMembership =>
-  typeof stored === 'string' ? (JSON.parse(stored) as ClustersetMembership) : noMembership;
+/**
+ * Decodes the membership of a cluster's record; the attribute is absent for a cluster that takes no part in a set. Throws for a damaged one: as no
+ * membership it would withdraw every export.
+ */
+export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembership {
+  if (typeof stored !== 'string') return noMembership;
+  const membership = JSON.parse(stored) as Partial<ClustersetMembership> | null;
+  if (membership?.exports?.namespaces === undefined || membership.imports === undefined)
+    throw new Error(`the clusterset membership of a cluster's record is ${stored.slice(0, 80)}: exports and imports are needed`);
+  return membership as ClustersetMembership;
+}
 
 /** Has the cluster ever been let into a set? */
 export const isMember = ({ clusterset }: Member): boolean => clusterset !== noMembership;

@@ -5,6 +5,7 @@ import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { startRebuild } from '#shared/clusters/removal.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -21,6 +22,12 @@ describe('the membership of a cluster in a set', () => {
     expect(meta?.clusterset).toEqual(noMembership);
     expect(meta && isStrict(meta)).toBe(false);
     expect(await listImporters(table)).toEqual([]);
+  });
+
+  it('a damaged membership is refused, and does not count as none', async () => {
+    const table = await start();
+    await table.update(metaKey('c'), { set: { clusterset: '[]' } });
+    await expect(readCluster(table, 'c')).rejects.toThrow("the clusterset membership of a cluster's record is []: exports and imports are needed");
   });
 
   it('a membership is kept by a deploy, and owes a wake-up to every service', async () => {
