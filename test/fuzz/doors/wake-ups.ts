@@ -1,0 +1,43 @@
+/** Messages in the wake-up queue of a cluster, from their parser through the runs and the sweeps that follow. */
+import fc from 'fast-check';
+import { messageVersion } from '#shared/queue/messages.ts';
+import { bodiesOf, type HostileBody, hostileBody } from '../bodies.ts';
+import type { Door } from '../door.ts';
+import { ensureKeys, ensureNothingFailed, ensureQueues, ensureServed, goOn, startFleet, watchOthers } from '../fleet.ts';
+import { hostileNumber, hostileText, mostly, someName } from '../hostile.ts';
+
+const someNumber = mostly(fc.nat(), hostileNumber);
+const message = fc.record(
+  {
+    cluster: fc.oneof({ weight: 5, arbitrary: fc.constant('a') }, { weight: 1, arbitrary: fc.constantFrom('b', 'c', '__proto__') }),
+    ns: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
+    service: mostly(fc.constantFrom('web', 'web', 'export:web', 'import:web', 'export:', 'import:x'), someName),
+    gen: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
+    seq: fc.record({ ep: mostly(fc.nat(3), hostileNumber), sl: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
+    notBefore: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
+    batched: fc.constantFrom(true, 'x'),
+    hops: mostly(fc.nat(5), hostileText),
+    seen: mostly(someNumber, hostileText),
+    due: mostly(someNumber, hostileText),
+  },
+  { requiredKeys: ['cluster', 'ns', 'service', 'gen', 'seq'] },
+);
+export const wakeUps: Door<readonly HostileBody[]> = {
+  name: 'wake-ups',
+  cases: 15,
+  values: fc.array(hostileBody(message), { minLength: 1, maxLength: 8 }),
+  async check(value) {
+    const world = await startFleet();
+    const ensureOthers = watchOthers(world);
+    const bodies = bodiesOf(value, { v: messageVersion });
+    await world.of('a').queues.syncs.send(bodies.map((body) => ({ body })));
+    await world.pass(1);
+    ensureOthers();
+    await goOn(world);
+    ensureKeys(world);
+    ensureQueues(world);
+    ensureNothingFailed(world);
+    ensureServed(world, 'a');
+    ensureServed(world, 'c');
+  },
+};
