@@ -8,6 +8,7 @@ import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-inde
 import { listImportReports } from '#shared/store/import-report.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetAnswer } from './api-types.ts';
@@ -73,7 +74,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
     }
   }
   const perPlace = await concurrently(16, [...places.values()], async ({ set, namespace }) => {
-    const entries = await readSetNamespace(table, set, namespace);
+    const entries = new Map(await listed(readSetNamespace(table, set, namespace)));
     const ofSet = members.filter((m) => m.record.clusterset.set === set);
     const wanted = ofSet.flatMap((m) => [...m.exports.keys()]).filter((key) => key.startsWith(`${namespace}/`));
     const names = new Set([
@@ -85,7 +86,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const noEntries: SetEntries = { faces: new Map(), woken: new Map(), failures: new Map(), winner: undefined, owed: new Set() };
+const noEntries: SetEntries = { faces: new Map(), woken: new Map(), failures: new Map(), winner: undefined, owed: new Set(), rubbish: [] };
 
 /** The Service of an export that has not come to the set says why. */
 async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {

@@ -1,6 +1,6 @@
 /** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
 import { type ClustersetMembership, type MemberExports, noMembership } from '#shared/contract/clusterset-settings.ts';
-import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
+import { clusterIndexKey, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
 
@@ -58,5 +58,5 @@ export function membershipAttributes(membership: ClustersetMembership): { readon
 }
 
 export async function listImporters(table: Table): Promise<readonly string[]> {
-  return (await table.query('CLUSTERS')).filter((item) => item[importer] === 1).map((item) => item.sk);
+  return (await table.query('CLUSTERS')).filter((item) => item[importer] === 1).map((item) => unescaped(item.sk));
 }

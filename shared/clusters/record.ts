@@ -3,7 +3,7 @@
  */
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
+import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { type ClustersetMembership, decodeMembership } from './clusterset-membership.ts';
@@ -145,7 +145,7 @@ export async function raiseNodesVersion(table: Table, cluster: string): Promise<
 }
 
 export async function listClusters(table: Table): Promise<readonly string[]> {
-  return (await table.query('CLUSTERS')).map((item) => item.sk);
+  return (await table.query('CLUSTERS')).map((item) => unescaped(item.sk));
 }
 
 /** The cluster whose queue this is, or undefined. */

@@ -30,8 +30,9 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly probeMs: number;
   /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
   readonly mostNodes: number;
-  /** Services that a cluster exports of one namespace. */
+  /** Services that a cluster exports of one namespace, and altogether. */
   readonly mostExports: number;
+  readonly mostExportsOfCluster: number;
   /** Services of which a worker remembers that a message waits for the end of their lease. */
   readonly mostLeaseEnds: number;
   /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
@@ -167,6 +168,7 @@ export const defaultLimits: Limits = {
     ...foreignWriteDefaults,
     mostNodes: 60_000,
     mostExports: 1_000,
+    mostExportsOfCluster: 10_000,
     mostLeaseEnds: 10_000,
     triggersInline: 1200,
     triggersPerBucket: 48,

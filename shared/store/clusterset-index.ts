@@ -1,5 +1,6 @@
-/** What the clusters of a set export, by namespace and name: what every importer's merge is made of. */
-import { setKey, setOf } from './keys.ts';
+/** The exports of the clusters of a set, by namespace and name: every importer's merge is made of them. */
+import { setKey, setOf, setRange, unescaped } from './keys.ts';
+import { inPages, keysIn } from './pages.ts';
 import type { Condition, Item, Table } from './table.ts';
 
 export interface SetKey {
@@ -9,7 +10,10 @@ export interface SetKey {
 }
 
 export interface SetEntries {
-  /** By cluster, what its export run has found last, as text (shared/clusterset's ExportedService). A cluster that exports no more is not there. */
+  /**
+   * By cluster, what its export run found last, as text (shared/clusterset's ExportedService, with the cluster's id in it). A cluster that exports
+   * nothing under the name is not there.
+   */
   readonly faces: ReadonlyMap<string, string>;
   /** By exporting cluster, the generation of its export for which the importers are woken already (`noteWoken`). */
   readonly woken: ReadonlyMap<string, number>;
@@ -19,38 +23,73 @@ export interface SetEntries {
   readonly winner: string | undefined;
   /** Runs that have changed an entry and not yet woken the exports of the name: by the run's work item and cluster, as `owing` makes it. */
   readonly owed: ReadonlySet<string>;
+  /** Items that no run has made: without a text that can be read, or with another cluster's. They count for nothing; `mendSet` deletes them. */
+  readonly rubbish: readonly Item[];
 }
 
-/** Of one name. One strong read, so that a merge sees every export that was written before it was woken. */
+/** The entries of one name. One strong read, so that a merge sees every export that was written before it was woken. */
 export async function readSetEntries(table: Table, { set, namespace, name }: SetKey): Promise<SetEntries> {
-  // "$" is the byte behind "#".
-  return entriesOf(name, await table.query(setOf(set, namespace), { from: `${name}#`, to: `${name}$` }));
+  return entriesOf(await table.query(setOf(set, namespace), setRange(name)));
 }
 
-function entriesOf(name: string, items: readonly Item[]): SetEntries {
-  const textsOf = (entry: Entry): ReadonlyMap<string, string> =>
-    new Map(items.flatMap((item) => (partsOf(item).entry === entry ? [[partsOf(item).cluster, item[face] as string] as const] : [])));
-  const woken = items.flatMap((item) =>
-    partsOf(item).entry === 'E' && typeof item[wokenFor] === 'number' ? [[partsOf(item).cluster, item[wokenFor]] as const] : [],
-  );
+function entriesOf(items: readonly Item[]): SetEntries {
+  const entries = items.map((item) => ({ ...partsOf(item.sk), item }));
+  const isSound = ({ entry, of, item }: (typeof entries)[number]): boolean => isWhole[entry ?? 'none'](of, item[face]);
+  const sound = entries.filter(isSound);
+  const textsOf = (wanted: Entry): ReadonlyMap<string, string> =>
+    new Map(sound.flatMap(({ entry, of, item }) => (entry === wanted ? [[of, item[face] as string] as const] : [])));
+  const woken = sound.flatMap(({ entry, of, item }) => (entry === 'E' && typeof item[wokenFor] === 'number' ? [[of, item[wokenFor]] as const] : []));
   return {
     faces: textsOf('E'),
     woken: new Map(woken),
     failures: textsOf('I'),
-    winner: items.find((item) => item.sk === winnerOf(name))?.[face] as string | undefined,
-    owed: new Set(items.flatMap((item) => (partsOf(item).entry === 'O' ? [partsOf(item).cluster] : []))),
+    winner: textsOf('W').get(''),
+    owed: new Set(sound.flatMap(({ entry, of }) => (entry === 'O' ? [of] : []))),
+    rubbish: entries.filter((e) => !isSound(e)).map(({ item }) => item),
   };
 }
 
-/** The names that are exported in a namespace, or were. */
-export async function namesInSet(table: Table, set: string, namespace: string): Promise<readonly string[]> {
-  return [...new Set((await table.query(setOf(set, namespace))).map((item) => partsOf(item).name))];
+/** By a run that has met them. An item that has changed meanwhile stays. */
+export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<void> {
+  for (const { pk, sk, [face]: text } of rubbish)
+    await table.delete({ pk, sk }, text === undefined ? { absent: face } : { attribute: face, is: '=', value: text as string });
 }
 
-/** Of each name that is exported in a namespace, or was. */
-export async function readSetNamespace(table: Table, set: string, namespace: string): Promise<ReadonlyMap<string, SetEntries>> {
-  const byName = Map.groupBy(await table.query(setOf(set, namespace)), (item) => partsOf(item).name);
-  return new Map([...byName].map(([name, items]) => [name, entriesOf(name, items)] as const));
+/** A name in a namespace's index. `exporters`: the clusters that export it now. */
+export interface NameInSet {
+  readonly name: string;
+  readonly exporters: readonly string[];
+}
+
+/** The names that are exported in a namespace, or were, in order. No text of an export is read. */
+export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<NameInSet> {
+  let last: { readonly name: string; readonly exporters: string[] } | undefined;
+  for await (const sk of keysIn(table, setOf(set, namespace))) {
+    const { name, entry, of } = partsOf(sk);
+    if (entry === undefined) continue;
+    if (last?.name !== name) {
+      if (last) yield last;
+      last = { name, exporters: [] };
+    }
+    if (entry === 'E') last.exporters.push(of);
+  }
+  if (last) yield last;
+}
+
+/** The entries of each name that is exported in a namespace, or was, in order; those of some names at a time are in memory. */
+export async function* readSetNamespace(table: Table, set: string, namespace: string): AsyncGenerator<readonly [name: string, entries: SetEntries]> {
+  let items: Item[] = [];
+  const nameOf = ({ sk }: Item): string => partsOf(sk).name;
+  for await (const item of inPages(table, setOf(set, namespace), entriesAtOnce)) {
+    const [first] = items;
+    if (first && nameOf(first) !== nameOf(item)) {
+      yield [nameOf(first), entriesOf(items)];
+      items = [];
+    }
+    items.push(item);
+  }
+  const [first] = items;
+  if (first) yield [nameOf(first), entriesOf(items)];
 }
 
 /**
@@ -64,7 +103,7 @@ export async function saveFace(
   text: string | undefined,
   before?: { readonly text?: string | undefined },
 ): Promise<boolean> {
-  const at = setKey(key.set, key.namespace, faceOf(key.name, cluster));
+  const at = setKey(key.set, key.namespace, key.name, 'E', cluster);
   const condition = before && asItWas(before.text);
   return text === undefined ? table.delete(at, condition) : table.put({ ...at, [face]: text }, condition);
 }
@@ -73,7 +112,7 @@ const asItWas = (text: string | undefined): Condition => (text === undefined ? {
 
 /** The run of the export has woken the importers, and is to come again for its own cluster, which cannot be asked: its importers need no second run. */
 export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
-  await table.update(setKey(key.set, key.namespace, faceOf(key.name, cluster)), { set: { [wokenFor]: generation } }, { present: face });
+  await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
 /** `work`: export or import. */
@@ -81,42 +120,64 @@ export const owing = (work: 'export' | 'import', cluster: string): string => `${
 
 /** Before an entry is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
 export async function saveOwed(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
-  const at = setKey(key.set, key.namespace, `${key.name}#O#${by}`);
+  const at = setKey(key.set, key.namespace, key.name, 'O', by);
   if (isOwed) await table.put({ ...at });
   else await table.delete(at);
 }
 
 /** By the import run of the cluster alone, under its lease. */
 export async function saveImportFailure(table: Table, key: SetKey, importer: string, text: string | undefined): Promise<void> {
-  const at = setKey(key.set, key.namespace, failureOf(key.name, importer));
+  const at = setKey(key.set, key.namespace, key.name, 'I', importer);
   if (text === undefined) await table.delete(at);
   else await table.put({ ...at, [face]: text });
 }
 
-/** Of an importer that leaves. Resolves to the names that it had something to say of. */
+/** Deletes the failures of an importer that leaves. Resolves to their names. */
 export async function forgetImportFailures(table: Table, set: string, namespace: string, importer: string): Promise<readonly string[]> {
-  const parts = (await table.query(setOf(set, namespace))).map(partsOf);
-  const names = parts.filter(({ entry, cluster }) => entry === 'I' && cluster === importer).map(({ name }) => name);
+  const names: string[] = [];
+  for await (const sk of keysIn(table, setOf(set, namespace))) {
+    const { name, entry, of } = partsOf(sk);
+    if (entry === 'I' && of === importer) names.push(name);
+  }
   for (const name of names) await saveImportFailure(table, { set, namespace, name }, importer, undefined);
   return names;
 }
 
 /** False: another run has named a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
-  const at = setKey(key.set, key.namespace, winnerOf(key.name));
+  const at = setKey(key.set, key.namespace, key.name, 'W');
   return table.put({ ...at, [face]: text }, asItWas(before));
 }
 
 const face = 'f';
 const wokenFor = 'g';
-const faceOf = (name: string, cluster: string): string => `${name}#E#${cluster}`;
-const failureOf = (name: string, importer: string): string => `${name}#I#${importer}`;
-const winnerOf = (name: string): string => `${name}#W`;
+/** Items of a namespace that are read at once, with their texts. */
+const entriesAtOnce = 100;
 
 /** An export, the failure of an import, the winner, or what a run owes. */
 type Entry = 'E' | 'I' | 'W' | 'O';
 
-function partsOf({ sk }: Item): { readonly name: string; readonly entry: Entry; readonly cluster: string } {
-  const [name = '', entry, cluster = ''] = sk.split('#');
-  return { name, entry: entry as Entry, cluster };
+/** `of`: the cluster; of an O the run; of a W "". Without `entry` no run has made the key. */
+function partsOf(sk: string): { readonly name: string; readonly entry: Entry | undefined; readonly of: string } {
+  const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
+  const isEntry = more.length === 0 && /^[EIOW]$/.test(entry) && (of === '') === (entry === 'W');
+  return { name, entry: isEntry ? (entry as Entry) : undefined, of };
+}
+
+/** Does a run save such a text under such a key? */
+const isWhole: { readonly [E in Entry | 'none']: (of: string, text: unknown) => boolean } = {
+  E: (cluster, text) => objectIn(text)?.['cluster'] === cluster,
+  I: (_, text) => objectIn(text) !== undefined,
+  W: (_, text) => objectIn(text) !== undefined,
+  O: () => true,
+  none: () => false,
+};
+
+function objectIn(text: unknown): { readonly [field: string]: unknown } | undefined {
+  try {
+    const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+    return typeof value === 'object' && value !== null ? (value as { readonly [field: string]: unknown }) : undefined;
+  } catch {
+    return undefined;
+  }
 }

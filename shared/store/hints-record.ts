@@ -1,6 +1,6 @@
 /** Topology hints of the services that have any (TA-8): read by ingest when nodes change, one record a service. */
 import type { HintsRecord } from '#shared/slices/plan.ts';
-import { hintsKey, hintsOf, type ServiceKey } from './keys.ts';
+import { hintsKey, hintsOf, nameOfPair, type ServiceKey } from './keys.ts';
 import type { Table } from './table.ts';
 
 export async function readHints(table: Table, s: ServiceKey): Promise<HintsRecord | undefined> {
@@ -19,7 +19,6 @@ export async function listHints(
   cluster: string,
 ): Promise<readonly { readonly namespace: string; readonly name: string; readonly hints: HintsRecord }[]> {
   return (await table.query(hintsOf(cluster))).map((item) => {
-    const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);
-    return { namespace, name, hints: JSON.parse(item['h'] as string) as HintsRecord };
+    return { ...nameOfPair(item.sk), hints: JSON.parse(item['h'] as string) as HintsRecord };
   });
 }

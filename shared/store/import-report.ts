@@ -1,5 +1,5 @@
-/** What the last run of an import has found out in its cluster, where it is not only that all is well: for explain and console, no run reads it. */
-import { importReportKey, importReportsOf } from './keys.ts';
+/** Findings of an import's last run in its cluster, unless all is well. Explain and console read them, and no run does. */
+import { importReportKey, importReportsOf, nameOfPair } from './keys.ts';
 import type { Table } from './table.ts';
 
 export interface ImportReport {
@@ -56,7 +56,6 @@ export interface ListedImportReport extends StoredImportReport {
 /** Of all imports of the cluster. */
 export async function listImportReports(table: Table, cluster: string): Promise<readonly ListedImportReport[]> {
   return (await table.query(importReportsOf(cluster))).map((item) => {
-    const [namespace = '', name = ''] = item.sk.split('/').map(decodeURIComponent);
-    return { namespace, name, report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
+    return { ...nameOfPair(item.sk), report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * The key of every record in the one table (docs/architecture.md, "Records", says what each one holds and who writes it). Names come from
- * messages, so the characters that separate parts of a key are escaped; Kubernetes itself allows none of them in a name.
+ * The key of every record in the one table (docs/architecture.md, "Records", lists what each one has and who writes it). Names come from
+ * messages, so each key escapes the characters that separate its parts, and each reader of a key takes the escapes out. Kubernetes allows none of
+ * these characters in a name, and shared/queue/parse.ts refuses them: an escape is the second lock.
  */
 import type { ClustersetKind, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { Key, KeyRange } from './table.ts';
@@ -12,97 +13,110 @@ export interface ServiceKey {
   readonly name: string;
 }
 
-const safe = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
+/** The name as a part of a key. */
+export const escaped = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
+/** The name that `escaped` made the part of. Never throws: other text comes back as it is. */
+export const unescaped = (part: string): string => part.replace(/%(?:25|23|2F)/g, decodeURIComponent);
 
 const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE', Namespace: 'NSO', ServiceExport: 'EXPORT', ServiceImport: 'IMPORT' } as const;
 /** All of a cluster are in one partition, in the order of their keys: there are few of them, or they have no namespace. */
 const wholeClusters: readonly InputKind[] = ['Node', 'Namespace', 'ServiceExport', 'ServiceImport'] satisfies readonly ('Node' | ClustersetKind)[];
 const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';
 
-export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'META' });
+export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'META' });
 /** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
-export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${safe(cluster)}`, sk: 'ACCESS' });
+export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${escaped(cluster)}`, sk: 'ACCESS' });
 /** Its sort key comes before those of the records that it numbers. */
-export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${safe(cluster)}`, sk: 'AUDIT#' });
+export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'AUDIT#' });
 export const auditKey = (cluster: string, number: number): Key => ({
-  pk: `CLUSTER#${safe(cluster)}`,
+  pk: `CLUSTER#${escaped(cluster)}`,
   sk: `AUDIT#${String(number).padStart(10, '0')}`,
 });
-export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: cluster });
+export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: escaped(cluster) });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
 
 /** The index of namespaces. Sort keys are "namespace/". */
-export const namespacesOf = (cluster: string): string => `${safe(cluster)}#NS`;
-export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${safe(namespace)}/` });
+export const namespacesOf = (cluster: string): string => `${escaped(cluster)}#NS`;
+export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${escaped(namespace)}/` });
 
 export const objectsOf = (cluster: string, kind: InputKind, namespace: string): string =>
-  `${safe(cluster)}#${partitionOfKind[kind]}${wholeClusters.includes(kind) ? '' : `#${safe(namespace)}`}`;
+  `${escaped(cluster)}#${partitionOfKind[kind]}${wholeClusters.includes(kind) ? '' : `#${escaped(namespace)}`}`;
 export const objectKey = (cluster: string, kind: InputKind, namespace: string, name: string): Key => ({
   pk: objectsOf(cluster, kind, namespace),
-  sk: isNamespacedInOne(kind) ? `${namespace}/${name}` : name,
+  sk: isNamespacedInOne(kind) ? `${escaped(namespace)}/${escaped(name)}` : escaped(name),
 });
 
-/** Of a sort key of `objectKey`; `partition`: the namespace that was asked for. */
+/** Reads a sort key of `objectKey`; `partition`: the namespace that was asked for. */
 export function objectOfKey(kind: InputKind, partition: string, sk: string): { readonly namespace: string; readonly name: string } {
-  if (!isNamespacedInOne(kind)) return { namespace: partition, name: sk };
-  const slash = sk.indexOf('/');
-  return { namespace: sk.slice(0, slash), name: sk.slice(slash + 1) };
+  return isNamespacedInOne(kind) ? nameOfPair(sk) : { namespace: partition, name: unescaped(sk) };
+}
+
+/** Reads a sort key "namespace/name". */
+export function nameOfPair(sk: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = sk.split('/').map(unescaped);
+  return { namespace, name };
 }
 
 /** The sort keys of a namespace's objects within the partition of `objectsOf`; undefined: all of it. */
 export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | undefined =>
   // "0" is the byte behind "/".
-  isNamespacedInOne(kind) && namespace !== '' ? { from: `${namespace}/`, to: `${namespace}0` } : undefined;
+  isNamespacedInOne(kind) && namespace !== '' ? { from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` } : undefined;
 
 /** The pod log of a namespace, in the order of its numbers. */
-export const podLogOf = (cluster: string, namespace: string): string => `${safe(cluster)}#PODLOG#${safe(namespace)}`;
+export const podLogOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#PODLOG#${escaped(namespace)}`;
 
-export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${safe(cluster)}#FENCE`, sk: kind });
-export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${safe(cluster)}#LIST#${kind}`, sk: listId });
-export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${safe(cluster)}#SESSION`, sk: session });
+export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${escaped(cluster)}#FENCE`, sk: kind });
+export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${escaped(cluster)}#LIST#${kind}`, sk: escaped(listId) });
+export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${escaped(cluster)}#SESSION`, sk: escaped(session) });
 
 /** How far the twice-daily resync has come (functions/sweep/resync.ts). */
-export const resyncKey = (cluster: string): Key => ({ pk: `${safe(cluster)}#RESYNC`, sk: 'round' });
+export const resyncKey = (cluster: string): Key => ({ pk: `${escaped(cluster)}#RESYNC`, sk: 'round' });
 
-export const hintsOf = (cluster: string): string => `${safe(cluster)}#HINTS`;
+export const hintsOf = (cluster: string): string => `${escaped(cluster)}#HINTS`;
 export const hintsKey = (cluster: string, namespace: string, service: string): Key => ({
   pk: hintsOf(cluster),
-  sk: `${safe(namespace)}/${safe(service)}`,
+  sk: `${escaped(namespace)}/${escaped(service)}`,
 });
 
-export const countsOf = (cluster: string): string => `${safe(cluster)}#COUNTS`;
+export const countsOf = (cluster: string): string => `${escaped(cluster)}#COUNTS`;
 export const countsKey = (cluster: string, namespace: string, service: string): Key => ({
   pk: countsOf(cluster),
-  sk: `${safe(namespace)}/${safe(service)}`,
+  sk: `${escaped(namespace)}/${escaped(service)}`,
 });
 
 export const shadowKey = (cluster: string, namespace: string, service: string): Key => ({
-  pk: `${safe(cluster)}#SHADOW`,
-  sk: `${safe(namespace)}/${safe(service)}`,
+  pk: `${escaped(cluster)}#SHADOW`,
+  sk: `${escaped(namespace)}/${escaped(service)}`,
 });
 
 /** What the last run of an import has found out, where it is not only that all is well. */
 export const importReportKey = (cluster: string, namespace: string, name: string): Key => ({
   pk: importReportsOf(cluster),
-  sk: `${safe(namespace)}/${safe(name)}`,
+  sk: `${escaped(namespace)}/${escaped(name)}`,
 });
-export const importReportsOf = (cluster: string): string => `${safe(cluster)}#REPORT`;
+export const importReportsOf = (cluster: string): string => `${escaped(cluster)}#REPORT`;
 
-/** What the clusters of a set export in a namespace. Of no cluster: it stays when one is removed. */
-export const setOf = (set: string, namespace: string): string => `SET#${safe(set)}#${safe(namespace)}`;
-export const setKey = (set: string, namespace: string, sk: string): Key => ({ pk: setOf(set, namespace), sk });
+/** The exports of the clusters of a set in a namespace. The records belong to the set: they stay when a cluster is removed. */
+export const setOf = (set: string, namespace: string): string => `SET#${escaped(set)}#${escaped(namespace)}`;
+/** An entry of the set for a name: `parts` are its kind and whose it is. */
+export const setKey = (set: string, namespace: string, name: string, ...parts: readonly string[]): Key => ({
+  pk: setOf(set, namespace),
+  sk: [name, ...parts].map(escaped).join('#'),
+});
+/** The sort keys of a name's entries. "$" is the byte behind "#". */
+export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
 const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
-  `${safe(cluster)}#${what}#${safe(namespace)}/${safe(service)}`;
+  `${escaped(cluster)}#${what}#${escaped(namespace)}/${escaped(service)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
 export const othersOf = perService('OTHER');
 export const otherKey = ({ cluster, namespace, name }: ServiceKey, kind: OutputKind, output: string): Key => ({
   pk: othersOf(cluster, namespace, name),
-  sk: `${kind}#${output}`,
+  sk: `${kind}#${escaped(output)}`,
 });
 /** Services of the namespace that have, or had, a slice whose name does not begin with theirs. */
-export const oddServicesOf = (cluster: string, namespace: string): string => `${safe(cluster)}#ODD#${safe(namespace)}`;
+export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
 export const workOf = perService('WORK');
 export const triggersOf = perService('TRIGGER');
 export const historyOf = perService('HISTORY');
@@ -115,13 +129,13 @@ export function clusterOfKey({ pk }: Key): string | undefined {
   return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET'].includes(cluster) ? undefined : cluster;
 }
 
-/** Cluster, namespace and service of a work item's partition key. */
+/** Reads a work item's partition key. */
 export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {
   const [cluster = '', , key = ''] = pk.split('#');
-  const [namespace = '', service = ''] = key.split('/').map(decodeURIComponent);
-  return { cluster: decodeURIComponent(cluster), namespace, service };
+  const { namespace, name: service } = nameOfPair(key);
+  return { cluster: unescaped(cluster), namespace, service };
 }
 
 export const endpointsOutput = 'endpoints';
 export const amendmentsOutput = 'endpoints+';
-export const sliceOutput = (name: string): string => `slice#${name}`;
+export const sliceOutput = (name: string): string => `slice#${escaped(name)}`;

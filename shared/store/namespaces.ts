@@ -4,7 +4,7 @@
  * namespaces that hold nothing any more. So an item counts the writes of each kind, and says at which count the namespace was found empty.
  */
 import type { ClusterStore } from './cluster-store.ts';
-import { namespaceKey, namespacesOf } from './keys.ts';
+import { namespaceKey, namespacesOf, unescaped } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Condition, Item } from './table.ts';
 
@@ -107,7 +107,7 @@ export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind:
 }
 
 const number = (item: Item | undefined, attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
-const nameOf = (i: Item): string => decodeURIComponent(i.sk.slice(0, -1));
+const nameOf = (i: Item): string => unescaped(i.sk.slice(0, -1));
 const isCounted = (i: Item, kind: NamespacedKind): boolean => kind === 'Service' || hasPodLog(i);
 const mayHold = (i: Item, kind: NamespacedKind): boolean =>
   i.sk.endsWith('/') && !(isCounted(i, kind) && i[emptyAt[kind]] === number(i, writesOf[kind]));

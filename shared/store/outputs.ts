@@ -20,7 +20,7 @@ import {
 } from './amendments.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
-import { amendmentsOutput, endpointsOutput, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput } from './keys.ts';
+import { amendmentsOutput, endpointsOutput, escaped, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput, unescaped } from './keys.ts';
 import type { Item, Key, KeyRange, Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -117,11 +117,11 @@ const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${
 
 /** Remembers the service, for good, if lists could not find this slice of it by its name. Each list then reads the service. */
 export async function rememberOddName(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
-  if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: name });
+  if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: escaped(name) });
 }
 
 export async function readOddServices({ table, cluster }: ClusterStore, namespace: string): Promise<readonly string[]> {
-  return (await table.query(oddServicesOf(cluster, namespace))).map((item) => item.sk);
+  return (await table.query(oddServicesOf(cluster, namespace), { keysOnly: true })).map((item) => unescaped(item.sk));
 }
 
 /**

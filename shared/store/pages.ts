@@ -13,13 +13,27 @@ export async function* pagesOf(
   table: Table,
   pk: string,
   atOnce: number,
-  { from, to }: Omit<KeyRange, 'atMost'> = {},
+  { from, ...range }: Omit<KeyRange, 'atMost'> = {},
 ): AsyncGenerator<readonly Item[]> {
   for (let after = from; ; ) {
-    const page = await table.query(pk, { ...(after !== undefined && { from: after }), ...(to !== undefined && { to }), atMost: atOnce });
+    const page = await table.query(pk, { ...range, ...(after !== undefined && { from: after }), atMost: atOnce });
     yield page;
     const last = page.at(-1);
     if (!last || page.length < atOnce) return;
     after = last.sk;
   }
+}
+
+/** All of them in one array: for names, and where the number of items has a bound. */
+export async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const keysAtOnce = 1_000;
+
+/** The sort keys of the partition in the range, in order, a page of them in memory. */
+export async function* keysIn(table: Table, pk: string, range: Omit<KeyRange, 'atMost' | 'keysOnly'> = {}): AsyncGenerator<string> {
+  for await (const { sk } of inPages(table, pk, keysAtOnce, { ...range, keysOnly: true })) yield sk;
 }

@@ -34,11 +34,14 @@ export interface Change {
   readonly remove?: readonly string[];
 }
 
-/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. With `atMost` the first so many of them. */
+/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. */
 export interface KeyRange {
   readonly from?: string;
   readonly to?: string;
+  /** The first so many of them. */
   readonly atMost?: number;
+  /** The items have their keys and no other attribute: a reader of many names is not sent what is stored under them. */
+  readonly keysOnly?: boolean;
 }
 
 export interface Table {

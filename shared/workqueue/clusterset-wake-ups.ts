@@ -2,23 +2,44 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
-import { isAlive, readObjects } from '#shared/store/objects.ts';
+import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/object-keys.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
+import { WakeUps } from './add.ts';
 import { type WakeUp, wakeNow } from './rules/message.ts';
 import { exportWork, importWork } from './rules/work-kind.ts';
 
-/** Also of exports that the cluster may make no more, or that are gone: their runs withdraw them. */
+/**
+ * Exports that the cluster may not make any more, or that are gone, are among them: their runs withdraw them. Names alone are read, and of each
+ * namespace and cluster twice as many as it may export: a relay can make up any number of them.
+ */
 export async function clustersetWakeUps(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
-  const exports = (await readObjects(store, 'ServiceExport', '')).map((r) => wakeNow(r.namespace, exportWork(r.name)));
-  if (!importsAnything({ clusterset })) return exports;
-  const namespaces = (await readObjects(store, 'Namespace', '')).filter(isAlive);
-  const imports = await concurrently(8, namespaces, async ({ name }) =>
-    (await namesInSet(table, clusterset.set, name)).map((exported) => ({ namespace: name, name: exported })),
-  );
-  // One that nothing exports, and that the index of the set does not know any more, is withdrawn by its run (MC-83).
-  const made = (await readObjects(store, 'ServiceImport', '')).filter(isAlive);
-  const all = new Map([...imports.flat(), ...made].map(({ namespace, name }) => [`${namespace}/${name}`, wakeNow(namespace, importWork(name))]));
-  return [...exports, ...all.values()];
+  const { mostExports, mostExportsOfCluster } = defaultLimits.sync;
+  const most = { inNamespace: 2 * mostExports, inCluster: 2 * mostExportsOfCluster };
+  const exports = new WakeUps();
+  const namespaces = new Set<string>();
+  for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) {
+    exports.add(wakeNow(namespace, exportWork(name)));
+    namespaces.add(namespace);
+  }
+  await concurrently(8, [...namespaces], async (namespace) => {
+    for await (const { name, exporters } of namesInSet(table, clusterset.set, namespace))
+      if (exporters.includes(id)) exports.add(wakeNow(namespace, exportWork(name)));
+  });
+  return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, id, clusterset.set))] : exports.all;
+}
+
+async function importWakeUps(table: Table, id: string, set: string): Promise<readonly WakeUp[]> {
+  const store = { table, cluster: id };
+  const imports = new WakeUps();
+  const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, importWork(name)));
+  await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
+    for await (const { name } of namesInSet(table, set, namespace)) add({ namespace, name });
+  });
+  // The run of an import that nothing exports, and that the index of the set does not know any more, withdraws it (MC-83).
+  for await (const made of objectNamesIn(store, 'ServiceImport', '')) add(made);
+  return imports.all;
 }

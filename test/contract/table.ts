@@ -204,6 +204,17 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, text: 'x' });
     });
 
+    it('a query for keys alone returns the same items in the same order without their other attributes', async () => {
+      const of = { pk: `${pk} keys` };
+      for (const sk of ['a', 'b', 'c']) await table.put({ ...of, sk, text: 'long', n: 1 });
+      expect(await table.query(of.pk, { keysOnly: true })).toEqual([
+        { ...of, sk: 'a' },
+        { ...of, sk: 'b' },
+        { ...of, sk: 'c' },
+      ]);
+      expect(await table.query(of.pk, { from: 'a', to: 'c', atMost: 1, keysOnly: true })).toEqual([{ ...of, sk: 'b' }]);
+    });
+
     it('a query returns its partition in the order of the bytes, within (from, to]', async () => {
       fresh();
       // U+FF5E is below U+1F600, though not in UTF-16; "a-b/" is below "a/".

@@ -22,7 +22,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import { allKinds, type Kind } from '#shared/kube/types.ts';
+import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import type { Pods } from '#shared/pods/view.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -61,6 +61,7 @@ class Member {
   /** Of its API, without the questions for rights. */
   calls = 0;
   readonly #header: EventsHeader;
+  #said = 1_000_000;
 
   constructor(world: SetWorld, id: string, given: readonly RawObject[]) {
     let uids = 0;
@@ -115,6 +116,12 @@ class Member {
 
   async sendList(kind: Kind, listId: string): Promise<void> {
     await this.#sendList(kind, listId);
+  }
+
+  /** Sends these objects as the relay's, whatever the cluster has: an attacker who has taken the relay over may send them. */
+  async say(kind: InputKind, objects: readonly object[], more: object = {}): Promise<void> {
+    const entries = objects.map((object) => ({ ...inputEntry(kind, object as never, String(++this.#said)), ...more }));
+    await this.#send({ ...this.#header, type: 'live', kind, asOf: String(this.#said), entries } as unknown as EventsMessage);
   }
 
   async sendHeartbeat(atMs: number): Promise<void> {

@@ -66,7 +66,7 @@ export function memoryTable(): MemoryTable {
       units.read += started(sizeOf(item), 4096);
       return item;
     },
-    async query(pk, { from = '', to, atMost } = {}) {
+    async query(pk, { from = '', to, atMost, keysOnly } = {}) {
       if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
       const items = partitions.get(pk) ?? [];
       const first = firstAbove(items, from);
@@ -76,7 +76,7 @@ export function memoryTable(): MemoryTable {
         found.reduce((sum, i) => sum + sizeOf(i), 0),
         4096,
       );
-      return found;
+      return keysOnly ? found.map(({ pk, sk }) => ({ pk, sk })) : found;
     },
     async put(item, condition) {
       return write(item, () => stored(item), condition) !== false;

@@ -6,9 +6,12 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
+import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -46,8 +49,11 @@ async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUp
   const mayExport = [...Map.groupBy(woken, (w) => w.namespace)].filter(([ns]) => namespaces === 'all' || namespaces.includes(ns));
   await concurrently(8, mayExport, async ([namespace, services]) => {
     // Read after the pods were written: an export that is written later reads them itself.
-    const exported = new Set((await readObjects(store, 'ServiceExport', namespace)).map((r) => r.name));
-    for (const w of services) if (exported.has(w.service)) wakeUps.add({ ...w, readLive: false, service: exportWork(w.service) });
+    const concerned = new Map(services.map((w) => [w.service, w]));
+    for await (const { name } of objectNamesIn(store, 'ServiceExport', namespace)) {
+      const woken = concerned.get(name);
+      if (woken) wakeUps.add({ ...woken, readLive: false, service: exportWork(name) });
+    }
   });
   await wakeExportsOnNodes(batch, wakeUps);
 }
@@ -63,8 +69,10 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   // Of first lists every export is woken once they are complete.
   if (moved.size === 0 || !hasSynced(cluster)) return;
   const { namespaces } = cluster.clusterset.exports;
-  const exports = (await readObjects(store, 'ServiceExport', '')).filter((r) => namespaces === 'all' || namespaces.includes(r.namespace));
-  await concurrently(4, [...Map.groupBy(exports, (r) => r.namespace)], async ([namespace, exported]) => {
+  const { mostExports: inNamespace, mostExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
+  const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
+  const allowed = exports.filter((e) => namespaces === 'all' || namespaces.includes(e.namespace));
+  await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
     const pods = await readObjects(store, 'Pod', namespace);
     const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
     const names = new Set(exported.map((r) => r.name));
@@ -92,7 +100,8 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
   for (const { namespace, derived } of slices.values())
     ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === derived, delaySeconds: slicesDelaySeconds });
   await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
-    for (const name of await namesInSet(deps.table, cluster.clusterset.set, namespace)) if (isConcerned(name)) wake(namespace, name, delaySeconds);
+    for await (const { name } of namesInSet(deps.table, cluster.clusterset.set, namespace))
+      if (isConcerned(name)) wake(namespace, name, delaySeconds);
   });
 }
 

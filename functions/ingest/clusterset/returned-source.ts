@@ -1,7 +1,8 @@
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { hasReturned } from '#shared/clusterset/source-state.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { firstNamesOf } from '#shared/store/object-keys.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
@@ -14,5 +15,7 @@ export async function returnAsSource({ deps, cluster, store, effects }: BatchCon
   const nowMs = deps.now();
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
   if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, owesWaking: true }))) return;
-  for (const { namespace, name } of await readObjects(store, 'ServiceExport', '')) effects.wake(namespace, exportWork(name));
+  const { mostExports, mostExportsOfCluster } = limitsOf(deps).sync;
+  const most = { inNamespace: 2 * mostExports, inCluster: 2 * mostExportsOfCluster };
+  for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) effects.wake(namespace, exportWork(name));
 }

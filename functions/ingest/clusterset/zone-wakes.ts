@@ -5,7 +5,9 @@ import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { readSetNamespace } from '#shared/store/clusterset-index.ts';
+import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 export interface ImportName {
@@ -26,10 +28,12 @@ export async function importsOfNewZones({ deps, cluster, store, effects }: Batch
     if (node) zones.delete(zoneOf(node));
   }
   if (zones.size === 0) return [];
-  const namespaces = (await readObjects(store, 'Namespace', '')).flatMap((r) => decodeObjectOf('Namespace', r)?.metadata.name ?? []);
-  const preferring = await concurrently(8, namespaces, async (namespace) => {
-    const exported = await readSetNamespace(deps.table, cluster.clusterset.set, namespace);
-    return [...exported].filter(([, { faces }]) => [...faces.values()].some(prefers)).map(([name]): ImportName => ({ namespace, name }));
+  const namespaces = await listed(objectNamesIn(store, 'Namespace', ''));
+  const preferring = await concurrently(4, namespaces, async ({ name: namespace }) => {
+    const names: ImportName[] = [];
+    for await (const [name, { faces }] of readSetNamespace(deps.table, cluster.clusterset.set, namespace))
+      if ([...faces.values()].some(prefers)) names.push({ namespace, name });
+    return names;
   });
   return preferring.flat();
 }

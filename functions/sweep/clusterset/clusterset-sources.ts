@@ -100,7 +100,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
       silentSince: member.relay.heartbeatAtMs,
     });
   if (!owesWaking && !answers) return;
-  const exported = await exportsInSet(deps, member);
+  const exported = await exportsInSet(deps, member, member.clusterset.exports.namespaces);
   await wakeImporters(deps, exported);
   if (!owesWaking || !next) return;
   // A batch of ingest that heard the source again may have ended amid the same.

@@ -3,7 +3,8 @@ import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { forgetImportFailures, owing, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { objectNamesIn } from '#shared/store/object-keys.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
@@ -13,7 +14,7 @@ import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   if (importsAnything(cluster)) await forgetFailures(deps, cluster);
-  const exported = await exportsInSet(deps, cluster);
+  const exported = await exportsInSet(deps, cluster, 'all');
   if (exported.length === 0) return;
   await wakeImporters(deps, exported);
   for (const key of exported) await wakeExports(deps, key);
@@ -26,8 +27,8 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
 
 /** What its imports could not be made for concerns the exports of the others no more. */
 async function forgetFailures(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
-  const namespaces = (await readObjects({ table: deps.table, cluster: id }, 'Namespace', '')).map((r) => r.name);
-  await concurrently(8, namespaces, async (namespace) => {
+  const namespaces = await listed(objectNamesIn({ table: deps.table, cluster: id }, 'Namespace', ''));
+  await concurrently(8, namespaces, async ({ name: namespace }) => {
     for (const name of await forgetImportFailures(deps.table, set, namespace, id)) await wakeExports(deps, { set, namespace, name });
   });
 }

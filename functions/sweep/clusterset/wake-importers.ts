@@ -2,19 +2,31 @@
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { AllowedNamespaces } from '#shared/clusterset/export-validity.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { namesInSet, readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
+import { firstNamesOf } from '#shared/store/object-keys.ts';
+import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 
-export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterRecord): Promise<readonly SetKey[]> {
-  const exports = await readObjects({ table: deps.table, cluster: id }, 'ServiceExport', '');
-  const keys = exports.map(({ namespace, name }) => ({ set: clusterset.set, namespace, name }));
-  const entries = await concurrently(8, keys, async (key) => ({ key, isThere: (await readSetEntries(deps.table, key)).faces.has(id) }));
-  return entries.filter((e) => e.isThere).map((e) => e.key);
+/** The names that the cluster exports now in these namespaces. Names alone are read, of any number of ServiceExports. */
+export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterRecord, namespaces: AllowedNamespaces): Promise<readonly SetKey[]> {
+  const { set } = clusterset;
+  const inNamespace = async (namespace: string): Promise<readonly SetKey[]> => {
+    const keys: SetKey[] = [];
+    for await (const { name, exporters } of namesInSet(deps.table, set, namespace)) if (exporters.includes(id)) keys.push({ set, namespace, name });
+    return keys;
+  };
+  return (await concurrently(8, namespaces === 'all' ? await namespacesOfExports(deps, id) : namespaces, inNamespace)).flat();
+}
+
+async function namespacesOfExports(deps: SweepDeps, cluster: string): Promise<readonly string[]> {
+  const most = { inNamespace: 1, inCluster: limitsOf(deps).sync.mostExportsOfCluster };
+  return (await listed(firstNamesOf({ table: deps.table, cluster }, 'ServiceExport', most))).map(({ namespace }) => namespace);
 }
 
 export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]): Promise<void> {

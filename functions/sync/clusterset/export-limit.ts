@@ -1,41 +1,53 @@
-/** How many Services a cluster exports of one namespace (MC-59). Each is read wherever the namespace's exports are looked through. */
+/** How many Services a cluster exports, of one namespace and altogether (MC-59). Names alone are counted. */
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { readSetNamespace } from '#shared/store/clusterset-index.ts';
-import { isAlive, readObjects } from '#shared/store/objects.ts';
+import { namesInSet } from '#shared/store/clusterset-index.ts';
+import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
-/** Of an export that is not among the exported ones yet; those that are stay, whatever comes. Where it matters to no one it costs one read. */
+/**
+ * For a new export: exports that are in the set stay there, whatever comes. A namespace counts towards the cluster's limit with no more than its
+ * own, so a tenant of one namespace leaves room for the others.
+ */
 export async function withinLimit(run: ClustersetRun, validity: ExportValidity): Promise<ExportValidity> {
-  const most = limitsOf(run.deps).sync.mostExports;
-  const there = validity.valid ? await exportsIn(run) : [];
-  if (there.length <= most) return validity;
-  const exported = await exportedIn(run);
-  if (exported.size < most) return validity;
-  const message = `the cluster exports ${most.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most, and this one is not among them`;
-  return { valid: false, reason: 'TooMany', message };
+  if (!validity.valid) return validity;
+  const { mostExports: inNamespace, mostExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
+  const store = { table: run.deps.table, cluster: run.meta.id };
+  let [here, all] = [0, 0];
+  for await (const { namespace } of firstNamesOf(store, 'ServiceExport', { inNamespace: inNamespace + 1, inCluster: inCluster + 1 })) {
+    all++;
+    if (namespace === run.namespace) here++;
+  }
+  if (all > inCluster) return tooMany(`the cluster has more than ${inCluster.toLocaleString('en')} ServiceExports, which is the most`);
+  if (here <= inNamespace || (await exportedHere(run)).size < inNamespace) return validity;
+  return tooMany(`the cluster exports ${inNamespace.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most`);
 }
 
-/** An export has gone: one of those that were too many may take its place. */
+const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMany', message: `${why}, and this one is not among them` });
+
+/** Some of the exports that were too many may take the place of this one, which has gone. The next that goes wakes others, and so does each resync. */
 export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
   const { deps, meta, namespace, name } = run;
-  const there = await exportsIn(run);
-  if (there.length < limitsOf(deps).sync.mostExports) return;
-  const exported = await exportedIn(run);
-  const waiting = there.filter((other) => other !== name && !exported.has(other));
+  const { mostExports } = limitsOf(deps).sync;
+  const there: string[] = [];
+  for await (const other of objectNamesIn({ table: deps.table, cluster: meta.id }, 'ServiceExport', namespace)) {
+    if (there.push(other.name) > 2 * mostExports) break;
+  }
+  if (there.length < mostExports) return;
+  const exported = await exportedHere(run);
+  const waiting = there.filter((other) => other !== name && !exported.has(other)).slice(0, wokenForPlace);
   const wakeUps = waiting.map((other) => wakeNow(namespace, exportWork(other)));
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
 }
 
-async function exportsIn({ deps, meta, namespace }: ClustersetRun): Promise<readonly string[]> {
-  const records = await readObjects({ table: deps.table, cluster: meta.id }, 'ServiceExport', namespace);
-  return records.filter(isAlive).map((record) => record.name);
-}
+/** More than one, for some are not valid. */
+const wokenForPlace = 10;
 
-async function exportedIn({ deps, meta, namespace }: ClustersetRun): Promise<ReadonlySet<string>> {
-  const byName = await readSetNamespace(deps.table, meta.clusterset.set, namespace);
-  return new Set([...byName].flatMap(([name, { faces }]) => (faces.has(meta.id) ? [name] : [])));
+async function exportedHere({ deps, meta, namespace }: ClustersetRun): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for await (const { name, exporters } of namesInSet(deps.table, meta.clusterset.set, namespace)) if (exporters.includes(meta.id)) names.add(name);
+  return names;
 }

@@ -13,7 +13,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
+import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
@@ -35,6 +35,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const { deps, meta, namespace, name } = run;
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   const entries = await readSetEntries(deps.table, key);
+  await mendSet(deps.table, entries);
   const { faces, winner } = entries;
   const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
   // A cluster that has left exports nothing. What it exports is its own word, so the rest of its record decides whether that counts.

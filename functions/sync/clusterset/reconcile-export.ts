@@ -15,7 +15,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
+import { mendSet, noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -31,6 +31,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
   const entries = await readSetEntries(deps.table, key);
+  await mendSet(deps.table, entries);
   const [exportRecord, serviceRecord] = await Promise.all([
     readObject(store, 'ServiceExport', namespace, name),
     readObject(store, 'Service', namespace, name),

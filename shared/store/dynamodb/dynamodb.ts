@@ -53,9 +53,10 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
       if (!condition) return [];
-      const { atMost = Number.POSITIVE_INFINITY } = range;
-      // BETWEEN includes its lower end, and a key condition may have no second part that takes it out: one more is asked for.
-      const items = await pages('query', { ...condition, ConsistentRead: true }, atMost + 1);
+      const { atMost = Number.POSITIVE_INFINITY, keysOnly } = range;
+      const projection = keysOnly && { ProjectionExpression: '#p, #s', ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort } };
+      // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part: the query asks for one more.
+      const items = await pages('query', { ...condition, ...projection, ConsistentRead: true }, atMost + 1);
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 

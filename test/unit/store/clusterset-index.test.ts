@@ -1,22 +1,45 @@
 import { describe, expect, it } from 'vitest';
-import { namesInSet, owing, readSetEntries, saveFace, saveOwed, saveWinner } from '#shared/store/clusterset-index.ts';
-import { clusterOfKey } from '#shared/store/keys.ts';
+import {
+  forgetImportFailures,
+  mendSet,
+  namesInSet,
+  owing,
+  readSetEntries,
+  readSetNamespace,
+  saveFace,
+  saveImportFailure,
+  saveOwed,
+  saveWinner,
+} from '#shared/store/clusterset-index.ts';
+import { itemSize } from '#shared/store/item-size.ts';
+import { clusterOfKey, setKey } from '#shared/store/keys.ts';
+import { listed } from '#shared/store/pages.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
+const faceOf = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });
+const names = async (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> =>
+  (await listed(namesInSet(table, 'prod', 'shop'))).map(({ name }) => name);
 
 describe('the index of what a set exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
     const table = memoryTable();
-    await saveFace(table, key, 'b', 'B');
-    await saveFace(table, key, 'c', 'C');
-    await saveFace(table, { ...key, name: 'web-2' }, 'b', 'other');
-    await saveFace(table, { ...key, set: 'staging' }, 'd', 'other');
+    await saveFace(table, key, 'b', faceOf('b'));
+    await saveFace(table, key, 'c', faceOf('c'));
+    await saveFace(table, { ...key, name: 'web-2' }, 'b', faceOf('b'));
+    await saveFace(table, { ...key, set: 'staging' }, 'd', faceOf('d'));
     expect([...(await readSetEntries(table, key)).faces]).toEqual([
-      ['b', 'B'],
-      ['c', 'C'],
+      ['b', faceOf('b')],
+      ['c', faceOf('c')],
     ]);
-    expect(await namesInSet(table, 'prod', 'shop')).toEqual(['web', 'web-2']);
+    expect(await listed(namesInSet(table, 'prod', 'shop'))).toEqual([
+      { name: 'web', exporters: ['b', 'c'] },
+      { name: 'web-2', exporters: ['b'] },
+    ]);
+    expect((await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { faces }]) => [name, [...faces.keys()]])).toEqual([
+      ['web', ['b', 'c']],
+      ['web-2', ['b']],
+    ]);
     await saveFace(table, key, 'b', undefined);
     expect([...(await readSetEntries(table, key)).faces.keys()]).toEqual(['c']);
   });
@@ -24,23 +47,23 @@ describe('the index of what a set exports', () => {
   it('a run that has stood still takes back nothing of what a newer one has saved', async () => {
     const table = memoryTable();
     const facesOf = async () => [...(await readSetEntries(table, key)).faces.values()];
-    expect(await saveFace(table, key, 'b', 'first', {})).toBe(true);
-    expect(await saveFace(table, key, 'b', 'late', {})).toBe(false);
-    expect(await saveFace(table, key, 'b', 'second', { text: 'first' })).toBe(true);
-    expect(await saveFace(table, key, 'b', 'late', { text: 'first' })).toBe(false);
-    expect(await saveFace(table, key, 'b', undefined, { text: 'first' })).toBe(false);
-    expect(await facesOf()).toEqual(['second']);
-    expect(await saveFace(table, key, 'b', undefined, { text: 'second' })).toBe(true);
-    expect(await saveFace(table, key, 'b', 'late', { text: 'second' })).toBe(false);
+    expect(await saveFace(table, key, 'b', faceOf('b', 'first'), {})).toBe(true);
+    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), {})).toBe(false);
+    expect(await saveFace(table, key, 'b', faceOf('b', 'second'), { text: faceOf('b', 'first') })).toBe(true);
+    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), { text: faceOf('b', 'first') })).toBe(false);
+    expect(await saveFace(table, key, 'b', undefined, { text: faceOf('b', 'first') })).toBe(false);
+    expect(await facesOf()).toEqual([faceOf('b', 'second')]);
+    expect(await saveFace(table, key, 'b', undefined, { text: faceOf('b', 'second') })).toBe(true);
+    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), { text: faceOf('b', 'second') })).toBe(false);
     expect(await facesOf()).toEqual([]);
   });
 
   it('a winner is named by one run: another that has read the former one finds out', async () => {
     const table = memoryTable();
-    expect(await saveWinner(table, key, 'b', undefined)).toBe(true);
-    expect(await saveWinner(table, key, 'c', undefined)).toBe(false);
-    expect(await saveWinner(table, key, 'c', 'b')).toBe(true);
-    expect((await readSetEntries(table, key)).winner).toBe('c');
+    expect(await saveWinner(table, key, '{"b":1}', undefined)).toBe(true);
+    expect(await saveWinner(table, key, '{"c":1}', undefined)).toBe(false);
+    expect(await saveWinner(table, key, '{"c":1}', '{"b":1}')).toBe(true);
+    expect((await readSetEntries(table, key)).winner).toBe('{"c":1}');
   });
 
   it('what a run owes the exports of a name is no export, and is there until it is paid', async () => {
@@ -54,7 +77,59 @@ describe('the index of what a set exports', () => {
 
   it('a set is of no cluster: a purge of one leaves it', async () => {
     const table = memoryTable();
-    await saveFace(table, key, 'b', 'B');
+    await saveFace(table, key, 'b', faceOf('b'));
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
+  });
+
+  it.each(['web#E#c', 'web#O#export:c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
+    const table = memoryTable();
+    const theirs = { ...key, name: hostile };
+    await saveFace(table, key, 'c', faceOf('c'));
+    await saveFace(table, theirs, 'b', faceOf('b'));
+    await saveOwed(table, theirs, owing('export', 'b'), true);
+    await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
+    await saveImportFailure(table, theirs, 'c', '{}');
+    const { faces, winner, owed, failures, rubbish } = await readSetEntries(table, key);
+    expect([[...faces.keys()], winner, owed.size, failures.size, rubbish]).toEqual([['c'], undefined, 0, 0, []]);
+    expect([...(await readSetEntries(table, theirs)).faces.keys()]).toEqual(['b']);
+    expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
+    expect(await forgetImportFailures(table, 'prod', 'shop', 'c')).toEqual([hostile]);
+  });
+
+  it('an entry that no run has made counts for nothing, and a run that meets it deletes it', async () => {
+    const table = memoryTable();
+    await saveFace(table, key, 'c', faceOf('c'));
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'd'), f: faceOf('c', 'another cluster’s') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'I', 'd'), f: 'no JSON' });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'W'), f: 'null' });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'X', 'd') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd') });
+    const entries = await readSetEntries(table, key);
+    expect([[...entries.faces.keys()], entries.failures.size, entries.winner]).toEqual([['c'], 0, undefined]);
+    expect(entries.rubbish).toHaveLength(6);
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: faceOf('b') });
+    await mendSet(table, entries);
+    const mended = await readSetEntries(table, key);
+    expect([[...mended.faces.keys()], mended.rubbish]).toEqual([['b', 'c'], []]);
+  });
+
+  it('a look through the names of a namespace reads no text of an export', async () => {
+    const table = memoryTable();
+    for (let i = 0; i < 50; i++) await saveFace(table, { ...key, name: `web-${i}` }, 'b', faceOf('b', 'x'.repeat(32_000)));
+    let most = 0;
+    const counting = {
+      ...table,
+      query: async (...call: Parameters<typeof table.query>) => {
+        const items = await table.query(...call);
+        most = Math.max(
+          most,
+          items.reduce((bytes, item) => bytes + itemSize(item), 0),
+        );
+        return items;
+      },
+    };
+    expect(await listed(namesInSet(counting, 'prod', 'shop'))).toHaveLength(50);
+    expect(most).toBeLessThan(5_000);
   });
 });

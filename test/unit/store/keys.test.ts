@@ -1,6 +1,19 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hintsKey, namespaceKey, objectKey, outputsOf, parseWorkKey, triggersOf, workKey } from '#shared/store/keys.ts';
+import { allKinds, type InputKind } from '#shared/kube/types.ts';
+import {
+  escaped,
+  hintsKey,
+  namespaceKey,
+  objectKey,
+  objectOfKey,
+  outputsOf,
+  parseWorkKey,
+  setKey,
+  triggersOf,
+  unescaped,
+  workKey,
+} from '#shared/store/keys.ts';
 
 /** Names that no API server would let pass, and messages may carry. */
 const hostile = fc.oneof(
@@ -43,4 +56,36 @@ it('namespaces are ordered as the keys of their objects are in a list', () => {
   const byKey = [...names].sort((x, y) => (namespaceKey('c', x).sk < namespaceKey('c', y).sk ? -1 : 1));
   const byObject = [...names].sort((x, y) => (`${x}/pod` < `${y}/pod` ? -1 : 1));
   expect(byKey).toEqual(byObject);
+});
+
+it('a name comes back from its key as it went in, whatever it is', () => {
+  fc.assert(
+    fc.property(hostile, (name) => {
+      expect(unescaped(escaped(name))).toBe(name);
+      expect(escaped(name)).not.toMatch(/[#/]/);
+    }),
+  );
+});
+
+it('two objects of a cluster never share a key, and each key names its object', () => {
+  const kinds = allKinds.filter((kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice');
+  fc.assert(
+    fc.property(fc.constantFrom(...kinds), hostile, hostile, hostile, hostile, (kind, ns, name, otherNs, otherName) => {
+      const isCluster = kind === 'Node' || kind === 'Namespace';
+      const [namespace, otherNamespace] = isCluster ? ['', ''] : [ns, otherNs];
+      expect(objectOfKey(kind, namespace, objectKey('c', kind, namespace, name).sk)).toEqual({ namespace, name });
+      fc.pre(namespace !== otherNamespace || name !== otherName);
+      expect(objectKey('c', kind, namespace, name)).not.toEqual(objectKey('c', kind, otherNamespace, otherName));
+    }),
+  );
+});
+
+it('entries of two names of a set never share a key', () => {
+  fc.assert(
+    fc.property(three, three, ([ns, name, cluster], other) => {
+      fc.pre(JSON.stringify([ns, name, cluster]) !== JSON.stringify(other));
+      expect(setKey('s', ns, name, 'E', cluster)).not.toEqual(setKey('s', other[0], other[1], 'E', other[2]));
+      expect(setKey('s', ns, name, 'E', cluster)).not.toEqual(setKey('s', other[0], other[1], 'O', other[2]));
+    }),
+  );
 });

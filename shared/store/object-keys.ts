@@ -1,0 +1,49 @@
+/** The names of objects of a kind whose whole cluster is one partition, without their projections: there may be any number of them. */
+import type { ClustersetKind } from '#shared/kube/types.ts';
+import type { ClusterStore } from './cluster-store.ts';
+import { escaped, namespaceRange, objectOfKey, objectsOf } from './keys.ts';
+import { keysIn } from './pages.ts';
+
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The names in one namespace, in order, tombstones included. */
+export async function* objectNamesIn({ table, cluster }: ClusterStore, kind: ClustersetKind, namespace: string): AsyncGenerator<ObjectName> {
+  for await (const sk of keysIn(table, objectsOf(cluster, kind, namespace), namespaceRange(kind, namespace))) yield objectOfKey(kind, namespace, sk);
+}
+
+export interface MostNames {
+  readonly inNamespace: number;
+  readonly inCluster: number;
+}
+
+const namesAtOnce = 1_000;
+
+/** The first names of each namespace of a cluster, in order, tombstones included. What a namespace has beyond `inNamespace` is not read. */
+export async function* firstNamesOf(
+  { table, cluster }: ClusterStore,
+  kind: Exclude<ClustersetKind, 'Namespace'>,
+  { inNamespace, inCluster }: MostNames,
+): AsyncGenerator<ObjectName> {
+  const pk = objectsOf(cluster, kind, '');
+  let [namespace, found, total] = ['', 0, 0];
+  for (let from = ''; ; ) {
+    const page = await table.query(pk, { from, atMost: namesAtOnce, keysOnly: true });
+    let next = page.length < namesAtOnce ? undefined : page.at(-1)?.sk;
+    for (const { sk } of page) {
+      const name = objectOfKey(kind, '', sk);
+      if (name.namespace !== namespace) [namespace, found] = [name.namespace, 0];
+      if (++found > inNamespace) {
+        // "0" is the byte behind "/".
+        next = `${escaped(namespace)}0`;
+        break;
+      }
+      yield name;
+      if (++total >= inCluster) return;
+    }
+    if (next === undefined) return;
+    from = next;
+  }
+}
