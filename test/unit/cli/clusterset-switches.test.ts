@@ -178,14 +178,14 @@ describe('the switch of exports', () => {
       deletedAtMs: undefined,
     };
     await putObject({ table, cluster: 'a' }, 'ServiceExport', record as never, undefined);
-    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{}');
+    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
     await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
     await exports('web,api');
     await exports('api', { override: true });
     expect((await membership())?.exports.namespaces).toEqual(['api']);
     expect(await audit()).toContain('exports web,api → api with --override');
     await exports('web');
-    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{}');
+    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{"cluster":"b"}');
     await exports('none');
     expect((await membership())?.exports.namespaces).toEqual([]);
   });
