@@ -2,6 +2,7 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
+import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { exportsText } from '#shared/explain/facts.ts';
@@ -89,7 +90,7 @@ function untoldSource({ namespace, name }: NameOfSet, member: Member | undefined
   const { clusterset, optIn } = member.record;
   const isDeleting = exported.metadata.deletionTimestamp !== undefined;
   const allowed = clusterset.exports.namespaces;
-  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' });
+  const { validity } = checkExport(cluster, exported, validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' }));
   const why = validity.valid ? 'the run of its export is owed' : `${validity.reason}, ${validity.message}`;
   return { cluster, state: 'not valid', why };
 }

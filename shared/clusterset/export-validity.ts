@@ -8,7 +8,7 @@ import { excludedNamespaces } from './mcs-names.ts';
 export type AllowedNamespaces = readonly string[] | 'all';
 
 /** The first two are the API's own reasons; the others are ours. */
-export type InvalidReason = 'NoService' | 'InvalidServiceType' | 'NotAllowed' | 'DerivedService' | 'NoSelector' | 'Deleting' | 'TooMany';
+export type InvalidReason = 'NoService' | 'InvalidServiceType' | 'NotAllowed' | 'DerivedService' | 'NoSelector' | 'Deleting' | 'TooMany' | 'TooLarge';
 
 export type ExportValidity =
   | { readonly valid: true; readonly service: Service }

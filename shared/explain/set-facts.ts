@@ -1,6 +1,7 @@
 /** The own export and the own import of a cluster, as labelled lines. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
+import { validityOf } from '#shared/clusterset/export-validity.ts';
+import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { askedLocality, type Locality, localityText } from '#shared/clusterset/locality.ts';
@@ -17,7 +18,7 @@ export function exportFacts(
   importers: readonly ImporterExplanation[],
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
   const { meta, exportWork, now, serviceExport } = input;
-  const validity = ownValidity(input);
+  const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
   const isTold = input.faces.some((face) => face.cluster === meta.id);
@@ -50,15 +51,17 @@ export function exportFacts(
       ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
       ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
       ...fact('Preferred', asked.locality && localityText(asked.locality)),
-      ...fact('Annotations', asked.problems.length > 0 ? asked.problems.join(' ') : undefined),
+      ...fact('Problems', problems.length > 0 ? problems.join(' ') : undefined),
       ...fact('Pod ranges', meta.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
 }
 
-function ownValidity({ meta, namespace, name, serviceExport, service }: SetInput): ExportValidity {
+function ownExport({ meta, namespace, name, serviceExport, service }: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
   const isDeleting = serviceExport?.metadata.deletionTimestamp !== undefined;
-  return validityOf({ namespace, name, isDeleting, service, allowed: meta.clusterset.exports.namespaces, optsIn: meta.optIn !== 'off' });
+  const allowed = meta.clusterset.exports.namespaces;
+  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: meta.optIn !== 'off' });
+  return serviceExport ? checkExport(meta.id, serviceExport, validity) : { validity, problems: [] };
 }
 
 export function importFacts(

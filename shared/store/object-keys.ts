@@ -21,7 +21,7 @@ export interface MostNames {
 
 const namesAtOnce = 1_000;
 
-/** The first names of each namespace of a cluster, in order, tombstones included. What a namespace has beyond `inNamespace` is not read. */
+/** The first names of each namespace of a cluster, in order, tombstones included. The names of a namespace beyond `inNamespace` are not read. */
 export async function* firstNamesOf(
   { table, cluster }: ClusterStore,
   kind: Exclude<ClustersetKind, 'Namespace'>,

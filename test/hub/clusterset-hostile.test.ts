@@ -1,10 +1,13 @@
-/** One relay of a set says whatever a message can carry: what other clusters export and import is as if it had said nothing. */
+/** One relay of a set sends any message at all: the exports and imports of the other clusters are as they are without it. */
 import { expect, it } from 'vitest';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { setKey } from '#shared/store/keys.ts';
+import { objectKey, setKey } from '#shared/store/keys.ts';
 import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -92,4 +95,33 @@ it('sweep has little of what a silent relay has said in memory at once', { timeo
   await world.pass(600);
   expect(most()).toBeGreaterThan(0);
   expect(most()).toBeLessThan(100_000);
+});
+
+it('a port that no Service can have, of one exporter, keeps no importer from the exports of the others', async () => {
+  const world = await SetWorld.start({ a: importer(), b: hostile, c: exporter('10.3.0') });
+  world.of('a').refuses = (verb, kind, object) => {
+    const ports = (object as { spec?: { ports?: readonly { port: number }[] } }).spec?.ports ?? [];
+    return (verb === 'create' || verb === 'replace') && kind === 'Service' && ports.some((p) => p.port < 1 || p.port > 65_535)
+      ? new ClusterApiError('Service is invalid: spec.ports[1].port: must be between 1 and 65535, inclusive', { status: 422, reason: 'Invalid' })
+      : undefined;
+  };
+  const ports = [
+    { name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' },
+    { name: 'evil', port: 99_999_999, targetPort: 8080, protocol: 'TCP' },
+  ];
+  // Stored as a version of the hub that checks less would have stored it.
+  await world.of('b').say('Service', [service({})]);
+  await world.pass(10);
+  const key = objectKey('b', 'Service', 'shop', 'web');
+  const stored = await world.table.get(key);
+  await world.table.put({ ...stored, ...key, o: encodeProjection('Service', service({ ports }) as never) });
+  await world.of('b').say('ServiceExport', [serviceExport({ uid: 'evil-export', creationTimestamp: '2026-01-01T12:00:00Z' })]);
+  world.of('b').store.apply(serviceExport({ uid: 'evil-export' }));
+  await world.pass(600);
+  expect(slicesOf(world, 'a')).toEqual(['c 10.3.0.1', 'c 10.3.0.2']);
+  const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport;
+  expect(status?.conditions?.find((c) => c.type === 'Valid')).toMatchObject({
+    status: 'True',
+    message: 'port is left out: no API server takes 99999999.',
+  });
 });

@@ -8,7 +8,7 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
 import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
-import { askedLocality } from '#shared/clusterset/locality.ts';
+import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -38,8 +38,9 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
   const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
-  const validity = claimed && !entries.faces.has(meta.id) ? await withinLimit(run, claimed) : claimed;
-  const face = validity?.valid ? JSON.stringify(faceOf(meta.id, serviceExport as ServiceExport, validity.service)) : undefined;
+  const within = claimed && !entries.faces.has(meta.id) ? await withinLimit(run, claimed) : claimed;
+  const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
+  const face = checked?.exported && JSON.stringify(checked.exported);
   const isNew = entries.faces.get(meta.id) !== face;
   const owes = owing('export', meta.id);
   if (isNew) await saveOwed(deps.table, key, owes, true);
@@ -55,9 +56,9 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     if (face === undefined) await wakeBeyondLimit(run);
     await saveOwed(deps.table, key, owes, false);
   }
-  if (!serviceExport || !validity) return ok;
+  if (!checked) return ok;
   try {
-    await sayConditions(run, { validity, problems: askedLocality(serviceExport.metadata.annotations).problems }, now);
+    await sayConditions(run, checked, now);
   } catch (error) {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;
@@ -69,29 +70,6 @@ function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceE
   const { namespace = '', name } = metadata;
   const isDeleting = metadata.deletionTimestamp !== undefined;
   return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
-}
-
-/** What the merge reads of an export, and no more: a change of anything else wakes no other export. */
-function faceOf(cluster: string, { metadata, spec }: ServiceExport, service: Service): ExportedService {
-  const { locality } = askedLocality(metadata.annotations);
-  const { clusterIP, ports, ipFamilies, sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = service.spec ?? {};
-  return {
-    cluster,
-    uid: metadata.uid ?? '',
-    createdAt: metadata.creationTimestamp as string | undefined,
-    labels: spec?.exportedLabels ?? {},
-    annotations: spec?.exportedAnnotations ?? {},
-    spec: {
-      ...(clusterIP === 'None' && { clusterIP }),
-      ...(ports && { ports: ports.map(({ targetPort: _, nodePort: __, ...port }) => port) }),
-      ...(ipFamilies && { ipFamilies }),
-      ...(sessionAffinity && { sessionAffinity }),
-      ...(sessionAffinityConfig && { sessionAffinityConfig }),
-      ...(internalTrafficPolicy && { internalTrafficPolicy }),
-      ...(trafficDistribution && { trafficDistribution }),
-    },
-    ...(locality && { locality }),
-  };
 }
 
 async function wakeImporters(run: ClustersetRun): Promise<void> {
