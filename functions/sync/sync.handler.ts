@@ -18,6 +18,7 @@ import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { eventRecorder } from './aftermath/kube-events.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { syncBatch } from './wake-up-batch.ts';
@@ -57,6 +58,7 @@ const deps: SyncDeps = {
   events: eventRecorder({ now: Date.now, log }),
   leaseEndWakeUps: new LeaseEndWakeUps(),
   pods: new NamespacePods(),
+  wakePace: new WakePace(),
   nodes: new Map(),
 };
 

@@ -19,6 +19,7 @@ export const clustersetRow = {
       series: [
         { metric: 'ExportsRefused', statistic: 'Sum', label: 'exports not valid' },
         { metric: 'ImportsBlocked', statistic: 'Sum', label: 'imports not made' },
+        { metric: 'ImportsDelayed', statistic: 'Sum', label: 'imports beyond a budget' },
         { metric: 'AddressCollisions', statistic: 'Sum', label: 'addresses of two sources' },
         { metric: 'WritesImports', statistic: 'Sum', label: 'writes of slices' },
       ],

@@ -11,7 +11,7 @@ export interface CheckedExport {
   readonly validity: ExportValidity;
   /** Undefined for an export that is not valid. */
   readonly exported: ExportedService | undefined;
-  /** Fields that are left out, and annotations without effect. */
+  /** Omitted fields, and annotations without effect. */
   readonly problems: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export const mostMapBytes = 16 * 1024;
 export const mostExportBytes = 32 * 1024;
 
 /**
- * An importer's API server would refuse the import as a whole for one wrong field, also what other clusters export. So such a field is left out, and
+ * An importer's API server would refuse the import as a whole for one wrong field, also what other clusters export. The set omits such a field, and
  * the export's condition names it.
  */
 export function checkExport(cluster: string, serviceExport: ServiceExport, validity: ExportValidity): CheckedExport {
@@ -63,7 +63,7 @@ function specOf({ spec = {} }: Service, left: LeftOut): ExportedService['spec'] 
 /** The first of them; a condition has room for few. */
 const mostProblems = 20;
 
-/** Collects the fields that are left out of one export. */
+/** Collects the omitted fields of one export. */
 class LeftOut {
   readonly problems: string[] = [];
 
@@ -101,5 +101,6 @@ function sizeError({ labels, annotations, ...rest }: ExportedService): string | 
   return bytes > mostExportBytes ? `the export has ${bytes} bytes: at most ${mostExportBytes} are exported` : undefined;
 }
 
-const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+const bytesOf = (value: object): number => encoder.encode(JSON.stringify(value)).length;
+const encoder = new TextEncoder();
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 60);

@@ -33,6 +33,12 @@ export interface SyncLimits extends ForeignWriteLimits {
   /** Services that a cluster exports of one namespace, and altogether. */
   readonly mostExports: number;
   readonly mostExportsOfCluster: number;
+  /**
+   * Names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once while its
+   * wake-up is pending; further names wait for their turn.
+   */
+  readonly wakesOfCluster: number;
+  readonly wakesOfNamespace: number;
   /** Services of which a worker remembers that a message waits for the end of their lease. */
   readonly mostLeaseEnds: number;
   /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
@@ -169,6 +175,8 @@ export const defaultLimits: Limits = {
     mostNodes: 60_000,
     mostExports: 1_000,
     mostExportsOfCluster: 10_000,
+    wakesOfCluster: 600,
+    wakesOfNamespace: 200,
     mostLeaseEnds: 10_000,
     triggersInline: 1200,
     triggersPerBucket: 48,

@@ -79,6 +79,10 @@ export const metrics = {
     unit: 'Count',
     help: 'runs of an import that left it, or the slices of a source, as they are: an object of another owner has the name, or the cluster refuses the write',
   },
+  ImportsDelayed: {
+    unit: 'Count',
+    help: 'wake-ups of an export’s importers that wait: the cluster or namespace has changed more names in a minute than its budget allows',
+  },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import: another source has them on the same port' },
   EvictionsHeld: { unit: 'Count', help: 'evictions that are due and not made: half of the set is silent, or nothing else of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };

@@ -70,9 +70,10 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   const add = w.readLive ? addGenerationForLiveRead : addGeneration;
   const item = await add(table, service, now());
   const addedMs = now();
+  if (w.pace === 'follows') return undefined;
   if (!item.lease || !isLeased(item, addedMs)) {
     // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).
-    return { service, wakeUp: newWork(cluster, w, item.lease ? latestGeneration : item.generation, addedMs) };
+    return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? latestGeneration : item.generation, addedMs) };
   }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
   // The wake-up's own delay is of no use: the holder of the lease goes on at once.

@@ -2,10 +2,13 @@
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { OutgoingMessage } from '#shared/queue/port.ts';
+import { readWakeUp } from '#shared/queue/wake-up-message.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey, setKey } from '#shared/store/keys.ts';
 import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
@@ -124,4 +127,47 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
     status: 'True',
     message: 'port is left out: no API server takes 99999999.',
   });
+});
+
+it('an exporter that changes many names all the time wakes its importers within a budget, and each change comes in the end', {
+  timeout: 120_000,
+}, async () => {
+  const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, wakesOfNamespace: 50 } };
+  const world = await SetWorld.start({ a: importer(), b: { ...hostile, precedence: 'oldest' }, other: importer({ set: 'other' }) }, limits);
+  await world.pass(60);
+  const names = Array.from({ length: 100 }, (_, i) => `n-${i}`);
+  const sayAll = (port: number): Promise<void> =>
+    world.of('b').say(
+      'Service',
+      names.map((name) => service({ ports: [{ name: 'p', port, targetPort: 80, protocol: 'TCP' }] }, { name, uid: name })),
+    );
+  await sayAll(80);
+  await world.of('b').say(
+    'ServiceExport',
+    names.map((name) => serviceExport({ name, uid: `e-${name}` })),
+  );
+  await world.pass(600);
+  const sent = { a: 0, other: 0 };
+  for (const id of ['a', 'other'] as const) {
+    const { syncs } = world.of(id).queues;
+    const send = syncs.send.bind(syncs);
+    const isOfImport = ({ body }: OutgoingMessage): boolean => readWakeUp(body).service.startsWith('import:');
+    Object.assign(syncs, {
+      send: (messages: readonly OutgoingMessage[]) => {
+        sent[id] += messages.filter(isOfImport).length;
+        return send(messages);
+      },
+    });
+  }
+  for (let i = 1; i <= 24; i++) {
+    await sayAll(100 + i);
+    await world.pass(5);
+  }
+  // 2,400 changes: a minute's budget at once and one for each minute, and as many again for the importer's own look at what it wrote.
+  expect(sent.a).toBeLessThan(2 * 3 * 50 + 20);
+  expect(sent.other).toBe(0);
+  expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(0);
+  await world.pass(300);
+  const ports = (world.of('a').store.list('ServiceImport', 'shop') as unknown as readonly ServiceImport[]).map(({ spec }) => spec.ports[0]?.port);
+  expect(ports).toEqual(names.map(() => 124));
 });

@@ -8,6 +8,7 @@ import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { comeBackSeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import type { Actor } from './actor.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
@@ -20,6 +21,7 @@ interface Container {
   nodes: SyncDeps['nodes'];
   readonly leaseEndWakeUps: LeaseEndWakeUps;
   readonly pods: NamespacePods;
+  readonly wakePace: WakePace;
 }
 
 export class Lambdas {
@@ -106,6 +108,7 @@ export class Lambdas {
     return {
       busy: false,
       leaseEndWakeUps: new LeaseEndWakeUps(sync),
+      wakePace: new WakePace(sync),
       caches: freshCaches(ingest),
       nodes: new Map(),
       pods: new NamespacePods(podLog),
@@ -126,7 +129,12 @@ export class Lambdas {
     return ingestBatch(deps, this.#world.cluster, asRecords(records), deadline);
   }
 
-  #sync(actor: Actor, { leaseEndWakeUps, nodes, pods }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #sync(
+    actor: Actor,
+    { leaseEndWakeUps, wakePace, nodes, pods }: Container,
+    records: readonly Message[],
+    deadline: number,
+  ): Promise<readonly string[]> {
     const log = this.#processes.log(actor);
     const { limits } = this.#world.profile;
     const deps: SyncDeps = {
@@ -141,6 +149,7 @@ export class Lambdas {
       events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
       nodes,
       leaseEndWakeUps,
+      wakePace,
       pods: this.#world.monitor.witnessPods(actor, this.#processes.mutant?.pods?.(pods) ?? pods),
       limits,
     };

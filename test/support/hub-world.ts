@@ -34,6 +34,7 @@ import { comeBackSoon } from '#shared/queue/visibility.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { memoryClusterApi } from './cluster-memory.ts';
 import { memoryClusterQueues } from './queue-memory.ts';
 import { memoryTable } from './table-memory.ts';
@@ -121,6 +122,7 @@ export class HubWorld {
       events: eventRecorder({ now: () => this.now, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
       pods: options.pods ?? new NamespacePods(),
+      wakePace: new WakePace(),
       nodes: new Map(),
       caches: freshCaches(),
     };

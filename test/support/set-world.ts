@@ -29,6 +29,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { memoryClusterApi } from './cluster-memory.ts';
 import { memoryClusterQueues } from './queue-memory.ts';
 import { startAt } from './small-cluster.ts';
@@ -194,6 +195,7 @@ export class SetWorld {
       events: eventRecorder({ now: () => this.nowMs, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
       pods: this.#podsOfWorker(),
+      wakePace: new WakePace(limits.sync),
       nodes: new Map(),
       caches: freshCaches(),
     };

@@ -10,7 +10,7 @@ import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
-import type { SweepRun } from '../sweep-run.ts';
+import { rotated, type SweepRun } from '../sweep-run.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
@@ -101,7 +101,9 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
     });
   if (!owesWaking && !answers) return;
   const exported = await exportsInSet(deps, member, member.clusterset.exports.namespaces);
-  await wakeImporters(deps, exported);
+  // While the API answers for the source, each minute repeats its imports: a share of them if there are many.
+  const turn = owesWaking ? exported : rotated(exported, deps.now()).slice(0, limitsOf(deps).sync.wakesOfCluster);
+  await wakeImporters(deps, turn);
   if (!owesWaking || !next) return;
   // A batch of ingest that heard the source again may have ended amid the same.
   if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);

@@ -29,18 +29,20 @@ async function namespacesOfExports(deps: SweepDeps, cluster: string): Promise<re
   return (await listed(firstNamesOf({ table: deps.table, cluster }, 'ServiceExport', most))).map(({ namespace }) => namespace);
 }
 
+/** `exported`: names of one set. */
 export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]): Promise<void> {
-  if (exported.length === 0) return;
+  const [first] = exported;
+  if (!first) return;
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
-  for (const id of await listImporters(deps.table)) await wake(deps, id, wakeUps);
+  for (const id of await listImporters(deps.table)) await wake(deps, id, first.set, wakeUps);
 }
 
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
   const { faces } = await readSetEntries(deps.table, key);
-  for (const id of faces.keys()) await wake(deps, id, [wakeNow(key.namespace, exportWork(key.name))]);
+  for (const id of faces.keys()) await wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]);
 }
 
-async function wake(deps: SweepDeps, id: string, wakeUps: readonly WakeUp[]): Promise<void> {
+async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {
   const cluster = await readCluster(deps.table, id);
-  if (cluster && hasRuns(cluster)) await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
+  if (cluster && hasRuns(cluster) && cluster.clusterset.set === set) await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
 }

@@ -23,7 +23,7 @@ import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports } from './import-failure.ts';
-import { wakeClusters } from './wake-clusters.ts';
+import { wakeAtPace } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
@@ -52,7 +52,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
   const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
   if (isNew || entries.owed.has(owes)) {
-    await wakeClusters(run, { clusters: others, service: exportWork(name) });
+    await wakeAtPace(run, { clusters: others, service: exportWork(name) });
     if (face === undefined) await wakeBeyondLimit(run);
     await saveOwed(deps.table, key, owes, false);
   }
@@ -74,7 +74,7 @@ function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceE
 
 async function wakeImporters(run: ClustersetRun): Promise<void> {
   const delaySeconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
-  await wakeClusters(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
+  await wakeAtPace(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
 }
 
 async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {

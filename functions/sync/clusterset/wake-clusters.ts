@@ -1,7 +1,8 @@
-/** What the run of an export or import has found concerns runs of other clusters. */
-import { readCluster } from '#shared/clusters/record.ts';
+/** A run of an export or import wakes runs of other clusters, which its findings concern. */
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 export interface ClustersToWake {
@@ -11,15 +12,41 @@ export interface ClustersToWake {
   readonly delaySeconds?: number;
 }
 
-/** One cluster after the other has failed: the run is repeated, and the others are woken once more than they need. */
-export async function wakeClusters(
-  { deps, namespace, observedAtMs }: ClustersetRun,
-  { clusters, service, delaySeconds = 0 }: ClustersToWake,
-): Promise<void> {
+/** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
+export async function wakeClusters(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
+  const { namespace, observedAtMs } = run;
+  await wakeEach(run, clusters, { namespace, service, delaySeconds, readLive: false, observedAtMs });
+}
+
+/**
+ * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and
+ * namespace wait.
+ */
+export async function wakeAtPace(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
+  const { deps, meta, namespace, observedAtMs } = run;
+  const { wakePace } = deps;
+  const name = { cluster: meta.id, namespace, work: service };
+  const nowMs = deps.now();
+  const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs };
+  if (wakePace.isPending(name, nowMs)) {
+    await wakeEach(run, clusters, { ...wakeUp, pace: 'follows' });
+    // The pending one may have been received before a generation was added.
+    if (wakePace.isPending(name, deps.now())) return;
+  }
+  const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
+  if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: meta.id });
+  const paced = Math.max(delaySeconds, waitSeconds);
+  await wakeEach(run, clusters, { ...wakeUp, delaySeconds: paced, pace: 'leads' });
+  wakePace.sent(name, nowMs + paced * 1000);
+}
+
+async function wakeEach({ deps, meta: own }: ClustersetRun, clusters: readonly string[], wakeUp: WakeUp): Promise<void> {
   await concurrently(16, clusters, async (id) => {
     const meta = await readCluster(deps.table, id);
-    if (!meta || meta.mode === 'draining' || meta.mode === 'removed') return;
-    const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs };
-    await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
+    if (meta && isWoken(own, meta)) await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
   });
 }
+
+/** Another set merges nothing of this one's exports. */
+const isWoken = (own: ClusterRecord, { mode, clusterset }: ClusterRecord): boolean =>
+  clusterset.set === own.clusterset.set && mode !== 'draining' && mode !== 'removed';

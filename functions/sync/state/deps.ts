@@ -4,6 +4,7 @@ import type { EventSketch, Node } from '#shared/kube/types.ts';
 import type { Pods } from '#shared/pods/view.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { WorkQueueDeps } from '#shared/workqueue/deps.ts';
+import type { WakePace } from '#shared/workqueue/wake-pace.ts';
 
 /** Records Kubernetes Events. A failure is logged and fails no run. */
 export interface EventRecorder {
@@ -21,6 +22,7 @@ export interface SyncDeps extends WorkQueueDeps {
   readonly random: () => number;
   readonly events: EventRecorder;
   /** Kept by a warm worker. */
+  readonly wakePace: WakePace;
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */
   readonly nodes: Map<

@@ -18,6 +18,11 @@ export interface WakeUp {
   readonly readLive: boolean;
   /** When the relay saw the change, by our clock. */
   readonly observedAtMs: number | undefined;
+  /**
+   * The wake-up covers later changes too (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it adds
+   * a generation without a message, as one that leads is pending.
+   */
+  readonly pace?: 'leads' | 'follows';
 }
 
 /** What is in the table of the service may be wrong: it is run at once, and reads its outputs from the API server. */

@@ -24,6 +24,7 @@ import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
 import type { ClusterQueues, MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { Random } from '#test/simulation/random.ts';
 import { Scheduler } from '#test/simulation/scheduler.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
@@ -68,6 +69,7 @@ const freshMemory = () => ({
   caches: freshCaches(),
   leaseEndWakeUps: new LeaseEndWakeUps(),
   pods: new NamespacePods(),
+  wakePace: new WakePace(),
   nodes: new Map(),
 });
 

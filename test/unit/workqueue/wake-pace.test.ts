@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { WakePace } from '#shared/workqueue/wake-pace.ts';
+
+const limits = { ...defaultLimits.sync, wakesOfCluster: 4, wakesOfNamespace: 2 };
+const name = (work: string, namespace = 'shop', cluster = 'b') => ({ cluster, namespace, work });
+
+it('a namespace spends a minute’s wake-ups at once, and then one at a time', () => {
+  const pace = new WakePace(limits);
+  const waits = Array.from({ length: 4 }, (_, i) => pace.take(name(`import:${i}`), 1_000_000));
+  expect(waits).toEqual([0, 0, 30_000, 60_000]);
+  expect(pace.take(name('import:later'), 1_000_000 + 240_000)).toBe(0);
+});
+
+it('a namespace beyond its budget delays no other namespace within the cluster’s, and no other cluster', () => {
+  const pace = new WakePace(limits);
+  expect([1, 2, 3].map((i) => pace.take(name(`import:${i}`), 0))).toEqual([0, 0, 30_000]);
+  expect(pace.take(name('import:web', 'other'), 0)).toBe(0);
+  expect(pace.take(name('import:web', 'third'), 0)).toBe(15_000);
+  expect(pace.take(name('import:web', 'shop', 'c'), 0)).toBe(0);
+});
+
+it('a wait is never longer than the queue allows', () => {
+  const pace = new WakePace(limits);
+  const waits = Array.from({ length: 1_000 }, () => pace.take(name('import:web'), 0));
+  expect(waits.at(-1)).toBe(900_000);
+});
+
+it('a wake-up is pending until shortly before it is due', () => {
+  const pace = new WakePace(limits);
+  expect(pace.isPending(name('import:web'), 0)).toBe(false);
+  pace.sent(name('import:web'), 10_000);
+  expect([0, 8_999, 9_000, 20_000].map((nowMs) => pace.isPending(name('import:web'), nowMs))).toEqual([true, true, false, false]);
+  expect(pace.isPending(name('export:web'), 0)).toBe(false);
+});
