@@ -7,7 +7,7 @@ import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readE
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type EventsRecord, type Progress, waitForSweep } from './batch/redelivery.ts';
+import { type EventsRecord, type Progress, quarantineEntries, waitForSweep } from './batch/redelivery.ts';
 import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
@@ -36,6 +36,12 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
     return undefined;
   }
   deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });
+  const mark = await applyEntries(context, message, progress);
+  await quarantineEntries(deps, cluster, record, message);
+  return mark;
+}
+
+async function applyEntries(context: MessageContext, message: Exclude<Events, Heartbeat>, progress: Progress): Promise<MarkApplied | undefined> {
   if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
   await (isOfInputs(message) ? applyLiveInputs(context, message) : applyObserved(context, message));
   return undefined;

@@ -4,9 +4,10 @@
  */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+
 import { encodeMessage } from './codec.ts';
 import { type EventsHeader, type InputEntry, type LiveMessage, messageVersion, type OutputEntry, type PartProgress } from './messages.ts';
-import { parseEventsMessage } from './parse.ts';
+import { checkEntries, parseEventsMessage, type RefusedEntry } from './parse.ts';
 
 /** Newest state of an object of an input kind, as a relay read it. */
 export interface InputState {
@@ -57,23 +58,29 @@ export interface Speaker {
   readonly historyRewoundAtMs?: number;
 }
 
-export type LiveInputs = Speaker & {
-  readonly type: 'live';
-  readonly kind: InputKind;
+/** What a message tells of objects has these besides. */
+interface Told {
   readonly asOf: string;
-  readonly entries: readonly InputState[];
-};
-export type LiveOutputs = Speaker & {
-  readonly type: 'live';
-  readonly kind: OutputKind;
-  readonly asOf: string;
-  readonly entries: readonly OutputState[];
-};
+  /** Entries that are not applied: what is stored of their objects stays as it is. */
+  readonly refused: readonly RefusedEntry[];
+}
+
+export type LiveInputs = Speaker &
+  Told & {
+    readonly type: 'live';
+    readonly kind: InputKind;
+    readonly entries: readonly InputState[];
+  };
+export type LiveOutputs = Speaker &
+  Told & {
+    readonly type: 'live';
+    readonly kind: OutputKind;
+    readonly entries: readonly OutputState[];
+  };
 
 /** A page of a consistent list, or a part of a page: as of `asOf` exactly its entries exist with keys from < key ≤ to. */
-interface ListPart extends Speaker {
+interface ListPart extends Speaker, Told {
   readonly type: 'list';
-  readonly asOf: string;
   readonly listId: string;
   readonly partNumber: number;
   readonly isLast: boolean;
@@ -105,18 +112,33 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
   const speaker = speakerOf(m);
   if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at };
   const { kind, asOf } = m;
+  const { accepted, refused } = checkEntries<InputEntry | OutputEntry>(kind, m.entries);
   const states =
     kind === 'Endpoints' || kind === 'EndpointSlice'
-      ? { kind, entries: (m.entries as readonly OutputEntry[]).map(outputState) }
-      : { kind, entries: (m.entries as readonly InputEntry[]).map(inputState) };
+      ? { kind, refused, entries: (accepted as readonly OutputEntry[]).map(outputState) }
+      : { kind, refused, entries: (accepted as readonly InputEntry[]).map(inputState) };
   if (m.type === 'live') return { ...speaker, type: m.type, asOf, ...states } as LiveInputs | LiveOutputs;
   const { listId, i: partNumber, from, to, progress, runs: run = 1 } = m;
   const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, run, from, to };
   return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
 }
 
+/** The refused entries of a message as a message of their own: applied again after the hub is mended, it changes no other object. */
+export function encodeRefused({ cluster, session, uid, firstListVersion: base, kind, asOf, refused }: Exclude<Events, Heartbeat>): string {
+  const entries = refused.map(({ entry }) => entry);
+  return encodeMessage({ v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries } as LiveMessage);
+}
+
 /** The message with which entries of an output kind come back for their second look. */
-export function encodeSecondLook({ cluster, session, uid, firstListVersion: base, kind, asOf, entries }: Omit<LiveOutputs, 'type'>): string {
+export function encodeSecondLook({
+  cluster,
+  session,
+  uid,
+  firstListVersion: base,
+  kind,
+  asOf,
+  entries,
+}: Omit<LiveOutputs, 'type' | 'refused'>): string {
   const message: LiveMessage = { v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries: entries.map(outputEntry) };
   return encodeMessage(message);
 }

@@ -1,4 +1,7 @@
-/** Checks messages as they come in: a message that passes has the shape of its type. An error says what was wrong, what was given and what is allowed. */
+/**
+ * Checks messages as they come in: a message that passes has the shape of its type. An error names what was wrong, what was given and what is allowed.
+ * Each entry of a message is checked by itself, so one bad object holds up no other.
+ */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isWellFormed } from '#shared/kube/api-validation.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -16,6 +19,7 @@ const mostEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** Throws UnreadableMessage. The entries are objects, and `checkEntries` checks what is in them. */
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
   const m = object(decodeMessage(body, limits), 'message');
   checkVersion(m);
@@ -48,12 +52,49 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       throw new UnreadableMessage(`type is ${show(m['type'])}: live, list or heartbeat is allowed`);
   }
   version(m, 'asOf');
-  const kind = oneOf(m['kind'], allKinds, 'kind');
+  oneOf(m['kind'], allKinds, 'kind');
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
   if (m['entries'].length > mostEntries)
     throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
-  for (const entry of m['entries'] as unknown[]) checkEntry(kind, object(entry, 'entry'));
+  for (const entry of m['entries'] as unknown[]) object(entry, 'entry');
   return m as unknown as EventsMessage;
+}
+
+export interface RefusedEntry {
+  /** "" where the entry has no text there. */
+  readonly namespace: string;
+  readonly name: string;
+  /** As it stands in the queue. */
+  readonly entry: object;
+  readonly reason: string;
+}
+
+/** Divides the entries of a message: no API server would have stored a refused one. */
+export function checkEntries<E extends Entry>(
+  kind: Kind,
+  entries: readonly E[],
+): { readonly accepted: readonly E[]; readonly refused: readonly RefusedEntry[] } {
+  const accepted: E[] = [];
+  const refused: RefusedEntry[] = [];
+  for (const entry of entries) {
+    const reason = reasonAgainst(kind, entry as unknown as Fields);
+    const [namespace, name] = [entry.ns, entry.name].map((text: unknown) => (typeof text === 'string' ? text : ''));
+    if (reason === undefined) accepted.push(entry);
+    else refused.push({ namespace: namespace ?? '', name: name ?? '', entry, reason });
+  }
+  return { accepted, refused };
+}
+
+function reasonAgainst(kind: Kind, entry: Fields): string | undefined {
+  try {
+    checkEntry(kind, entry);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnreadableMessage) return error.message;
+    // The stack of a reader has fewer levels than the text.
+    if (error instanceof RangeError) return 'entry is nested too deeply: at most a few levels are allowed';
+    throw error;
+  }
 }
 
 function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {

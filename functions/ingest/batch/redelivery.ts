@@ -6,6 +6,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { type Events, encodeRefused, type Heartbeat } from '#shared/queue/events.ts';
 import type { PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { IngestDeps } from './ingest-deps.ts';
@@ -61,6 +62,24 @@ export async function waitForSweep(deps: IngestDeps, cluster: ClusterRecord, { b
   const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);
   await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
 }
+
+/** Sets the refused entries of a message aside, once the others are applied. */
+export async function quarantineEntries(
+  deps: IngestDeps,
+  cluster: ClusterRecord,
+  record: EventsRecord,
+  message: Exclude<Events, Heartbeat>,
+): Promise<void> {
+  const { refused, entries } = message;
+  for (let i = 0; i < refused.length; i += refusedAtOnce) {
+    const some = refused.slice(i, i + refusedAtOnce);
+    const reason = `${refused.length} of ${refused.length + entries.length} entries are refused; the first here: ${some[0]?.reason}`;
+    await quarantine(deps, cluster, { ...record, body: encodeRefused({ ...message, refused: some }) }, reason);
+  }
+}
+
+/** A copy of few entries is not shortened. */
+const refusedAtOnce = 50;
 
 export async function quarantine(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {
   deps.metrics.put('Quarantined', 1, { cluster: cluster.id });

@@ -29,6 +29,8 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   await raiseFence(store.table, store.cluster, part.kind, version);
   const isFirst = incarnation === cluster.incarnation && (await beginFirstList(store.table, cluster, part.kind, version));
   const stored = await readRange(context, part);
+  // The list tells that a refused object exists, and not what it is like.
+  for (const refused of part.refused) stored.delete(keyOf(refused));
   const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
   if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.recordAllPods(namespace);
 
@@ -59,7 +61,7 @@ const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: 
   }));
 
 /** The records of the part's key range, by "namespace/name". */
-async function readRange({ store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<ReadonlyMap<string, ObjectRecord>> {
+async function readRange({ store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<Map<string, ObjectRecord>> {
   if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
   if (kind === 'ServiceExport' || kind === 'ServiceImport')
     return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
@@ -75,7 +77,7 @@ async function readRange({ store }: MessageContext, { kind, from, to, entries }:
   return byKey(records.flat());
 }
 
-const byKey = (records: readonly ObjectRecord[]): ReadonlyMap<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));
+const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));
 
 /** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { areLabels, isDnsLabel, isDnsSubdomain, isWellFormed } from '#shared/kube/api-validation.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { pod, service } from '../kube/objects.ts';
-import { entry, ingestHub } from './hub.ts';
+import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const names = fc.constantFrom('__proto__', 'constructor', 'a/b', 'a#b', '%2F', '../..', 'x'.repeat(100), 'x'.repeat(254), 'ünïcode', '😀', ' ');
 const labels = fc.dictionary(fc.oneof(names, fc.string()), fc.string(), { maxKeys: 3 });
@@ -13,7 +14,8 @@ it('names, labels and addresses that no API server would store are set aside wit
   await fc.assert(
     fc.asyncProperty(names, names, labels, ips, async (ns, name, some, addresses) => {
       const hub = await ingestHub();
-      const hostile = pod(name, { namespace: ns, labels: some as { [k: string]: string }, ips: addresses });
+      const named = pod(name, { namespace: ns, labels: some as { [k: string]: string }, ips: addresses });
+      const hostile = { ...named, metadata: { ...named.metadata, uid: 'u' } };
       const isStorable = isDnsLabel(ns) && isDnsSubdomain(name) && areLabels(some) && addresses.every((ip) => isWellFormed(ip) && ip.length <= 64);
       const failed = await hub.ingest(
         hub.live('Service', 4, entry('Service', 4, service())),
@@ -47,4 +49,37 @@ it('no message can make its batch come back for ever: it is handled, or put asid
     }),
     { numRuns: 150 },
   );
+});
+
+const bad = (name: string, rv: number) => ({ ns: 'ns', name, rv: String(rv), o: '["u",{"no label!":""},[],"n",1,["1.2.3.4"],1,0]' });
+const projectionOf = async (hub: IngestHub, name: string) => (await readObject(hub.store, 'Pod', 'ns', name))?.projection;
+
+it('a bad object holds up no other of its message, is set aside by itself, and can be applied again', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone'))));
+  const before = await projectionOf(hub, 'bad');
+  await hub.ingest(hub.live('Pod', 7, bad('bad', 7), entry('Pod', 7, pod('good')), entry('Pod', 7, undefined, 'gone')));
+  expect(await projectionOf(hub, 'bad')).toBe(before);
+  expect(await projectionOf(hub, 'good')).toBeDefined();
+  expect(await projectionOf(hub, 'gone')).toBeUndefined();
+  const [copy, ...more] = hub.queues.quarantine
+    .waiting()
+    .map(({ body }) => decodeMessage(body) as { readonly reason: string; readonly body: string });
+  expect(more).toEqual([]);
+  expect(copy?.reason).toMatch(/^1 of 3 entries are refused; the first here: o of Pod "ns\/bad" has an invalid value for labels/);
+  expect(hub.metrics.get('Quarantined')).toBe(1);
+  // As by redrive, from a hub that takes the object by then.
+  const mended = JSON.stringify(decodeMessage(copy?.body ?? '')).replace('no label!', 'label');
+  expect(await hub.ingest(mended)).toEqual([]);
+  expect(await projectionOf(hub, 'bad')).toContain('label');
+  expect(await projectionOf(hub, 'good')).toBeDefined();
+});
+
+it('a list with an object that is refused deletes the others that it does not have, and leaves that one as it was', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone')), entry('Pod', 5, pod('good'))));
+  const before = await projectionOf(hub, 'bad');
+  await hub.ingest(hub.list('Pod', 9, bad('bad', 7), entry('Pod', 5, pod('good'))));
+  expect([await projectionOf(hub, 'bad'), await projectionOf(hub, 'gone')]).toEqual([before, undefined]);
+  expect(hub.queues.quarantine.waiting()).toHaveLength(1);
 });

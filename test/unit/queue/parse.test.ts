@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
-import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { readEvents } from '#shared/queue/events.ts';
+import type { EventsMessage, InputEntry } from '#shared/queue/messages.ts';
+import { checkEntries, parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
 import { pod, service } from '../kube/objects.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
@@ -75,7 +77,7 @@ describe('whatever comes in is read or refused with a reason', () => {
     );
     fc.assert(
       fc.property(body, (text) => {
-        read(parseEventsMessage, text);
+        read(readEvents, text);
         read(parseSyncMessage, text);
       }),
       { numRuns: 500 },
@@ -85,7 +87,7 @@ describe('whatever comes in is read or refused with a reason', () => {
   it('messages of which one value is another', () => {
     fc.assert(
       fc.property(fc.oneof(...[...valid, wakeUp].map(mutated)), (message) => {
-        read(parseEventsMessage, asBody(message));
+        read(readEvents, asBody(message));
         read(parseSyncMessage, asBody(message));
       }),
       { numRuns: 1000 },
@@ -96,7 +98,7 @@ describe('whatever comes in is read or refused with a reason', () => {
     fc.assert(
       fc.property(fc.constantFrom('Pod', 'Service', 'Node'), fc.json(), (kind, o) => {
         const message = { ...header, type: 'live', kind, asOf: '5', entries: [{ ns: 'ns', name: 'x', rv: '5', o }] };
-        read(parseEventsMessage, JSON.stringify(message));
+        read(readEvents, JSON.stringify(message));
       }),
       { numRuns: 500 },
     );
@@ -113,11 +115,11 @@ it('what the relay and the workers send passes as it is, compressed or not', () 
 it('the reason says what was wrong, what was given and what is allowed', () => {
   const reason = (message: object, parse = parseEventsMessage as (body: string) => unknown): string => {
     try {
-      parse(JSON.stringify(message));
+      const parsed = parse(JSON.stringify(message)) as EventsMessage;
+      return ('entries' in parsed && checkEntries(parsed.kind, parsed.entries as never).refused[0]?.reason) || 'passes';
     } catch (e) {
       return (e as Error).message;
     }
-    return 'passes';
   };
   expect(reason({ ...valid[1], v: 2 })).toBe('v is 2: this version reads 1');
   expect(reason({ ...valid[1], kind: 'Secret' })).toMatch(/^kind is "Secret": Service, Pod, Node/);
@@ -149,9 +151,14 @@ it.each([
   ['a label with a blank', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
   ['a label that is a number', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a":1},[],"n",1,[],1,0]' }],
   ['a lone surrogate', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
-] as const)('an object with %s is refused', (_what, kind, entry) => {
-  const message = { ...valid[1], kind, entries: [{ rv: '5', ...entry }] };
-  expect(() => parseEventsMessage(JSON.stringify(message))).toThrow(UnreadableMessage);
+] as const)('an object with %s is refused, and the others of its message are not', (_what, kind, entry) => {
+  const good = { ns: kind === 'Node' ? '' : 'shop', name: 'good', rv: '4' };
+  const message = { ...valid[1], kind, entries: [good, { rv: '5', ...entry }] };
+  const { entries } = parseEventsMessage(JSON.stringify(message)) as EventsMessage & { readonly entries: readonly InputEntry[] };
+  const { accepted, refused } = checkEntries(kind, entries);
+  expect(accepted).toEqual([good]);
+  expect(refused).toMatchObject([{ namespace: entry.ns, name: entry.name, entry: { rv: '5', ...entry } }]);
+  expect(refused[0]?.reason).not.toBe('');
 });
 
 it.each(['web#E#c', 'import:a/b', 'export:Web_1/x', 'x'.repeat(300)])('a wake-up for %s is refused', (service) => {
