@@ -17,3 +17,6 @@ export function clusterIPFamily(service: Service): AddressType | undefined {
   if (!clusterIP || clusterIP === 'None') return undefined;
   return canonicalIP(clusterIP)?.family ?? 'IPv4';
 }
+
+/** The API server keeps the endpoints of its own Service. A Service of that name with a selector is somebody's mistake, or a relay's lie. */
+export const isApiServersOwn = (namespace: string, name: string): boolean => namespace === 'default' && name === 'kubernetes';

@@ -23,6 +23,8 @@ export type Admission =
 export interface Applicant extends RequeueDeps {
   /** The snapshot has a record of the Service, be it of its deletion. */
   readonly isKnown: boolean;
+  /** The Service is default/kubernetes. */
+  readonly isApiServersOwn?: boolean;
   /** Another client keeps writing the objects of the service: it is not written until then, ms since the epoch. */
   readonly contestedUntilMs: number;
   /** How often in a row the run was postponed before. */
@@ -31,6 +33,7 @@ export interface Applicant extends RequeueDeps {
 }
 
 export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
+  if (applicant.isApiServersOwn) return { kind: 'skip', reason: 'the API server keeps the endpoints of default/kubernetes' };
   const { isKnown, rounds } = applicant;
   const isHalted = isStopped(cluster);
   // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).

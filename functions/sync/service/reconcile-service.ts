@@ -11,6 +11,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
+import { isApiServersOwn } from '#shared/kube/services.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
@@ -46,6 +47,7 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
   if (!meta) return nothingDone(ok);
   const applicant: Applicant = {
     isKnown: items.serviceRecord !== undefined,
+    isApiServersOwn: isApiServersOwn(service.namespace, service.name),
     contestedUntilMs: contestedUntilMs(items.counts.foreign, meta),
     rounds: message.postponements ?? 0,
     nowMs: deps.now(),
