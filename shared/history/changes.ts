@@ -1,13 +1,13 @@
 /** What a run changed, from the outputs before and after it, with the reasons of `explain`. */
-import { type Addresses, detailBetween, type Listed } from './addresses.ts';
-import type { Move, PodChange } from './history-record.ts';
+import { type Addresses, detailBetween, inEndpoints, type Listed } from './addresses.ts';
+import type { HistoryRecord, Move, PodChange } from './history-record.ts';
 
 /** What a run has made of the addresses, as it is named in its record. */
 export interface Changes {
   readonly changes: readonly PodChange[];
   readonly more: number;
   /** `HistoryRecord.foundOtherwise`. */
-  readonly foundOtherwise?: number;
+  readonly foundOtherwise?: NonNullable<HistoryRecord['foundOtherwise']>;
 }
 
 export interface Before {
@@ -24,11 +24,11 @@ export type Why = (pod: string, where: string) => string;
 export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, mostNamed: number): Changes {
   const moves = new Map<string, Map<string, Move>>();
   const repairs = new Map<string, Move[]>();
-  const otherwise = new Set<string>();
+  const otherwise = { endpoints: new Set<string>(), slices: new Set<string>() };
   for (const key of new Set([...before.saved.keys(), ...before.found.keys(), ...after.keys()])) {
     const [saved, found, now] = [before.saved.get(key), before.found.get(key), after.get(key)];
-    const { pod, address } = (now ?? saved ?? found) as Listed;
-    if (saved?.state !== found?.state) otherwise.add(`${pod} ${address}`);
+    const { pod, address, where } = (now ?? saved ?? found) as Listed;
+    if (saved?.state !== found?.state) otherwise[where === inEndpoints ? 'endpoints' : 'slices'].add(`${pod} ${address}`);
     const move = moveBetween(saved, now);
     if (move) moves.set(pod, (moves.get(pod) ?? new Map<string, Move>()).set(key, move));
     else if (found !== saved) {
@@ -42,7 +42,8 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
     ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
     ...(repairs.has(pod) ? [{ pod, why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }] : []),
   ]);
-  return { changes, more: pods.length - named.length, ...(otherwise.size > 0 && { foundOtherwise: otherwise.size }) };
+  const foundOtherwise = { endpoints: otherwise.endpoints.size, slices: otherwise.slices.size };
+  return { changes, more: pods.length - named.length, ...(foundOtherwise.endpoints + foundOtherwise.slices > 0 && { foundOtherwise }) };
 }
 
 function moveBetween(from: Listed | undefined, to: Listed | undefined): Move | undefined {

@@ -56,7 +56,7 @@ export interface HistoryRecord {
   /** Where the built-in controllers stay on: who writes the Service from this run on, for `opt-in` the hub. Undefined: the hub writes in their place. */
   readonly writer?: 'opt-in' | 'built-in' | 'none';
   /** Addresses that the run found otherwise than they were saved: another client had written them, at a time that is not known. */
-  readonly foundOtherwise?: number;
+  readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
   /** The table refused what the run was to save, as it held something newer: the records after this one do not go on from its changes. */
   readonly isUnsaved?: boolean;
   readonly changes: readonly PodChange[];
@@ -71,8 +71,8 @@ export interface HistoryRecord {
 export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
 
 /** The run read or wrote the Service's outputs in the cluster. */
-export const isOfCluster = ({ writes, changes, more, gap, isFirst, writer }: HistoryRecord): boolean =>
-  writes.endpoints + writes.slices + changes.length + more > 0 || gap !== undefined || isFirst === true || writer !== undefined;
+export const isOfCluster = ({ writes, changes, more, isFirst, writer }: HistoryRecord): boolean =>
+  writes.endpoints + writes.slices + changes.length + more > 0 || isFirst === true || writer !== undefined;
 
 /** Is there anything in it that a reader would miss? */
 export const isWorthKeeping = (r: HistoryRecord): boolean =>

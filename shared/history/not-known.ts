@@ -43,7 +43,7 @@ export function whyNotKnown(
   if (mode === 'shadow' && switches.optIn !== 'active') return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next || hasOutputs))
-    return 'the built-in controllers wrote it, in a cluster in shadow mode; the hub keeps no history of those';
+    return 'no record has the hub as its writer, in a cluster in shadow mode; the hub keeps no history of the built-in controllers';
   if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has written nothing of it';
   return next || whyNotNow === undefined ? undefined : `the hub does not write it as it is now, since when is not on record: ${whyNotNow}`;
 }

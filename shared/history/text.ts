@@ -26,7 +26,7 @@ interface RecordText {
   readonly l?: readonly [endpoints: number, slices: number];
   readonly f?: 1;
   readonly b?: NonNullable<HistoryRecord['writer']>;
-  readonly q?: number;
+  readonly q?: readonly [endpoints: number, slices: number];
   readonly c?: readonly ChangeText[];
   readonly m?: number;
 }
@@ -74,7 +74,7 @@ function encode(r: HistoryRecord): RecordText {
     ...(r.deletes && { l: [r.deletes.endpoints, r.deletes.slices] as const }),
     ...(r.isFirst && { f: 1 as const }),
     ...(r.writer && { b: r.writer }),
-    ...(r.foundOtherwise && { q: r.foundOtherwise }),
+    ...(r.foundOtherwise && { q: [r.foundOtherwise.endpoints, r.foundOtherwise.slices] as const }),
     ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
     ...(r.more > 0 && { m: r.more }),
   };
@@ -110,7 +110,7 @@ function decode(r: RecordText): HistoryRecord {
     ...(r.l && { deletes: { endpoints: r.l[0], slices: r.l[1] } }),
     ...(r.f === 1 && { isFirst: true }),
     ...(r.b && { writer: r.b }),
-    ...(r.q !== undefined && { foundOtherwise: r.q }),
+    ...(r.q && { foundOtherwise: { endpoints: r.q[0], slices: r.q[1] } }),
     changes: (r.c ?? []).map(decodeChange),
     more: r.m ?? 0,
     times: 1,

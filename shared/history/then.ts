@@ -1,6 +1,6 @@
 /** How the addresses were at a time: those of now, with what the records since have changed taken back. */
 import { type Addresses, keyOf, type Listed } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, isOfCluster, type PodChange } from './history-record.ts';
+import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
 import { kindOf, placeText, spanText, timeText, unsavedText } from './sentences.ts';
 
 /** An address in all the places in which it was the same. */
@@ -128,14 +128,27 @@ function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
-  const next = later.find(isOfCluster);
+  const proven = { endpoints: false, slices: false };
   return later.flatMap((r) => {
     const unnamed =
       r.more > 0 ? [`${timeText(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
     const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; before that it may have been otherwise`];
-    // The run before it left them as they were saved.
-    const otherwise = r === next ? (r.foundOtherwise ?? 0) : 0;
-    const found = `${timeText(effectiveMs(r))} found ${otherwise === 1 ? '1 address' : `${otherwise.toLocaleString('en')} addresses`} otherwise than the hub had left them, since when is not known`;
-    return [...unnamed, ...gap, ...(otherwise > 0 ? [found] : [])];
+    return [...unnamed, ...gap, ...otherwiseIn(r, proven)];
   });
 }
+
+/** A write succeeds only over the outputs that the hub knows, so it proves that nothing else had changed them until then. */
+function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boolean }): readonly string[] {
+  const { endpoints = 0, slices = 0 } = r.foundOtherwise ?? {};
+  const counts = [
+    ...(endpoints > 0 && !proven.endpoints ? [`${countText(endpoints)} of Endpoints`] : []),
+    ...(slices > 0 && !proven.slices ? [`${countText(slices)} of slices`] : []),
+  ];
+  proven.endpoints ||= endpoints > 0 || r.writes.endpoints > 0;
+  proven.slices ||= slices > 0 || r.writes.slices > 0;
+  return counts.length > 0
+    ? [`${timeText(effectiveMs(r))} found ${counts.join(' and ')} otherwise than the hub had left them, since when is not known`]
+    : [];
+}
+
+const countText = (count: number): string => (count === 1 ? '1 address' : `${count.toLocaleString('en')} addresses`);

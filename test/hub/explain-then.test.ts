@@ -138,7 +138,7 @@ describe('a cluster in shadow mode', () => {
     await pass(60);
     expect((await told(world)).told).toEqual([]);
     expect((await then(world, world.now)).summary).toBe(
-      'Not known: the built-in controllers wrote it, in a cluster in shadow mode; the hub keeps no history of those.',
+      'Not known: no record has the hub as its writer, in a cluster in shadow mode; the hub keeps no history of the built-in controllers.',
     );
   });
 
@@ -179,7 +179,7 @@ it('a time after another client had changed an output is uncertain until the run
   const between = world.now;
   await pass(20);
   expect((await then(world, between)).caveats).toEqual([
-    expect.stringMatching(/found 2 addresses otherwise than the hub had left them, since when is not known$/),
+    expect.stringMatching(/found 2 addresses of Endpoints otherwise than the hub had left them, since when is not known$/),
   ]);
   expect((await then(world, before - 1)).isKnown).toBe(false);
   expect((await then(world, world.now)).caveats).toEqual([]);

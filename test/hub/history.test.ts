@@ -148,7 +148,9 @@ it('a run whose outputs the table refuses, as it holds newer ones, says that lat
   const then = await explainThen(world.table, key, wroteAt, world.now);
   expect(then.caveats).toEqual([
     expect.stringMatching(`Z: ${unsaved}$`),
-    expect.stringMatching(/Z found 2 addresses otherwise than the hub had left them, since when is not known$/),
+    expect.stringMatching(
+      /Z found 2 addresses of Endpoints and 2 addresses of slices otherwise than the hub had left them, since when is not known$/,
+    ),
   ]);
   expect((await explainThen(world.table, key, world.now, world.now)).caveats).toEqual([]);
 });

@@ -155,7 +155,6 @@ export function monitor(
 
   const writing: Writing = async (actor, kind, namespace, service) => {
     writes++;
-    wrote(namespace, service);
     clock = actor;
     missed(now() - 10_000);
     const work = await table.get(workKey(cluster, namespace, service));
@@ -169,6 +168,7 @@ export function monitor(
       }
       if (!actor.paused) podReads.written(actor, `${namespace}/${service}`);
       const after = shownPods(store, kind, namespace, service, profile.optIn);
+      if (after.all !== before.all || after.ready.size !== before.ready.size) wrote(namespace, service);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
       const { brakeFrom, brakeShare } = profile.limits.sync;

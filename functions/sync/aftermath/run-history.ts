@@ -143,7 +143,8 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
   // The garbage collector has taken the slices of a Service that is gone.
   const collected = inputs.service ? 0 : addressCount(inputs.outputs.filter(({ kind }) => kind === 'EndpointSlice'));
-  return { ...changes, ...(collected > 0 && { foundOtherwise: Math.max(collected, changes.foundOtherwise ?? 0) }) };
+  const { endpoints = 0, slices = 0 } = changes.foundOtherwise ?? {};
+  return { ...changes, ...(collected > 0 && { foundOtherwise: { endpoints, slices: Math.max(collected, slices) } }) };
 }
 
 const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
