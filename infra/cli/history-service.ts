@@ -171,7 +171,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
       ? ['another client keeps writing what the hub writes, and the hub has stopped: what is listed since is not known']
       : []),
     ...partOff(meta),
-    ...(service && writerOf(service).by === 'opt-in' && !optInSettings(meta).cleanup ? [leftBehind] : []),
+    ...(service && switches.optIn !== 'off' && writerOf(service).by !== 'built-in' && !optInSettings(meta).cleanup ? [leftBehind] : []),
     ...(missing.length > 0 ? [`${missingText(missing)}: changes before that are left out`] : []),
     ...(isRunning ? ['a run has not ended yet: what it has changed may be missing'] : []),
   ];

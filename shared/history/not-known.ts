@@ -37,16 +37,21 @@ export function whyNotKnown(
   const mode = switches.unpaused;
   if (mode === undefined) return 'no audit record says which mode the cluster was in';
   if (mode === 'draining' || mode === 'removed') return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
-  if (last?.writer === 'built-in')
-    return `served by the built-in controllers since ${timeText(effectiveMs(last))} (handed back); the hub keeps no history of those`;
+  if (last?.writer === 'built-in') {
+    const isHandedBack = (last.deletes?.slices ?? 0) > 0;
+    return `served by the built-in controllers since ${timeText(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of those`;
+  }
   if (last?.writer === 'none') return `nothing writes it since ${timeText(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
   if (mode === 'shadow' && switches.optIn !== 'active') return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
-  if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next || hasOutputs))
+  if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
     return 'no record has the hub as its writer, in a cluster in shadow mode; the hub keeps no history of the built-in controllers';
   if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has written nothing of it';
   return next || whyNotNow === undefined ? undefined : `the hub does not write it as it is now, since when is not on record: ${whyNotNow}`;
 }
+
+/** The run is of a Service that opts in, or has withdrawn its slices. */
+const wasOurs = ({ writer, deletes }: HistoryRecord): boolean => writer === 'opt-in' || (deletes?.slices ?? 0) > 0;
 
 const beginsAt = (ms: number): string => `the record begins at ${timeText(ms)}`;
 

@@ -115,7 +115,7 @@ export class ListedThen {
           throw error;
         });
         const { records } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
-        const isCutShort = records.find(isOfCluster)?.gap?.includes('cut short') === true;
+        const isCutShort = records.some((r) => r.gap?.includes('cut short'));
         const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
       }
@@ -147,7 +147,9 @@ export class ListedThen {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
-    if (/^(served by the built-in controllers since|nothing writes it since)/.test(reason)) return isBeside && !listing.isOurs;
+    if (reason.startsWith('served by the built-in controllers since')) return isBeside && !listing.isOurs;
+    if (reason.startsWith('nothing writes it since'))
+      return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
     if (reason.startsWith('no record has the hub as its writer')) return isBeside && (isCutShort || !listing.isOurs);
     if (/^(the hub does not write it as it is now|the Service (has neither|is of type))/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';

@@ -14,6 +14,8 @@ import { shortened } from '#shared/history/shortened.ts';
 import { encodeRecord } from '#shared/history/text.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { saveRecord } from '#shared/store/history-records.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -69,7 +71,8 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
   const changed = run ? changesOf(run, mostNamed) : { changes: [], more: 0 };
-  const writer = run && writerAfter(run);
+  // A run that neither read nor wrote an output knows no writer.
+  const writer = run && run.server.records.length > 0 ? writerAfter(run) : undefined;
   return {
     atMs: beganMs,
     generation: claim.item.generation,
@@ -141,8 +144,11 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
   const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
-  // The garbage collector has taken the slices of a Service that is gone.
-  const collected = inputs.service ? 0 : addressCount(inputs.outputs.filter(({ kind }) => kind === 'EndpointSlice'));
+  // The garbage collector takes the slices of a Service that is gone, also where another one has its name.
+  const { service } = inputs;
+  const isCollected = ({ kind, object }: OutputRecord): boolean =>
+    kind === 'EndpointSlice' && object !== undefined && !(service && isOwnedBy(object as EndpointSlice, service));
+  const collected = addressCount(inputs.outputs.filter(isCollected));
   const { endpoints = 0, slices = 0 } = changes.foundOtherwise ?? {};
   return { ...changes, ...(collected > 0 && { foundOtherwise: { endpoints, slices: Math.max(collected, slices) } }) };
 }

@@ -88,7 +88,7 @@ describe('a service that opts in', () => {
     expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), mirrored] })).toEqual({ ...nothing, isWaiting: true });
   });
 
-  it.each(['kube-controller-manager', 'k3s', 'fleet-endpoints', 'fleet-endpoints-other'])(
+  it.each(['kube-controller-manager', 'k3s', 'fleet-endpoints-other'])(
     'a service that opts in loses Endpoints without a label that %s wrote last, as before Kubernetes 1.33',
     (manager) => {
       const e = endpoints({ managedFields: [...by('kubectl-edit', '00:00'), ...by(manager)] });
