@@ -18,5 +18,5 @@ export function clusterIPFamily(service: Service): AddressType | undefined {
   return canonicalIP(clusterIP)?.family ?? 'IPv4';
 }
 
-/** The API server keeps the endpoints of its own Service. A Service of that name with a selector is somebody's mistake, or a relay's lie. */
+/** The API server keeps the endpoints of its own Service. A Service of that name with a selector is a mistake, or a lie of a relay. */
 export const isApiServersOwn = (namespace: string, name: string): boolean => namespace === 'default' && name === 'kubernetes';

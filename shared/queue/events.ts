@@ -58,7 +58,7 @@ export interface Speaker {
   readonly historyRewoundAtMs?: number;
 }
 
-/** What a message tells of objects has these besides. */
+/** Fields of every message about objects. */
 interface Told {
   readonly asOf: string;
   /** Entries that are not applied: what is stored of their objects stays as it is. */

@@ -26,6 +26,8 @@ export interface EventsHeader {
 
 /** Characters of a projection that ingest takes, at most. */
 export const longestProjection = 256 * 1024;
+/** The same for kinds whose projections are shorter, and of which other clusters' runs read many at once. */
+export const longestProjectionOf: { readonly [K in InputKind]?: number } = { Pod: 64 * 1024, Node: 4 * 1024, Namespace: 4 * 1024 };
 
 /** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */
 export interface InputEntry {

@@ -9,7 +9,7 @@ import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
-import { type Entry, type EventsMessage, longestProjection, messageVersion, type SyncMessage } from './messages.ts';
+import { type Entry, type EventsMessage, longestProjection, longestProjectionOf, messageVersion, type SyncMessage } from './messages.ts';
 
 /** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
 const longestName = 253;
@@ -61,7 +61,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
 }
 
 export interface RefusedEntry {
-  /** "" where the entry has no text there. */
+  /** Empty if the entry's field is a number, for instance. */
   readonly namespace: string;
   readonly name: string;
   /** As it stands in the queue. */
@@ -91,8 +91,6 @@ function reasonAgainst(kind: Kind, entry: Fields): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof UnreadableMessage) return error.message;
-    // The stack of a reader has fewer levels than the text.
-    if (error instanceof RangeError) return 'entry is nested too deeply: at most a few levels are allowed';
     throw error;
   }
 }
@@ -108,7 +106,7 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     if (e['gen'] !== undefined) number(e, 'gen');
     if (e['body'] !== undefined) object(e['body'], 'body');
   } else if (e['o'] !== undefined) {
-    projection(e['o']);
+    projection(e['o'], longestProjectionOf[kind] ?? longestProjection);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
   }
 }
@@ -184,9 +182,9 @@ function text(fields: Fields, field: string, longest = longestName, mayBeEmpty =
 }
 
 /** Annotations of tenants are in it, and so any characters. */
-function projection(value: unknown): void {
-  if (typeof value !== 'string' || value === '' || value.length > longestProjection)
-    throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longestProjection} characters is needed`);
+function projection(value: unknown, longest: number): void {
+  if (typeof value !== 'string' || value === '' || value.length > longest)
+    throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longest} characters is needed`);
 }
 
 function number(fields: Fields, field: string): void {

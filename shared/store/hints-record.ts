@@ -1,6 +1,7 @@
 /** Topology hints of the services that have any (TA-8): read by ingest when nodes change, one record a service. */
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { hintsKey, hintsOf, nameOfPair, type ServiceKey } from './keys.ts';
+import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
 export async function readHints(table: Table, s: ServiceKey): Promise<HintsRecord | undefined> {
@@ -14,11 +15,12 @@ export async function saveHints(table: Table, s: ServiceKey, hints: HintsRecord 
   else await table.delete(key);
 }
 
-export async function listHints(
+export async function* listHints(
   table: Table,
   cluster: string,
-): Promise<readonly { readonly namespace: string; readonly name: string; readonly hints: HintsRecord }[]> {
-  return (await table.query(hintsOf(cluster))).map((item) => {
-    return { ...nameOfPair(item.sk), hints: JSON.parse(item['h'] as string) as HintsRecord };
-  });
+): AsyncGenerator<{ readonly namespace: string; readonly name: string; readonly hints: HintsRecord }> {
+  for await (const item of inPages(table, hintsOf(cluster), hintsAtOnce))
+    yield { ...nameOfPair(item.sk), hints: JSON.parse(item['h'] as string) as HintsRecord };
 }
+
+const hintsAtOnce = 500;

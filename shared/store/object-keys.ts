@@ -1,17 +1,23 @@
-/** The names of objects of a kind whose whole cluster is one partition, without their projections: there may be any number of them. */
-import type { ClustersetKind } from '#shared/kube/types.ts';
+/** The names of objects without their projections: there may be any number of them. */
+import type { ClustersetKind, InputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { escaped, namespaceRange, objectOfKey, objectsOf } from './keys.ts';
 import { keysIn } from './pages.ts';
+import type { KeyRange } from './table.ts';
 
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The names in one namespace, in order, tombstones included. */
-export async function* objectNamesIn({ table, cluster }: ClusterStore, kind: ClustersetKind, namespace: string): AsyncGenerator<ObjectName> {
-  for await (const sk of keysIn(table, objectsOf(cluster, kind, namespace), namespaceRange(kind, namespace))) yield objectOfKey(kind, namespace, sk);
+/** The names in one namespace, or within a range of it, in order, tombstones included. */
+export async function* objectNamesIn(
+  { table, cluster }: ClusterStore,
+  kind: InputKind,
+  namespace: string,
+  range: KeyRange | undefined = namespaceRange(kind, namespace),
+): AsyncGenerator<ObjectName> {
+  for await (const sk of keysIn(table, objectsOf(cluster, kind, namespace), range)) yield objectOfKey(kind, namespace, sk);
 }
 
 export interface MostNames {

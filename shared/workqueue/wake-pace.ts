@@ -1,6 +1,6 @@
 /**
- * The pace at which one exporter wakes the runs of other clusters. Those runs take the other clusters' workers, queues and API servers, so a name that
- * changes often is woken once for all of its changes, and a cluster or namespace that changes many names wakes them one after the other.
+ * The pace at which one exporter wakes the runs of other clusters, which take those clusters' workers, queues and API servers. A name that changes
+ * often is woken once for all of its changes. A cluster or namespace that changes many names wakes them one after the other.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 
@@ -12,11 +12,11 @@ const longestWaitMs = 900_000;
 export interface PacedName {
   readonly cluster: string;
   readonly namespace: string;
-  /** The work that is woken, in each cluster that it is woken in. */
+  /** The name of the work item, in each cluster that has one. */
   readonly work: string;
 }
 
-/** The memory of one worker: a worker that has none of it wakes at once, within a pace of its own. */
+/** The memory of one worker: each worker has a pace of its own. */
 export class WakePace {
   readonly #limits: SyncLimits;
   readonly #dueMs = new Map<string, number>();

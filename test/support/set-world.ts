@@ -119,7 +119,7 @@ class Member {
     await this.#sendList(kind, listId);
   }
 
-  /** Sends these objects as the relay's, whatever the cluster has: an attacker who has taken the relay over may send them. */
+  /** Sends these objects as the relay's, whatever the cluster has: an attacker with the relay's role may send them. */
   async say(kind: InputKind, objects: readonly object[], more: object = {}): Promise<void> {
     const entries = objects.map((object) => ({ ...inputEntry(kind, object as never, String(++this.#said)), ...more }));
     await this.#send({ ...this.#header, type: 'live', kind, asOf: String(this.#said), entries } as unknown as EventsMessage);

@@ -6,9 +6,11 @@ import { concurrently } from '#shared/concurrently.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { readSetNamespace } from '#shared/store/clusterset-index.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
-import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
+
+const nodesAtOnce = 1_000;
 
 export interface ImportName {
   readonly namespace: string;
@@ -23,10 +25,11 @@ export async function importsOfNewZones({ deps, cluster, store, effects }: Batch
   // After first lists every import is woken.
   if (zones.size === 0 || !hasSynced(cluster)) return [];
   const names = new Set(changed.map(({ record }) => record.name));
-  for (const record of await readObjects(store, 'Node', '')) {
-    const node = names.has(record.name) ? undefined : decodeObjectOf('Node', record);
-    if (node) zones.delete(zoneOf(node));
-  }
+  for await (const page of objectPages(store, 'Node', '', nodesAtOnce))
+    for (const record of page) {
+      const node = names.has(record.name) ? undefined : decodeObjectOf('Node', record);
+      if (node) zones.delete(zoneOf(node));
+    }
   if (zones.size === 0) return [];
   const namespaces = await listed(objectNamesIn(store, 'Namespace', ''));
   const preferring = await concurrently(4, namespaces, async ({ name: namespace }) => {

@@ -6,8 +6,9 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { longestNamePrefix, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { inRange, rangeWithin } from '../batch/key-range.ts';
@@ -85,7 +86,7 @@ async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPa
     ...(!first && done && { from: done }),
     ...(last !== undefined && { to: last }),
   };
-  const held = (await readObjects(store, 'Service', namespace, range)).map((r) => r.name);
+  const held = (await listed(objectNamesIn(store, 'Service', namespace, range))).map(({ name }) => name);
   if (!isSlice) return held;
   // "a" and "a-b" come before the slice "a-b-xyz", and may have slices behind it.
   const before = [...from.matchAll(/-/g)].map((dash) => from.slice(0, dash.index)).concat(first);

@@ -4,10 +4,11 @@ import { concurrently } from '#shared/concurrently.ts';
 import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import type { Node } from '#shared/kube/types.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { listHints } from '#shared/store/hints-record.ts';
-import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from './selectors.ts';
 
@@ -55,9 +56,15 @@ export function concernedByPod(
 
 /** Services whose topology hints no longer fit the Nodes (EV-21). */
 async function wakeOverloaded({ deps, cluster, store, effects }: BatchContext): Promise<void> {
-  const hinted = await listHints(deps.table, cluster.id);
-  if (hinted.length === 0) return;
-  const nodes = (await readObjects(store, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []);
-  const ratios = zoneRatios(nodes);
-  for (const { namespace, name, hints } of hinted) if (isOverloaded(hints, ratios)) effects.wake(namespace, name);
+  let ratios: ReturnType<typeof zoneRatios> | undefined;
+  for await (const { namespace, name, hints } of listHints(deps.table, cluster.id)) {
+    ratios ??= zoneRatios(await nodesOf(store));
+    if (isOverloaded(hints, ratios)) effects.wake(namespace, name);
+  }
+}
+
+async function nodesOf(store: BatchContext['store']): Promise<readonly Node[]> {
+  const nodes: Node[] = [];
+  for await (const page of objectPages(store, 'Node', '', 1_000)) nodes.push(...page.flatMap((r) => decodeObjectOf('Node', r) ?? []));
+  return nodes;
 }

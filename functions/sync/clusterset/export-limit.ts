@@ -9,7 +9,7 @@ import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * Checks a new export: the exports in the set stay there, whatever comes. A namespace counts towards the cluster's limit with no more than its
+ * Checks a new export: the exports in the set stay there. A namespace counts towards the cluster's limit with no more than its
  * own, so a tenant of one namespace leaves room for the others.
  */
 export async function withinLimit(run: ClustersetRun, validity: ExportValidity): Promise<ExportValidity> {

@@ -13,7 +13,7 @@ import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { StoredAs } from '#shared/store/amendments.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, isAlive, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } from '#shared/store/objects.ts';
 import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedOutputs } from '#shared/store/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
@@ -149,13 +149,21 @@ export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ re
     deps.nodes.set(meta.id, kept);
     return kept;
   }
-  const records = await readObjects({ table: deps.table, cluster: meta.id }, 'Node', '');
-  const nodes = new Map(records.flatMap((r) => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)] as const] : [])));
-  const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen: records.length > 0 };
+  const nodes = new Map<string, Node>();
+  let seen = false;
+  for await (const page of objectPages({ table: deps.table, cluster: meta.id }, 'Node', '', nodesAtOnce)) {
+    seen ||= page.length > 0;
+    for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
+    // A relay can make up any number of them, and an importer's run reads those of its sources.
+    if (nodes.size >= limitsOf(deps).sync.mostNodes) break;
+  }
+  const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen };
   deps.nodes.set(meta.id, fresh);
   letGo(deps);
   return fresh;
 }
+
+const nodesAtOnce = 1_000;
 
 /** The clusters used longest ago go first. */
 function letGo({ nodes, ...deps }: SyncDeps): void {

@@ -20,7 +20,7 @@ export interface WakeUp {
   readonly observedAtMs: number | undefined;
   /**
    * The wake-up covers later changes too (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it adds
-   * a generation without a message, as one that leads is pending.
+   * a generation without a message, as a leading wake-up is pending.
    */
   readonly pace?: 'leads' | 'follows';
 }

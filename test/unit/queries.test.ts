@@ -1,0 +1,106 @@
+/** The bound of each read of a whole partition: a read without one is a read that a tenant or a relay makes as large as it likes. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+/**
+ * - `paged`: a page of it is in memory at a time.
+ * - `bounded`: the clusters of the fleet, or the records of one service or name.
+ * - `keys`: keys alone.
+ * - `command`: explain, history, console and the other commands, on the machine of the operator who asks.
+ * - `pods`: the Pods of one namespace, which a run reads whole as both controllers do.
+ * - `own list`: the key range of one part of a relay's list, in the cluster of that relay.
+ * - `caller`: the callers are listed here themselves.
+ */
+type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'pods' | 'own list' | 'caller';
+
+const queries: Record<string, Bound> = {
+  'functions/ingest/clusterset/clusterset-wakes.ts wakeExportsOnNodes': 'pods',
+  'functions/ingest/clusterset/zone-wakes.ts importsOfNewZones': 'paged',
+  'functions/ingest/inputs/input-list-page.ts readRange': 'own list',
+  'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
+  'functions/ingest/wake-ups/selectors.ts selectorsOf': 'paged',
+  'functions/sync/state/inputs.ts nodesOf': 'paged',
+  'infra/cli/explain-service.ts readExplainInput': 'command',
+  'infra/cli/exports-switch.ts checkWithdrawn': 'command',
+  'infra/cli/imports-of-other-sets.ts otherSetsLines': 'command',
+  'infra/cli/imports-withdraw.ts importedNames': 'command',
+  'infra/cli/list-services.ts readServices': 'command',
+  'infra/cli/read-set.ts readSource': 'command',
+  'infra/cli/read-set.ts readZones': 'command',
+  'infra/console/clusterset-answer.ts alive': 'command',
+  'shared/clusters/audit.ts listAudit': 'command',
+  'shared/clusters/clusterset-membership.ts listImporters': 'bounded',
+  'shared/clusters/record.ts listClusters': 'bounded',
+  'shared/pods/logged/logged-namespace.ts #readWhole': 'pods',
+  'shared/pods/logged/logged-view.ts #readStale': 'pods',
+  'shared/pods/logged/pod-log.ts readLogEntries': 'pods',
+  'shared/pods/namespace-pods.ts readWhole': 'pods',
+  'shared/store/clusterset-index.ts forgetImportFailures': 'keys',
+  'shared/store/clusterset-index.ts namesInSet': 'keys',
+  'shared/store/clusterset-index.ts readSetEntries': 'bounded',
+  'shared/store/clusterset-index.ts readSetNamespace': 'paged',
+  'shared/store/hints-record.ts listHints': 'paged',
+  'shared/store/history-records.ts recordsSince': 'command',
+  'shared/store/import-report.ts listImportReports': 'command',
+  'shared/store/namespaces.ts namespacesInRange': 'paged',
+  'shared/store/namespaces.ts nextNamespaces': 'paged',
+  'shared/store/object-keys.ts firstNamesOf': 'keys',
+  'shared/store/object-keys.ts objectNamesIn': 'keys',
+  'shared/store/objects.ts objectPages': 'paged',
+  'shared/store/objects.ts readObjects': 'caller',
+  'shared/store/other-outputs.ts readOthers': 'command',
+  'shared/store/outputs.ts forgetOutputs': 'bounded',
+  'shared/store/outputs.ts readOddServices': 'keys',
+  'shared/store/outputs.ts readOutputHeads': 'bounded',
+  'shared/store/outputs.ts readSaved': 'bounded',
+  'shared/store/service-counts.ts totalGauges': 'paged',
+  'shared/store/service-walk.ts servicesIn': 'paged',
+  'shared/store/service-walk.ts walkServices': 'paged',
+  'shared/store/shadow-record.ts countDifferences': 'paged',
+  'shared/store/triggers.ts readTriggers': 'bounded',
+};
+
+interface Query {
+  /** The file and the function. */
+  readonly place: string;
+  readonly line: string;
+}
+
+const verbs = /\.query\(|\b(?:inPages|pagesOf|keysIn|readObjects|objectPages)\(/;
+const declaration = /^(?:export )?(?:async )?function\*? (\w+)|^(?:export )?const (\w+) = |^ {2}(?:async )?\*?(#?\w+)\(.*\{$/;
+
+function queriesOf(file: string, source: string): readonly Query[] {
+  let name = '';
+  return source.split('\n').flatMap((line) => {
+    const found = declaration.exec(line);
+    if (found) name = found[1] ?? found[2] ?? found[3] ?? '';
+    const isDeclaration = /function\*? (?:inPages|pagesOf|keysIn|readObjects|objectPages)\(/.test(line);
+    return verbs.test(line) && !isDeclaration && !/^\s*(?:\*|\/\/|\/\*)/.test(line) ? [{ place: `${file} ${name}`, line: line.trim() }] : [];
+  });
+}
+
+const files = globSync('{shared,functions,infra}/**/*.ts')
+  // Drivers, and sweep's pages of a list in memory.
+  .filter((file) => !/^(shared\/store\/dynamodb\/|infra\/local\/|functions\/sweep\/own-list\.ts|shared\/store\/pages\.ts)/.test(file));
+
+it('each read of a partition is listed here with its bound, and each that is listed is there', () => {
+  const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
+  expect(found.length).toBeGreaterThan(30);
+  expect([...new Set(found.map(({ place }) => place))].toSorted()).toEqual(Object.keys(queries).toSorted());
+});
+
+it('a read of keys asks for keys, and a read in pages for pages', () => {
+  const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
+  const asks = { keys: /keysIn\(|keysOnly/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/ };
+  const wrong = found.filter(({ place, line }) => {
+    const bound = queries[place];
+    return (bound === 'keys' || bound === 'paged') && !asks[bound].test(line);
+  });
+  expect(wrong).toEqual([]);
+});
+
+it('a planted query is found', () => {
+  expect(queriesOf('shared/store/planted.ts', 'export async function planted(table) {\n  return table.query(pk);\n}')).toEqual([
+    { place: 'shared/store/planted.ts planted', line: 'return table.query(pk);' },
+  ]);
+});
