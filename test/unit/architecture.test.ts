@@ -139,9 +139,10 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
   'functions/sync': {
     '.': ['service', 'clusterset', 'aftermath', 'state'],
     service: ['controllers', 'guards', 'admission', 'state'],
-    controllers: ['guards', 'admission', 'state'],
-    clusterset: ['admission', 'state'],
+    controllers: ['guards', 'admission', 'writes', 'state'],
+    clusterset: ['guards', 'admission', 'writes', 'state'],
     guards: ['state'],
+    writes: [],
     admission: ['state'],
     aftermath: ['state'],
     state: [],

@@ -1,13 +1,13 @@
 /** The writes that a plan for the slices of an import asks for, each source for itself. */
-import { ClusterApiError, isAlreadyExists } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
+import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
@@ -33,41 +33,28 @@ export async function carryOut(
       refused.set(cluster, error);
     }
   }
-  const remove = ({ metadata: { name, uid = '', resourceVersion = '' } }: EndpointSlice) =>
-    api.delete('EndpointSlice', run.namespace, name, { uid, resourceVersion });
-
+  const { namespace, assertTimeToWrite } = run;
+  // Each run has read the slices of the import first. A user may have changed the labels of a slice that has the name: another name is tried.
+  const create = (draft: SliceDraft) => {
+    const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
+    return createSlice(api, { namespace, draft, owner, taken, assertTimeToWrite });
+  };
   for (const [cluster, { addressTypes }] of plans) {
-    for (const { create, update } of addressTypes) {
-      for (const draft of create) {
-        await write(cluster, () => createSlice(api, draft, taken));
-      }
-      for (const slice of update) await write(cluster, () => api.replace('EndpointSlice', slice));
+    for (const t of addressTypes) {
+      for (const draft of t.create) await write(cluster, () => create(draft));
+      for (const slice of t.update) await write(cluster, () => api.replace('EndpointSlice', slice));
     }
   }
   for (const [cluster, { addressTypes, unsupported }] of plans)
-    for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported]) await write(cluster, () => remove(slice));
+    for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported])
+      await write(cluster, () => deleteAsSeen(api, 'EndpointSlice', slice));
   for (const slice of withdrawn) {
     run.assertTimeToWrite();
-    await remove(slice);
+    await deleteAsSeen(api, 'EndpointSlice', slice);
     run.written.slices++;
   }
   return refused;
 }
-
-/** Under a name that is taken, for instance by a slice of ours that a user has relabelled, another one is tried. */
-async function createSlice(api: ClusterApi, draft: SliceDraft, taken: Set<string>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const slice = assignName(draft, draft.metadata.ownerReferences?.[0]?.uid ?? '', taken);
-    taken.add(slice.metadata.name);
-    try {
-      return void (await api.create('EndpointSlice', slice));
-    } catch (error) {
-      if (!isAlreadyExists(error) || tries === nameTries) throw error;
-    }
-  }
-}
-
-const nameTries = 5;
 
 /** By rights, admission or validation. It says nothing of the rest of the cluster. */
 export const isRefusal = (error: unknown): boolean => error instanceof ClusterApiError && (error.status === 403 || error.status === 422);

@@ -4,13 +4,13 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { slicesAfter } from '#shared/slices/slices-after.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
 import { slicesChange } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -34,11 +34,11 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const { maxEndpointsPerSlice } = meta.settings;
   const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const { plan, sources } = await planByPods(to, slices, planWith);
-  const braked = sources.filter((source) => takesMuchAway(run, slices, source, plan));
-  const confirmed = await concurrently(8, sources, async (source) =>
-    braked.includes(source) ? confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }) : source,
+  const confirmed = await concurrently(8, sources, (source) =>
+    confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }),
   );
-  const final = braked.length > 0 ? planWith(confirmed) : plan;
+  const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
+  const final = isDoubtful ? planWith(confirmed) : plan;
   const refused = await carryOut(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
@@ -56,7 +56,6 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
     return { ...refusedByCluster(run, text), refused: text };
   }
   // What was not believed is owed until the snapshot has caught up.
-  const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
@@ -84,23 +83,8 @@ async function planByPods({ sources: first, podsOf }: ToWrite, slices: readonly 
 const ofSource = (slices: readonly EndpointSlice[], cluster: string): readonly EndpointSlice[] =>
   slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
 
-function takesMuchAway({ deps }: ClustersetRun, slices: readonly EndpointSlice[], { cluster }: ImportSource, { plans }: ImportedSlicesPlan): boolean {
-  const plan = plans.get(cluster);
-  if (!plan) return false;
-  const { brakeFrom, brakeShare } = limitsOf(deps).sync;
-  const own = ofSource(slices, cluster);
-  const before = addressesIn(own).length;
-  return before >= brakeFrom && addressesIn(afterwards(own, plan)).length < before * brakeShare;
-}
-
 const addressesIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
   slices.flatMap((s) => s.endpoints ?? []).map(({ addresses }) => addresses[0] ?? '');
-
-function afterwards(slices: readonly EndpointSlice[], { addressTypes, unsupported }: SlicesPlan): readonly Pick<EndpointSlice, 'endpoints'>[] {
-  const updates = addressTypes.flatMap((t) => t.update);
-  const changed = new Set([...unsupported, ...updates, ...addressTypes.flatMap((t) => t.delete)].map((s) => s.metadata.name));
-  return [...slices.filter((s) => !changed.has(s.metadata.name)), ...updates, ...addressTypes.flatMap((t) => t.create)];
-}
 
 interface ToConfirm {
   readonly sources: readonly ImportSource[];
@@ -111,25 +95,32 @@ interface ToConfirm {
   readonly meta: ClusterRecord | undefined;
 }
 
-/** The source itself if its own API agrees; with that API's pods if more stays by them; silent, so that nothing of it changes, if it cannot be asked. */
+/**
+ * The source as the mass-removal guard lets the run use it. It has the pods of its own API if more stays by them. If its API cannot be asked, it is
+ * silent: its slices stay.
+ */
 async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToConfirm): Promise<ImportSource> {
-  run.deps.metrics.put('Braked', 1, { cluster: source.cluster });
   const { meta, sources, slices, planWith, plan } = to;
   const { exported, ...rest } = source;
-  const silent: ImportSource = { ...rest, state: 'silent' };
-  if (!meta || !exported || !(await selectsAsKnown(run, meta, exported.service))) return silent;
-  const live = await livePods(run, meta, exported.service.spec?.selector ?? {});
-  if (!live) return silent;
-  const confirmed: ImportSource = { ...source, exported: { ...exported, pods: live } };
-  const leftBy = ({ plans }: ImportedSlicesPlan): readonly string[] => {
-    const own = plans.get(source.cluster);
-    return own ? addressesIn(afterwards(ofSource(slices, source.cluster), own)) : [];
+  const own = ofSource(slices, source.cluster);
+  const left = ({ plans }: ImportedSlicesPlan): readonly string[] => {
+    const planned = plans.get(source.cluster);
+    return addressesIn(planned ? slicesAfter(own, planned) : own);
   };
-  const left = new Set(leftBy(plan));
-  const missed = leftBy(planWith(sources.map((s) => (s === source ? confirmed : s)))).filter((address) => !left.has(address)).length;
-  if (missed === 0) return source;
-  run.deps.metrics.put('Drift', missed, { cluster: source.cluster });
-  return confirmed;
+  const withPods = (pods: readonly Pod[]): ImportSource => (exported ? { ...source, exported: { ...exported, pods } } : source);
+  const verdict = await guardRemoval(run.deps, {
+    cluster: source.cluster,
+    before: addressesIn(own),
+    left: left(plan),
+    leftBy: (pods) => left(planWith(sources.map((s) => (s === source ? withPods(pods) : s)))),
+    isAgain: false,
+    ask: async () =>
+      meta && exported && (await selectsAsKnown(run, meta, exported.service))
+        ? livePods(run, meta, exported.service.spec?.selector ?? {})
+        : undefined,
+  });
+  if (verdict.kind === 'not-answered') return { ...rest, state: 'silent' };
+  return verdict.kind === 'differs' ? withPods(verdict.pods) : source;
 }
 
 /** False: the Service has another selector in its cluster than in the snapshot, or cannot be read. One that is gone there says nothing against the snapshot. */

@@ -10,12 +10,12 @@ import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clu
 import { concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -85,8 +85,7 @@ export async function livePods(
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[] | undefined> {
   try {
-    const api = await run.apiOf(source);
-    return (await api.list('Pod', run.namespace, { labels: selector, keep: (pod): Pod => project('Pod', pod) })).items;
+    return await listPods(await run.apiOf(source), run.namespace, selector);
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source.id, error: String(error) });
     return undefined;

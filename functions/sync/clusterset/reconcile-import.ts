@@ -18,6 +18,7 @@ import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
+import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { tellExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
@@ -66,10 +67,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
-  if (plan.kind === 'delete') {
-    const { uid = '', resourceVersion = '' } = plan.object.metadata;
-    await api.delete('ServiceImport', namespace, name, { uid, resourceVersion });
-  }
+  if (plan.kind === 'delete') await deleteAsSeen(api, 'ServiceImport', plan.object);
   if (!wanted || plan.kind === 'delete') {
     await tellExports(run, entries, undefined);
     return ok;
@@ -184,10 +182,7 @@ async function writeService(
   api: ClusterApi,
   plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' },
 ): Promise<Service> {
-  if (plan.kind === 'recreate') {
-    const { uid = '', resourceVersion = '', name } = plan.object.metadata;
-    await api.delete('Service', run.namespace, name, { uid, resourceVersion });
-  }
+  if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   return api.create('Service', plan.draft);
 }
 

@@ -1,17 +1,17 @@
-/** The endpoints controller's part of a run: decide, then write with preconditions. */
+/** The endpoints controller's part of a run. */
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { endpointsFailure } from '#shared/endpoints/outcome.ts';
 import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
-import type { Endpoints, Pod } from '#shared/kube/types.ts';
-import type { OutputChange } from '#shared/pods/view.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
-import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
 import { endpointsIn } from '../state/inputs.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
+import { deleteAsSeen } from '../writes/output-writes.ts';
+import { planAndWrite, type Written } from './plan-and-write.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs } = run;
@@ -19,39 +19,22 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   const readLive = mayBeOutdated(run, 'endpoints') || !isKnown || !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
-  const planWith = (pods: readonly Pod[]): EndpointsPlan =>
-    decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints });
   const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
-  const podsLeft = (plan: EndpointsPlan): readonly string[] => podsIn(written(plan));
-  const changes = (plan: EndpointsPlan): OutputChange => ({ before: current ? [current] : [], after: [written(plan) ?? {}] });
-  /** As the cluster lists them. */
-  let live: readonly Pod[] | undefined;
-  for (let attempt = 1; ; attempt++) {
-    const plan = live ? planWith(live) : await run.pods.plan(planWith, changes);
-    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: plan.triggerTimes };
-    if (!plan.write) return endOfRun(run, !live);
-    if (!live) {
-      live = await verifiedPods(run, {
-        controller: 'endpoints',
-        before: podsIn(current),
-        left: podsLeft(plan),
-        leftBy: (pods) => podsLeft(planWith(pods)),
-      });
-      if (live) continue;
-    }
-    try {
-      run.assertTimeToWrite();
-      await write(run, plan, current);
-      return endOfRun(run, !live);
-    } catch (error) {
-      if (attempt === 1 && (isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && plan.write.verb === 'update'))) {
-        run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
-        current = await readCurrent(run);
-        continue;
-      }
-      return failure(run, plan.write, error);
-    }
-  }
+  return planAndWrite<EndpointsPlan>(run, {
+    controller: 'endpoints',
+    planWith: (pods) =>
+      decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints }),
+    changeOf: (plan) => ({ before: current ? [current] : [], after: [written(plan) ?? {}] }),
+    podsNow: () => podsIn(current),
+    podsLeft: (plan) => podsIn(written(plan)),
+    track: ({ triggerTimes }) => {
+      run.nextTrackers.triggers = { ...run.nextTrackers.triggers, endpoints: triggerTimes };
+    },
+    write: (plan) => write(run, plan, current),
+    readAgain: async () => {
+      current = await readCurrent(run);
+    },
+  });
 }
 
 /** Reads the Endpoints of a Service that is not the controller's task, if the saved ones may be outdated. */
@@ -59,25 +42,29 @@ export async function lookAtEndpoints(run: Run): Promise<void> {
   if (mayBeOutdated(run, 'endpoints') && endpointsIn(run.inputs.outputs)) await readCurrent(run);
 }
 
-async function write(run: Run, plan: EndpointsPlan, current: Endpoints | undefined): Promise<void> {
-  const { api, server, key } = run;
-  switch (plan.write?.verb) {
-    case 'create':
-      server.recordPresent('Endpoints', await api.create('Endpoints', plan.write.object));
-      break;
-    case 'update':
-      server.recordPresent('Endpoints', await api.replace('Endpoints', plan.write.object));
-      break;
-    case 'delete': {
-      // Upstream deletes whatever is there (EP-2); we come later, so only what we have just seen.
-      if (!current) return;
-      const { uid = '', resourceVersion = '' } = current.metadata;
-      await api.delete('Endpoints', key.namespace, key.name, { uid, resourceVersion });
-      server.recordAbsent('Endpoints', current);
-      break;
-    }
+async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | undefined): Promise<Written> {
+  if (!write) return { kind: 'done' };
+  try {
+    run.assertTimeToWrite();
+    await carryOut(run, write, current);
+    return { kind: 'done' };
+  } catch (error) {
+    const isStale = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && write.verb === 'update');
+    return { kind: isStale ? 'stale' : 'failed', failure: () => failure(run, write, error) };
   }
-  server.countWrite('Endpoints', undefined, plan.write?.verb === 'delete' ? 'delete' : 'write');
+}
+
+async function carryOut({ api, server }: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
+  if (write.verb === 'delete') {
+    // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version that it has read.
+    if (!current) return;
+    await deleteAsSeen(api, 'Endpoints', current);
+    server.recordAbsent('Endpoints', current);
+    server.countWrite('Endpoints', undefined, 'delete');
+    return;
+  }
+  server.recordPresent('Endpoints', await (write.verb === 'create' ? api.create('Endpoints', write.object) : api.replace('Endpoints', write.object)));
+  server.countWrite('Endpoints');
 }
 
 async function readCurrent(run: Run): Promise<Endpoints | undefined> {

@@ -2,13 +2,12 @@
  * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
  * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
  */
-import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type WriterFor, writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
 import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
@@ -20,12 +19,14 @@ import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
-import { verifiedPods } from '../guards/mass-removal-guard.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
+import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
+import { deleteIfThere } from '../writes/output-writes.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
+import { verifiedPods } from './verified-pods.ts';
 
 type By = WriterFor['by'];
 
@@ -187,21 +188,13 @@ async function showsPodsToCome({ api, key, inputs, pods }: Run, gone: readonly E
   const known = new Set([...pods.all.map((p) => p.metadata.uid), ...uids(stay), undefined]);
   const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
   if (unknown.size === 0) return false;
-  const { items: live } = await api.list('Pod', key.namespace, {
-    labels: inputs.service?.spec?.selector ?? {},
-    keep: (pod): Pod => project('Pod', pod),
-  });
+  const live = await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {});
   return live.some((p) => unknown.has(p.metadata.uid));
 }
 
 async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {
   run.assertTimeToWrite();
-  const { name, uid = '', resourceVersion = '' } = object.metadata;
-  try {
-    await run.api.delete(kind, run.key.namespace, name, { uid, resourceVersion });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  await deleteIfThere(run.api, kind, object);
   run.server.recordDeleted(kind, object);
   run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined, 'delete');
   run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });

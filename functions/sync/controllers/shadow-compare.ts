@@ -11,6 +11,7 @@ import { optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
+import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import type { SyncDeps } from '../state/deps.ts';
@@ -43,7 +44,7 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
 
 /** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
 export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = inputs.writers.slices.task === 'preview' ? [...sliceView(afterwards([], planOf(meta, key, inputs, [])))].sort() : [];
+  const wanted = inputs.writers.slices.task === 'preview' ? [...sliceView(slicesAfter([], planOf(meta, key, inputs, [])))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
@@ -71,7 +72,7 @@ function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): re
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   return [
     ...(inputs.writers.endpoints.task === 'compare' ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
-    ...(inputs.writers.slices.task === 'compare' ? diff('EndpointSlices', sliceView(slices), sliceView(afterwards(slices, plan))) : []),
+    ...(inputs.writers.slices.task === 'compare' ? diff('EndpointSlices', sliceView(slices), sliceView(slicesAfter(slices, plan))) : []),
   ];
 }
 
@@ -118,11 +119,4 @@ function sliceView(slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoin
     }
   }
   return view;
-}
-
-function afterwards(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[] {
-  const updates = plan.addressTypes.flatMap((t) => t.update);
-  const gone = [...plan.unsupported, ...updates, ...plan.addressTypes.flatMap((t) => t.delete)];
-  const names = new Set(gone.map((s) => s.metadata.name));
-  return [...slices.filter((s) => !names.has(s.metadata.name)), ...updates, ...plan.addressTypes.flatMap((t) => t.create)];
 }

@@ -1,74 +1,75 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
+import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
-import { endOfRun, verifiedPods } from '../guards/mass-removal-guard.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mayBeOutdated, type Run } from '../state/run.ts';
 import { slicesChange } from '../state/run-pods.ts';
+import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
+import { planAndWrite, type Written } from './plan-and-write.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
-/** Creates that meet a name taken by somebody else's slice: as many other names are tried. */
-const nameTries = 5;
-
 export async function runSlices(run: Run): Promise<Outcome> {
-  const { inputs, deps, key } = run;
+  const { inputs, key } = run;
   if (!inputs.service) return forgetSlices(run);
   const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => isKnownSlice(run, o));
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
-  const planWith = (pods: readonly Pod[]): SlicesPlan =>
-    decideSlices({
-      namespace: key.namespace,
-      name: key.name,
-      service: inputs.service,
-      pods,
-      nodes: inputs.nodes,
-      nodesSeen: inputs.nodesSeen,
-      slices,
-      triggerTimes: inputs.triggers.triggers.slices,
-      hints: inputs.hints,
-      maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
-      managedBy: run.managedBy,
-    });
-  /** As the cluster lists them. */
-  let live: readonly Pod[] | undefined;
-  for (let attempt = 1; ; attempt++) {
-    const plan = live ? planWith(live) : await run.pods.plan(planWith, (made) => slicesChange(slices, made));
-    run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
-    run.nextTrackers.hints = plan.hints;
-    run.nextTrackers.gauges = gaugesAfter(plan, run.counts.gauges);
-    if (!live) {
-      live = await verifiedPods(run, {
-        controller: 'slices',
-        before: podsIn(slices),
-        left: podsAfter(slices, plan),
-        leftBy: (pods) => podsAfter(slices, planWith(pods)),
-      });
-      if (live) continue;
-    }
-    observeReconcile(run, plan);
-    const errors = await writeAll(run, plan, slices);
-    const stale = errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'));
-    if (stale && attempt === 1) {
-      deps.metrics.put('SyncsConflict', 1, { cluster: key.cluster });
+  return planAndWrite<SlicesPlan>(run, {
+    controller: 'slices',
+    planWith: (pods) =>
+      decideSlices({
+        namespace: key.namespace,
+        name: key.name,
+        service: inputs.service,
+        pods,
+        nodes: inputs.nodes,
+        nodesSeen: inputs.nodesSeen,
+        slices,
+        triggerTimes: inputs.triggers.triggers.slices,
+        hints: inputs.hints,
+        maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+        managedBy: run.managedBy,
+      }),
+    changeOf: (plan) => slicesChange(slices, plan),
+    podsNow: () => podsIn(slices),
+    podsLeft: (plan) => podsIn(slicesAfter(slices, plan)),
+    track: (plan) => {
+      run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
+      run.nextTrackers.hints = plan.hints;
+      run.nextTrackers.gauges = gaugesAfter(plan, run.counts.gauges);
+    },
+    write: (plan) => write(run, plan, slices),
+    readAgain: async () => {
       observeSync(run, { kind: 'stale' });
       slices = await readCurrent(run);
-      continue;
-    }
-    for (const t of plan.addressTypes) for (const event of t.events) await deps.events.record(run.brief, event);
-    const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
-    if (messages.length === 0) return endOfRun(run, !live);
+    },
+  });
+}
+
+async function write(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<Written> {
+  observeReconcile(run, plan);
+  const errors = await writeAll(run, plan, slices);
+  const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
+  const recordEvents = async (): Promise<void> => {
+    for (const t of plan.addressTypes) for (const event of t.events) await run.deps.events.record(run.brief, event);
+  };
+  const fail = async (): Promise<Outcome> => {
+    await recordEvents();
     return failure(run, messages, errors);
-  }
+  };
+  if (errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'))) return { kind: 'stale', failure: fail };
+  if (messages.length > 0) return { kind: 'failed', failure: fail };
+  await recordEvents();
+  return { kind: 'done' };
 }
 
 /** Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten. */
@@ -150,51 +151,32 @@ async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text
   }
 }
 
-/**
- * Names are made from the service and the ordinal, so a create that was sent before a crash meets AlreadyExists, and the slice it made is
- * adopted. One of another service, type or controller, or on its way out, is left alone, and another name is taken.
- */
 async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
-  const { api, server, key } = run;
-  for (let tries = 1; ; tries++) {
-    const slice = assignName(draft, service(run).metadata.uid ?? '', taken);
-    taken.add(slice.metadata.name);
-    run.assertTimeToWrite();
-    try {
-      server.recordPresent('EndpointSlice', await api.create('EndpointSlice', slice));
-      server.countWrite('EndpointSlice', slice);
-      observeChange(run, 'create');
-      return;
-    } catch (error) {
-      if (!isAlreadyExists(error) || tries === nameTries) throw error;
-      const other = await api.get('EndpointSlice', key.namespace, slice.metadata.name);
-      if (!other || !isAdoptable(run, other, draft)) continue;
-      const { uid, resourceVersion } = other.metadata;
-      server.recordPresent('EndpointSlice', await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }));
-      server.countWrite('EndpointSlice', slice);
-      observeChange(run, 'update');
-      return;
-    }
-  }
+  const { api, key, assertTimeToWrite } = run;
+  const owner = service(run).metadata.uid ?? '';
+  const isAdoptable = (other: EndpointSlice): boolean =>
+    other.addressType === draft.addressType &&
+    isOurs(run)(other) &&
+    !other.metadata.deletionTimestamp &&
+    (other.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
+  const { slice, verb } = await createSlice(api, { namespace: key.namespace, draft, owner, taken, isAdoptable, assertTimeToWrite });
+  noteWritten(run, slice, verb);
 }
-
-const isAdoptable = (run: Run, slice: EndpointSlice, draft: SliceDraft): boolean =>
-  slice.addressType === draft.addressType &&
-  isOurs(run)(slice) &&
-  !slice.metadata.deletionTimestamp &&
-  (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
 
 async function update(run: Run, slice: EndpointSlice): Promise<void> {
   run.assertTimeToWrite();
-  run.server.recordPresent('EndpointSlice', await run.api.replace('EndpointSlice', slice));
+  noteWritten(run, await run.api.replace('EndpointSlice', slice), 'update');
+}
+
+function noteWritten(run: Run, slice: EndpointSlice, verb: 'create' | 'update'): void {
+  run.server.recordPresent('EndpointSlice', slice);
   run.server.countWrite('EndpointSlice', slice);
-  observeChange(run, 'update');
+  observeChange(run, verb);
 }
 
 async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   run.assertTimeToWrite();
-  const { uid = '', resourceVersion = '' } = slice.metadata;
-  await run.api.delete('EndpointSlice', run.key.namespace, slice.metadata.name, { uid, resourceVersion });
+  await deleteAsSeen(run.api, 'EndpointSlice', slice);
   run.server.recordAbsent('EndpointSlice', slice);
   run.server.countWrite('EndpointSlice', slice, 'delete');
   observeChange(run, 'delete');
@@ -238,11 +220,3 @@ const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
 /** By uid, one for each endpoint. */
 const podsIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
   slices.flatMap((s) => s.endpoints ?? []).map((e) => e.targetRef?.uid ?? '');
-
-/** Of the endpoints that there will be once the plan is carried out. */
-function podsAfter(slices: readonly EndpointSlice[], plan: SlicesPlan): readonly string[] {
-  const changed = [...plan.unsupported, ...plan.addressTypes.flatMap((t) => [...t.update, ...t.delete])];
-  const names = new Set(changed.map((s) => s.metadata.name));
-  const kept = slices.filter((s) => !names.has(s.metadata.name));
-  return podsIn([...kept, ...plan.addressTypes.flatMap((t) => [...t.create, ...t.update])]);
-}

@@ -1,0 +1,63 @@
+/** Writes to a cluster's API whose preconditions hold for every writer of slices. */
+import { isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
+import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
+import { assignName } from '#shared/slices/slice-name.ts';
+
+interface Seen {
+  readonly metadata: {
+    readonly namespace?: string | undefined;
+    readonly name: string;
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+  };
+}
+
+/** Deletes the object only as the caller has read it. */
+export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: Seen): Promise<void> {
+  const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
+  await api.delete(kind, namespace, name, { uid, resourceVersion });
+}
+
+/** The same, also if the object has gone since. */
+export async function deleteIfThere(api: ClusterApi, kind: ApiKind, object: Seen): Promise<void> {
+  try {
+    await deleteAsSeen(api, kind, object);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+export interface NewSlice {
+  readonly namespace: string;
+  readonly draft: SliceDraft;
+  /** Uid of the Service that owns it. */
+  readonly owner: string;
+  /** Names of slices in the cluster, as far as the run has read them. The name that is tried is added. */
+  readonly taken: Set<string>;
+  /** May a slice of the same name be replaced? An earlier run may have created it before a crash. Left out: no slice is replaced. */
+  readonly isAdoptable?: (other: EndpointSlice) => boolean;
+  readonly assertTimeToWrite: () => void;
+}
+
+/** Names of slices follow from the Service and an ordinal. If a name belongs to a slice that is not adoptable, the next name is tried. */
+export async function createSlice(api: ClusterApi, of: NewSlice): Promise<{ readonly slice: EndpointSlice; readonly verb: 'create' | 'update' }> {
+  for (let tries = 1; ; tries++) {
+    const slice = assignName(of.draft, of.owner, of.taken);
+    of.taken.add(slice.metadata.name);
+    of.assertTimeToWrite();
+    try {
+      return { slice: await api.create('EndpointSlice', slice), verb: 'create' };
+    } catch (error) {
+      if (!isAlreadyExists(error) || tries === nameTries) throw error;
+      if (!of.isAdoptable) continue;
+      const other = await api.get('EndpointSlice', of.namespace, slice.metadata.name);
+      if (!other || !of.isAdoptable(other)) continue;
+      const { uid, resourceVersion } = other.metadata;
+      return { slice: await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }), verb: 'update' };
+    }
+  }
+}
+
+const nameTries = 5;
