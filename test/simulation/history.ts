@@ -9,6 +9,10 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
+import type { Profile } from './profile.ts';
+
+/** A worker may die, or the table refuse a write, before a record is written. */
+export const mayLoseRecords = ({ crashes, pauses, stalls, slow, refusals }: Profile): boolean => crashes + pauses + stalls + slow + refusals > 0;
 
 /**
  * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may have died, or the table refused a write, before

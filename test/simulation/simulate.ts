@@ -8,7 +8,7 @@ import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
-import { historyErrors } from './history.ts';
+import { historyErrors, mayLoseRecords } from './history.ts';
 import { wasLeftBehind } from './left-behind.ts';
 import type { Answers } from './listed-then.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
@@ -184,10 +184,10 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
   // A worker that stood still past its lease may have saved outputs that are gone, until the resync looks.
-  const { crashes, pauses, stalls, slow, refusals } = world.profile;
-  const mayLose = crashes + pauses + stalls + slow + refusals > 0;
-  if (resynced || pauses === 0)
-    for (const wrong of await historyErrors(world.table, await world.table.items(), mayLose)) world.fail(`history: ${wrong}`);
+  if (resynced || world.profile.pauses === 0) {
+    const wrong = await historyErrors(world.table, await world.table.items(), mayLoseRecords(world.profile));
+    for (const text of wrong) world.fail(`history: ${text}`);
+  }
   const { events, syncs, parked } = world.queues;
   for (const q of [events, syncs]) for (const m of q.dead) world.fail(`dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
   for (const m of parked.messages.values()) world.fail(`in parked: ${m.body.slice(0, 300)}`);
