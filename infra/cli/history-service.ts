@@ -171,7 +171,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
       ? ['another client keeps writing what the hub writes, and the hub has stopped: what is listed since is not known']
       : []),
     ...partOff(meta),
-    ...(service && switches.optIn !== 'off' && writerOf(service).by !== 'built-in' && !optInSettings(meta).cleanup ? [leftBehind] : []),
+    ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, meta) ? [leftBehind] : []),
     ...(missing.length > 0 ? [`${missingText(missing)}: changes before that are left out`] : []),
     ...(isRunning ? ['a run has not ended yet: what it has changed may be missing'] : []),
   ];
@@ -183,7 +183,13 @@ const pausedSince = (sinceMs: number | undefined): string =>
 
 const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
 
-const leftBehind = 'settings.optIn.cleanup is off: what the built-in controllers left of the Service stays, and is not on record';
+const leftBehind = 'what the built-in controllers left of the Service stays, and is not on record';
+
+/** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
+function mayHaveLeftovers(service: Service, meta: ClusterRecord): boolean {
+  const { by } = writerOf(service);
+  return by === 'invalid-annotation' || (by !== 'built-in' && !optInSettings(meta).cleanup);
+}
 
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
   endpoints === slices

@@ -135,6 +135,9 @@ export class ListedThen {
     if (then.caveats.length > 0 || told.join() === asked.listing.lines.join()) return undefined;
     // A person may move a slice of another Service here, whose own run takes it back before the hub reads this Service.
     if (asked.listing.lines.some((line) => line.includes(' and '))) return undefined;
+    // Endpoints that the built-in controllers had left of a Service that opts in, before the hub first looked.
+    const slices = asked.listing.lines.filter((line) => !line.startsWith(inEndpoints));
+    if (this.#profile.optIn !== 'off' && told.join() === slices.join()) return undefined;
     // Slices without an owner outlive their Service, as in a cluster without the hub.
     if (told.length === 0 && asked.listing.writer === undefined && asked.listing.lines.every((line) => !line.startsWith(inEndpoints)))
       return undefined;
@@ -153,7 +156,8 @@ export class ListedThen {
     if (reason.startsWith('served by the built-in controllers since')) return isBeside && !listing.isOurs;
     if (reason.startsWith('nothing writes it since'))
       return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
-    if (reason.startsWith('no record has the hub as its writer')) return isBeside && (isCutShort || !listing.isOurs);
+    const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || isCutShort || !listing.isOurs);
     if (/^(the hub does not write it as it is now|the Service (has neither|is of type))/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     return reason === 'the hub has written nothing of it.' && (listing.lines.length === 0 || !this.#wroteAt.has(service));
