@@ -6,7 +6,6 @@ import { explainThen, readHistory } from '#infra/cli/history-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { addressesOf, inEndpoints, type Output } from '#shared/history/addresses.ts';
-import { isOfCluster } from '#shared/history/history-record.ts';
 import { placeText } from '#shared/history/sentences.ts';
 import type { Then } from '#shared/history/then.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';

@@ -170,18 +170,14 @@ async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): P
   try {
     // Its families are settled once it is made.
     if (plan.kind === 'update') return await unlessRefused(to.refusals, to.current, () => api.replace('Service', plan.object));
-    return await writeService(run, api, plan);
+    return await writeService(api, plan);
   } catch (error) {
     if (!isInvalid(error, 'spec.ipFamilies')) throw error;
     return { reason: 'IPFamilyNotSupported', message: `the cluster has none of ${to.merged.spec.ipFamilies.join(', ')}`, isInTheWay: false };
   }
 }
 
-async function writeService(
-  run: ClustersetRun,
-  api: ClusterApi,
-  plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' },
-): Promise<Service> {
+async function writeService(api: ClusterApi, plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' }): Promise<Service> {
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   return api.create('Service', plan.draft);
 }
