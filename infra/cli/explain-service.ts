@@ -78,9 +78,11 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const nodes = new Map(
     nodeRecords.flatMap((r): [string, Node][] => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)]] : [])),
   );
+  const withContent = outputs.filter((o) => !o.isMetadataOnly);
   const saved = {
-    endpoints: outputs.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,
-    slices: outputs.flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [])),
+    endpoints: withContent.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,
+    slices: withContent.flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [])),
+    withoutContent: outputs.filter((o) => o.isMetadataOnly).map((o) => o.kind),
   };
   const { namespace, name } = key;
   return {

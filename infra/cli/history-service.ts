@@ -104,6 +104,8 @@ interface Known {
   readonly service: Service | undefined;
   /** Outputs that sync has saved as present. */
   readonly outputs: readonly OutputObject[];
+  /** An output is too large to be saved with its addresses. */
+  readonly isPartlySaved: boolean;
 }
 
 async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
@@ -113,7 +115,7 @@ async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
   ]);
   const service = decodeObjectOf('Service', record);
   const outputs = saved.flatMap(({ object }) => (object ? [object] : []));
-  return { service, outputs };
+  return { service, outputs, isPartlySaved: saved.some((o) => o.isMetadataOnly) };
 }
 
 /** There is neither an object of the service nor a trace. */
@@ -121,8 +123,8 @@ const isUnknown = ({ service, outputs }: Known, records: readonly HistoryRecord[
   !service && outputs.length === 0 && records.length === 0;
 
 /** A record that does not name all its pods may be of any. */
-function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outputs }: Known, { pod, address }: Filter): void {
-  if (records.some((r) => r.more > 0)) return;
+function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outputs, isPartlySaved }: Known, { pod, address }: Filter): void {
+  if (isPartlySaved || records.some((r) => r.more > 0)) return;
   const listed = [...addressesOf(outputs).values()];
   const moves = records.flatMap((r) => r.changes.flatMap((c) => c.moves.map((m) => ({ pod: c.pod, address: m.address }))));
   const check = (what: 'pod' | 'address', wanted: string | undefined): void => {
@@ -143,7 +145,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const audits = await listAudit(table, key.cluster);
   // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
   const known = await readKnown(table, key);
-  const { service, outputs } = known;
+  const { service, outputs, isPartlySaved } = known;
   const { meta, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
@@ -160,7 +162,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
     whyNotNow: service && whyNotWritten(service, metaThen),
   };
-  const reason = whyNotKnown(sinceGap, standing, atMs);
+  const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
   if (reason !== undefined) return notKnown(atMs, reason);
   const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
   const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);

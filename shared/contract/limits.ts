@@ -48,7 +48,9 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly historyNamed: number;
   /** Bytes of a record's text; a record that would have more names fewer pods. */
   readonly historyBytes: number;
-  /** What a unit of writing is for, bytes: it decides whether a change of an output is saved as an amendment (store/amendments.ts). */
+  /** Bytes of a deflated output that are saved. Only the metadata is saved of a larger one, and each run reads it from the API server. */
+  readonly savedBytes: number;
+  /** Bytes that one unit of writing pays for: a change of an output that fits is saved as a delta. */
   readonly unitBytes: number;
 }
 
@@ -182,6 +184,7 @@ export const defaultLimits: Limits = {
     triggersPerBucket: 48,
     historyNamed: 100,
     historyBytes: 64 * 1024,
+    savedBytes: 384 * 1024,
     unitBytes: 1024,
   },
   sweep: {

@@ -2,6 +2,7 @@
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity, optInManagedBy } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
@@ -113,9 +114,11 @@ function explainPod(
   selector: Labels | undefined,
   capacity: Capacity | undefined,
 ): PodExplanation {
-  const { service, nodes, writers, optsIn, inEndpoints, inSlices } = world;
+  const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
-  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, { task }: WriterFor): Verdict<P> => withPending(verdict, at, task);
+  // Where an output is saved without its content, the places of its addresses are not known.
+  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, controller: Controller): Verdict<P> =>
+    saved.withoutContent?.includes(outputKindOf[controller]) ? verdict : withPending(verdict, at, writers[controller].task);
   const common = { pod: name, relation };
 
   if (relation !== 'selected' || !service || !pod) {
@@ -123,8 +126,8 @@ function explainPod(
     const absent = { place: 'absent', why, addresses: [] } as const;
     return {
       ...common,
-      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), writers.endpoints),
-      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), writers.slices) })),
+      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), 'endpoints'),
+      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), 'slices') })),
     };
   }
   const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
@@ -132,10 +135,10 @@ function explainPod(
   const endpoints: Verdict<EndpointsPlace> = fits ? verdict : { place: 'absent', why: capacity.why, addresses: [] };
   return {
     ...common,
-    endpoints: place(endpoints, inEndpoints.get(name), writers.endpoints),
+    endpoints: place(endpoints, inEndpoints.get(name), 'endpoints'),
     slices: families.map((family) => ({
       family,
-      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), writers.slices),
+      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), 'slices'),
     })),
   };
 }

@@ -67,21 +67,29 @@ function leaseText({ lease }: WorkItem, now: number): string {
   return lease.untilMs > now ? `held until ${comingText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
 }
 
-export function savedFacts({ saved: { endpoints, slices }, others = [] }: Pick<ExplainInput, 'saved' | 'others'>): readonly Fact[] {
+export function savedFacts({
+  saved: { endpoints, slices, withoutContent = [] },
+  others = [],
+}: Pick<ExplainInput, 'saved' | 'others'>): readonly Fact[] {
   const places = [...endpointsPlaces(endpoints).values()];
   const ready = places.filter((p) => p === 'addresses').length;
   const annotations = endpoints?.metadata.annotations;
   const count = slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
+  const endpointsText = endpoints ? `${ready} ready, ${places.length - ready} not ready` : withoutContent.includes('Endpoints') ? tooLarge : 'none';
+  const slicesText = slices.length === 0 ? [] : [`${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`];
+  const large = withoutContent.filter((kind) => kind === 'EndpointSlice').length;
   const times = slices.flatMap((s) => s.metadata.annotations?.[annotationTriggerTime] ?? []).sort();
   return [
-    ...fact('Endpoints', endpoints ? `${ready} ready, ${places.length - ready} not ready` : 'none'),
+    ...fact('Endpoints', endpointsText),
     ...fact('Over capacity', annotations?.[annotationOverCapacity]),
-    ...fact('Slices', slices.length === 0 ? 'none' : `${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`),
+    ...fact('Slices', [...slicesText, ...(large > 0 ? [`${large} ${tooLarge}`] : [])].join('; ') || 'none'),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
     ...fact('Of other writers', others.map(otherText).join('; ')),
   ];
 }
+
+const tooLarge = 'too large to be saved: each run reads them from the API server';
 
 const otherText = ({ kind, name, managedBy }: NonNullable<ExplainInput['others']>[number]): string =>
   kind === 'Endpoints'

@@ -1,10 +1,12 @@
 /** What is saved of a service's outputs, by address and by pod. */
-import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { EndpointsPlace, SavedAddress, SlicePlace } from './explanation.ts';
 
 export interface SavedOutputs {
   readonly endpoints: Endpoints | undefined;
   readonly slices: readonly EndpointSlice[];
+  /** Kinds of which one is there whose content is too large to be saved: `endpoints` and `slices` are without it. */
+  readonly withoutContent?: readonly OutputKind[];
 }
 
 type Ports = readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined;

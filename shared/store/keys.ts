@@ -137,5 +137,7 @@ export function parseWorkKey(pk: string): { readonly cluster: string; readonly n
 }
 
 export const endpointsOutput = 'endpoints';
-export const amendmentsOutput = 'endpoints+';
 export const sliceOutput = (name: string): string => `slice#${escaped(name)}`;
+/** Beside the body of an output, by the sort key of that. */
+export const deltaOf = (sk: string): string => `delta#${sk}`;
+export const isDelta = ({ sk }: Key): boolean => sk.startsWith('delta#');

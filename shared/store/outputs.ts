@@ -1,63 +1,44 @@
-/**
- * The outputs of a service: those that sync has written, and proved to be on the API server, and, in shadow mode, those that the cluster's own
- * controllers wrote. Objects are stored deflated: a slice of 100 endpoints takes 1.5 KB instead of 25. What a run changes of them is saved beside them
- * as long as that costs less (amendments.ts).
- */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+/** The saved outputs of a service: written by sync and proved to be on the API server, or, in shadow mode, written by the cluster's own controllers. */
 import { concurrently } from '#shared/concurrently.ts';
-import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import {
-  type Amendment,
-  amended,
-  amendmentsItem,
-  amendmentTo,
-  asRead,
-  type Body,
-  decodeAmendments,
-  inForce,
-  pays,
-  type StoredAs,
-} from './amendments.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
-import { itemSize } from './item-size.ts';
-import { amendmentsOutput, endpointsOutput, escaped, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput, unescaped } from './keys.ts';
-import type { Item, Key, KeyRange, Table } from './table.ts';
-import { noVersion, type Version } from './version.ts';
+import { deltaOf, endpointsOutput, escaped, isDelta, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput, unescaped } from './keys.ts';
+import {
+  bodyItem,
+  decodeOutput,
+  deltaItem,
+  headOf,
+  isThere,
+  kindOf,
+  mostSavedBytes,
+  type OutputRecord,
+  type SavedBody,
+  savedBodyOf,
+} from './output-items.ts';
+import type { Condition, Item, Key, KeyRange, Table } from './table.ts';
+import type { Version } from './version.ts';
 
-export type OutputObject = Endpoints | EndpointSlice;
+export type { OutputObject, OutputRecord } from './output-items.ts';
 
 export interface OutputName {
   readonly kind: OutputKind;
   readonly name: string;
 }
 
-export interface OutputRecord {
-  readonly kind: OutputKind;
-  readonly name: string;
-  readonly uid: string;
-  readonly version: Version;
-  /** metadata.generation; 0 for Endpoints, which have none. */
-  readonly generation: number;
-  /** Undefined: gone, by our delete or as seen in a live read. */
-  readonly object: OutputObject | undefined;
-  /** What was saved last is lost, and `object` is older: a run reads it from the API server (amendments.ts). */
-  readonly isUnreadable?: true;
-}
+/** By the sort key of their items. */
+export type SavedBodies = ReadonlyMap<string, SavedBody>;
 
-/** What is saved of a service, and how: so that a run writes only what it changes. */
 export interface SavedOutputs {
   readonly outputs: readonly OutputRecord[];
-  readonly as: StoredAs;
+  readonly bodies: SavedBodies;
 }
-
-export const noneSaved: SavedOutputs = { outputs: [], as: { bodies: new Map(), amendments: undefined } };
 
 /** Written: by sync, and proved to be on the API server. Observed: by the cluster's own controllers, as the relay saw it (shadow mode). */
 export type OutputSource = 'written' | 'observed';
 
 const partition = (source: OutputSource, s: ServiceKey): string => (source === 'written' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
-const sortKey = (kind: OutputKind, name: string): string => (kind === 'Endpoints' ? endpointsOutput : sliceOutput(name));
-const keyOf = (source: OutputSource, s: ServiceKey, { kind, name }: OutputName): Key => ({ pk: partition(source, s), sk: sortKey(kind, name) });
+const sortKey = ({ kind, name }: OutputName): string => (kind === 'Endpoints' ? endpointsOutput : sliceOutput(name));
+const keyOf = (source: OutputSource, s: ServiceKey, name: OutputName): Key => ({ pk: partition(source, s), sk: sortKey(name) });
 
 export async function readOutputs(table: Table, service: ServiceKey, source: OutputSource = 'written'): Promise<readonly OutputRecord[]> {
   return (await readSaved(table, service, source)).outputs;
@@ -65,32 +46,29 @@ export async function readOutputs(table: Table, service: ServiceKey, source: Out
 
 export async function readSaved(table: Table, service: ServiceKey, source: OutputSource = 'written'): Promise<SavedOutputs> {
   const items = await table.query(partition(source, service));
-  const amendments = decodeAmendments(items.find((i) => i.sk === amendmentsOutput));
-  const stored = items.filter((i) => i.sk !== amendmentsOutput);
-  const bodies = new Map(stored.map((i) => [i.sk, bodyOf(i)]));
-  return { outputs: stored.map((i) => decodeOutput(i, bodies.get(i.sk) as Body, amendments?.of.get(i.sk))), as: { bodies, amendments } };
+  const deltas = new Map(items.filter(isDelta).map((item) => [item.sk, item]));
+  const bodies = new Map<string, SavedBody>();
+  const outputs = items
+    .filter((item) => !isDelta(item))
+    .map((item) => {
+      const body = savedBodyOf(item);
+      bodies.set(item.sk, body);
+      return decodeOutput(item, body, deltas.get(deltaOf(item.sk)));
+    });
+  return { outputs, bodies };
 }
 
-/** `seen`: a version that is to be compared with. Where an amendment is as new, the body is not read. */
-export async function readOutput(
-  table: Table,
-  service: ServiceKey,
-  name: OutputName,
-  source: OutputSource = 'written',
-  seen?: Version,
-): Promise<OutputRecord | undefined> {
-  const key = keyOf(source, service, name);
-  const amendments = source === 'written' ? decodeAmendments(await table.get({ pk: key.pk, sk: amendmentsOutput })) : undefined;
-  const amendment = amendments?.of.get(key.sk);
-  if (seen !== undefined && amendment && amendment.version >= seen) {
-    const { version, generation } = amendment;
-    return { ...name, uid: '', version, generation, object: undefined };
-  }
+/** `seen`: if the body is of this version or a newer one, its delta is not read. */
+export async function readOutput(table: Table, service: ServiceKey, name: OutputName, seen?: Version): Promise<OutputRecord | undefined> {
+  const key = keyOf('written', service, name);
   const item = await table.get(key);
-  return item && decodeOutput(item, bodyOf(item), amendment);
+  if (!item) return undefined;
+  const body = savedBodyOf(item);
+  const delta = seen !== undefined && body.version >= seen ? undefined : await table.get({ ...key, sk: deltaOf(key.sk) });
+  return decodeOutput(item, body, delta);
 }
 
-/** An output without its object, which takes much longer to inflate than to read all the rest. */
+/** An output as its body was saved, without its object, which takes much longer to inflate than to read all the rest. */
 export interface OutputHead extends Pick<OutputRecord, 'name' | 'uid' | 'version'> {
   readonly isThere: boolean;
 }
@@ -106,7 +84,7 @@ export async function readOutputHeads(
     kind === 'Endpoints'
       ? [await table.get(keyOf(source, service, { kind, name: service.name }))]
       : await table.query(partition(source, service), { from: sliceOutput(from), ...(to !== undefined && { to: sliceOutput(to) }) });
-  return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: item['b'] !== undefined }));
+  return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: isThere(item) }));
 }
 
 /** Of a slice's name by generateName ("service-" and five characters, 63 at most) this much is the service's. */
@@ -124,116 +102,59 @@ export async function readOddServices({ table, cluster }: ClusterStore, namespac
   return (await table.query(oddServicesOf(cluster, namespace), { keysOnly: true })).map((item) => unescaped(item.sk));
 }
 
-/**
- * Saves the record if it is newer than what is saved; a record that says "gone" also replaces the version that went. `again`: the same version counts as
- * newer too.
- */
+export interface SaveOptions {
+  readonly source?: OutputSource;
+  /** The same version counts as newer too. */
+  readonly again?: boolean;
+}
+
+/** Saves the record if it is newer than the saved one; a record without an object also replaces the version that went. Returns whether it was saved. */
 export async function saveOutput(
   table: Table,
   service: ServiceKey,
   record: OutputRecord,
-  { source = 'written', again = false }: { readonly source?: OutputSource; readonly again?: boolean } = {},
+  { source = 'written', again = false }: SaveOptions = {},
 ): Promise<boolean> {
-  return putOutput(table, service, record, itemOf(source, service, record), again);
+  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, mostSavedBytes), again);
 }
 
-async function putOutput(table: Table, service: ServiceKey, record: OutputRecord, item: Item, again = false): Promise<boolean> {
+async function putBody(table: Table, service: ServiceKey, record: OutputRecord, item: Item, again = false): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
-  const isNewer = { attribute: 'v', is: again || !record.object ? '<=' : '<', value: record.version } as const;
-  return table.put(item, { any: [{ absent: 'v' }, isNewer] });
+  return table.put(item, isNewer(record, again || !record.object ? '<=' : '<'));
 }
 
-const itemOf = (source: OutputSource, service: ServiceKey, record: OutputRecord): Item => ({
-  ...keyOf(source, service, record),
-  v: record.version,
-  uid: record.uid,
-  name: record.name,
-  ...(record.generation > 0 && { g: record.generation }),
-  ...(record.object && { b: deflateRawSync(JSON.stringify(record.object)) }),
-});
+const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): Condition => ({ any: [{ absent: 'v' }, { attribute: 'v', is, value: version }] });
 
-/**
- * Saves what has changed: as amendments to the bodies that are saved while that costs less, and else whole. How it is stored then; undefined if another
- * worker has saved something since it was read, or something newer.
- */
+export interface SaveLimits {
+  /** Bytes that one unit of writing pays for. */
+  readonly unitBytes: number;
+  /** The largest deflated object that is saved. */
+  readonly savedBytes: number;
+}
+
+/** Returns the bodies as they are stored then; undefined if another worker has saved something newer of one of the outputs. */
 export async function saveOutputs(
   table: Table,
   service: ServiceKey,
-  { outputs, as }: SavedOutputs,
-  changed: readonly OutputRecord[],
-  unitBytes: number,
-): Promise<StoredAs | undefined> {
-  const skOf = (o: OutputName): string => sortKey(o.kind, o.name);
-  const isChanged = new Set(changed.map(skOf));
-  const kept = inForce(as).filter(([sk]) => !isChanged.has(sk));
-  const amendments = new Map<string, Amendment>();
-  for (const record of changed) {
-    const amendment = amendmentOf(record, as.bodies.get(skOf(record)));
-    if (amendment) amendments.set(skOf(record), amendment);
-  }
-  const bodies = new Map(as.bodies);
-  const saveWhole = async (records: readonly OutputRecord[]): Promise<boolean> => {
-    const saved = await concurrently(8, records, async (record) => {
-      const item = itemOf('written', service, record);
-      const { version, uid, object } = record;
-      bodies.set(item.sk, { version, uid, text: object && JSON.stringify(object), bytes: itemSize(item) });
-      return putOutput(table, service, record, item);
-    });
-    return saved.every((isSaved) => isSaved);
-  };
-  if (amendments.size > 0) {
-    const key = { pk: partition('written', service), sk: amendmentsOutput };
-    const { item, next, units } = amendmentsItem(key, as, new Map([...kept, ...amendments]), unitBytes);
-    const sizes = [...next.of.keys()].map((sk) => as.bodies.get(sk)?.bytes ?? 0);
-    if (!pays(next, units, sizes, unitBytes)) {
-      const readable = outputs.filter((o) => !o.isUnreadable && kept.some(([sk]) => sk === skOf(o)));
-      return (await saveWhole([...changed, ...readable])) ? { bodies, amendments: as.amendments } : undefined;
-    }
-    const [isAmended, isWhole] = await Promise.all([
-      table.put(item, asRead(as)),
-      saveWhole(changed.filter((record) => !amendments.has(skOf(record)))),
-    ]);
-    if (isAmended) return isWhole ? { bodies, amendments: next } : undefined;
-    await saveWhole(changed);
-    return undefined;
-  }
-  return (await saveWhole(changed)) ? { bodies, amendments: as.amendments } : undefined;
-}
-
-function amendmentOf({ object, uid, version, generation }: OutputRecord, body: Body | undefined): Amendment | undefined {
-  if (!object || !body || body.uid !== uid || body.text === undefined || version <= body.version) return undefined;
-  return amendmentTo({ ...body, text: body.text }, version, generation, JSON.stringify(object));
+  { bodies, changed }: { readonly bodies: SavedBodies; readonly changed: readonly OutputRecord[] },
+  { unitBytes, savedBytes }: SaveLimits,
+): Promise<SavedBodies | undefined> {
+  const stored = new Map(bodies);
+  const saved = await concurrently(8, changed, async (record) => {
+    const key = keyOf('written', service, record);
+    const body = bodies.get(key.sk);
+    const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
+    if (delta) return table.put(delta, isNewer(record));
+    const item = bodyItem(key, record, savedBytes);
+    stored.set(key.sk, savedBodyOf(item));
+    return putBody(table, service, record, item);
+  });
+  return saved.every((isSaved) => isSaved) ? stored : undefined;
 }
 
 export async function forgetOutputs(table: Table, service: ServiceKey, kinds: readonly OutputKind[]): Promise<void> {
   const items = await table.query(partition('written', service));
-  const amendments = items.find((item) => item.sk === amendmentsOutput);
-  const outputs = items.filter((item) => item !== amendments);
-  const forgotten = outputs.filter((item) => kinds.includes(kindOf(item)));
-  if (amendments && forgotten.length === outputs.length) forgotten.push(amendments);
-  await Promise.all(forgotten.map((item) => table.delete({ pk: item.pk, sk: item.sk }, { attribute: 'v', is: '=', value: item['v'] as string })));
-}
-
-const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({
-  name: item['name'] as string,
-  uid: (item['uid'] as string | undefined) ?? '',
-  version: (item['v'] as Version | undefined) ?? noVersion,
-});
-
-const kindOf = (item: Item): OutputKind => (item.sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
-
-function bodyOf(item: Item): Body {
-  const { uid, version } = headOf(item);
-  const body = item['b'] as Uint8Array | undefined;
-  return { uid, version, text: body && inflateRawSync(body).toString(), bytes: itemSize(item) };
-}
-
-function decodeOutput(item: Item, body: Body, amendment: Amendment | undefined): OutputRecord {
-  const { version, generation, text, ...more } = amended(body, amendment) ?? {
-    version: body.version,
-    generation: (item['g'] as number | undefined) ?? 0,
-    text: body.text,
-  };
-  const object = text === undefined ? undefined : (JSON.parse(text) as OutputObject);
-  return { ...headOf(item), kind: kindOf(item), version, generation, object, ...more };
+  const outputs = items.filter((item) => !isDelta(item) && kinds.includes(kindOf(item.sk)));
+  const deltas = items.filter((item) => outputs.some(({ sk }) => deltaOf(sk) === item.sk));
+  await Promise.all([...outputs, ...deltas].map(({ pk, sk, v }) => table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version })));
 }

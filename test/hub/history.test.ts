@@ -8,7 +8,6 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { timeText } from '#shared/history/sentences.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, metaKey, workKey } from '#shared/store/keys.ts';
-import { type OutputRecord, readOutputs, saveOutput } from '#shared/store/outputs.ts';
 import type { Item } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { historyErrors } from '#test/simulation/history.ts';
@@ -94,24 +93,6 @@ describe('a run that wrote', () => {
       [1, 2].map((i) => `pod pod-${i - 1}: 10.1.0.${i} was put back: came to Endpoints, ready: kubectl-edit had changed it`),
     );
   });
-});
-
-it('a run over outputs that a late worker has saved leaves what it changed, and names no other client', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
-  await pass(8);
-  world.store.apply(aPod(0, { ready: false }));
-  await pass(8);
-  const [late] = (await readOutputs(world.table, key)).filter((o) => o.kind === 'Endpoints');
-  world.store.apply(aPod(2, { app: 'b' }));
-  await pass(8);
-  expect(await saveOutput(world.table, key, late as OutputRecord)).toBe(true);
-  world.store.apply(aPod(2));
-  await pass(8);
-  expect(await lastLines(world)).toEqual([
-    'pod pod-2: 10.1.0.3 came to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
-    'what was saved of an output could not be read: what changed it just before may be missing',
-  ]);
-  expect(await historyErrors(world.table, world.table.dump(), false)).toEqual([]);
 });
 
 it('a run whose outputs the table refuses, as it holds newer ones, says that later records may leave out what it changed', async () => {

@@ -124,5 +124,6 @@ const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
   historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 4 * sync.triggersInline : sync.historyBytes,
-  unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 * sync.triggersPerBucket : sync.unitBytes,
+  unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 + 100 * sync.triggersPerBucket : sync.unitBytes,
+  savedBytes: sync.probeMs < ordinaryLimits.sync.probeMs ? sync.probeMs / 40 : sync.savedBytes,
 });

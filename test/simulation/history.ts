@@ -1,5 +1,5 @@
 /** The history of each service against what is saved of it. */
-import { type Addresses, addressesOf } from '#shared/history/addresses.ts';
+import { type Addresses, addressesOf, inEndpoints, type Where } from '#shared/history/addresses.ts';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { type Link, missingRecords } from '#shared/history/missing-records.ts';
 import { decodeRecord } from '#shared/history/text.ts';
@@ -33,12 +33,15 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
       else unreadable++;
     }
     const missing = missingRecords(newestRecord, records, 0);
-    const saved = (await readOutputs(table, key)).flatMap(({ object }) => (object ? [object] : []));
+    const outputs = await readOutputs(table, key);
+    const saved = addressesOf(outputs.flatMap(({ object }) => (object ? [object] : [])));
+    // The addresses of an output whose content is not saved are known to no later run.
+    const isSaved = (where: Where): boolean => !outputs.some((o) => o.isMetadataOnly && (o.kind === 'Endpoints') === (where === inEndpoints));
     const errors = [
       ...(unreadable > 0 ? ['records cannot be read'] : []),
       ...(missing.length > 0 && !mayLose ? [`records are missing: ${missing.join(', ')}`] : []),
       ...records.filter(({ id }) => id > (newestRecord ?? 0)).map(({ id }) => `the work item does not know the record ${id}`),
-      ...disagreements(records, missing[0], addressesOf(saved)),
+      ...disagreements(records, missing[0], { saved, isSaved }),
     ];
     wrong.push(...errors.map((text) => `${namespace}/${name}: ${text}`));
   }
@@ -49,13 +52,17 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
  * Records do not describe the pods that they do not name after a gap, a missing record, or a record that counts pods. Later records do not continue from
  * changes that the table refused to save, as after a restore (docs/decisions/0017). `newestMissing`: its id.
  */
-function disagreements(records: readonly (HistoryRecord & Link)[], newestMissing: number | undefined, saved: Addresses): readonly string[] {
+function disagreements(
+  records: readonly (HistoryRecord & Link)[],
+  newestMissing: number | undefined,
+  { saved, isSaved }: { readonly saved: Addresses; readonly isSaved: (where: Where) => boolean },
+): readonly string[] {
   const sinceMissing = records.filter(({ id }) => id > (newestMissing ?? 0));
   const lastGap = sinceMissing.findLastIndex((r) => r.gap !== undefined || r.more > 0 || r.isUnsaved);
   const changes = newestChanges(sinceMissing.slice(lastGap + 1));
-  const named = [...changes].flatMap(([key, { to }]) => {
+  const named = [...changes].flatMap(([key, { to, where }]) => {
     const state = saved.get(key)?.state;
-    return state === to ? [] : [`${key} is saved as ${state ?? 'absent'}, and the newest record says ${to ?? 'absent'}`];
+    return state === to || !isSaved(where) ? [] : [`${key} is saved as ${state ?? 'absent'}, and the newest record says ${to ?? 'absent'}`];
   });
   const knowsAll = lastGap < 0 && newestMissing === undefined;
   const unnamed = knowsAll

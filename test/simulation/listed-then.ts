@@ -12,6 +12,7 @@ import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy 
 import type { Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
+import { ordinaryLimits } from './draw-limits.ts';
 import { mayLoseRecords } from './history.ts';
 import type { Profile } from './profile.ts';
 
@@ -144,9 +145,10 @@ export class ListedThen {
   }
 
   #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort }: Asked): boolean {
-    const { isBeside, awayMode, optInSwitches } = this.#profile;
+    const { isBeside, awayMode, optInSwitches, limits } = this.#profile;
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
+    if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
     if (reason.startsWith('the record begins at')) return isCutShort || (this.#wroteAt.get(service) ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
     if (reason.startsWith('the cluster was in shadow mode')) {
       if (isBeside) return optInSwitches > 0;

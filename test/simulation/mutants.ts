@@ -1,4 +1,5 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
+import { deflateRawSync } from 'node:zlib';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { heldAttribute } from '#shared/clusters/first-lists.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -6,7 +7,7 @@ import { kinds, type Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
-import { amendmentsOutput, namespaceKey, objectsOf } from '#shared/store/keys.ts';
+import { deltaOf, isDelta, namespaceKey, objectsOf } from '#shared/store/keys.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
@@ -29,23 +30,6 @@ const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as
 
 const isRecord = ({ pk }: Key): boolean => pk.includes('#HISTORY#');
 const withoutRecord = ({ set: { h: _, ...set } = {}, ...change }: Change): Change => ({ ...change, set });
-
-const isAmendments = ({ sk }: Key): boolean => sk === amendmentsOutput;
-type Heads = { readonly [sk: string]: readonly [of: string, version: string, generation: number] };
-const newestAlone = (heads: unknown): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(JSON.parse(heads as string) as Heads)
-        .sort(([, a], [, b]) => (a[1] < b[1] ? 1 : -1))
-        .slice(0, 1),
-    ),
-  );
-const ofThese = (items: readonly Item[], heads: unknown): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(JSON.parse(heads as string) as Heads).map(([sk, [of, ...more]]) => [sk, [items.find((i) => i.sk === sk)?.['v'] ?? of, ...more]]),
-    ),
-  );
 
 /** As a call that stalls, and more often. */
 const sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T> =>
@@ -139,37 +123,35 @@ export const mutants: readonly Mutant[] = [
     table: believesInItsLease,
   },
   {
-    name: 'amendments of the other outputs are lost where one is amended',
-    seeds: [3, 4, 2],
-    profile: { ...crashing, crashes: 0, namespaces: 1, services: 1, pods: 6, maxEndpointsPerSlice: 2, changes: 60 },
-    table: (table) => ({
-      ...table,
-      put: (item, condition) => table.put(isAmendments(item) ? { ...item, e: newestAlone(item['e']) } : item, condition),
-    }),
-  },
-  {
-    name: 'amendments are written over those of another worker',
-    seeds: [55, 39, 29],
-    profile: { ...crashing, crashes: 0, namespaces: 1, services: 1, pods: 6, maxEndpointsPerSlice: 2, changes: 60 },
-    // Some arrive when their worker has ended and another one has written its own.
-    table: (table, actor, world) => ({
-      ...table,
-      async put(item, condition) {
-        if (!isAmendments(item) || world.isOver || !world.random.chance(0.1)) return table.put(item, condition);
-        world.scheduler.after(60_000, () => void world.table.put(item));
-        return actor.die('CRASHED amid its amendments') ?? new Promise(() => {});
-      },
-    }),
-  },
-  {
-    name: 'an amendment is taken to be of the body that is there',
-    seeds: [60, 155, 7],
-    profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['put'], namespaces: 1, services: 1, pods: 4, changes: 80, faultsUntilMs: 200_000 },
+    name: 'a delta is taken to be of the body that is there',
+    seeds: [158, 276, 46],
+    profile: {
+      ...crashing,
+      crashes: 0,
+      pauses: 0.5,
+      fateAt: ['put'],
+      ...{ namespaces: 1, services: 1, pods: 4, changes: 80, faultsUntilMs: 200_000 },
+      limits: withLimits({ sync: { unitBytes: 250 } }),
+    },
     table: (table) => ({
       ...table,
       async query(pk, range) {
         const items = await table.query(pk, range);
-        return items.map((item) => (isAmendments(item) ? { ...item, e: ofThese(items, item['e']) } : item));
+        const versions = new Map(items.map((item) => [deltaOf(item.sk), item['v'] ?? '']));
+        return items.map((item) => (isDelta(item) ? { ...item, of: versions.get(item.sk) ?? '' } : item));
+      },
+    }),
+  },
+  {
+    name: 'an output of which the metadata alone is saved is taken for one without addresses',
+    seeds: [4, 3, 2],
+    profile: { ...crashing, crashes: 0, namespaces: 1, services: 2, pods: 4, changes: 60, limits: withLimits({ sync: { savedBytes: 100 } }) },
+    table: (table, actor) => ({
+      ...table,
+      async query(pk, range) {
+        const items = await table.query(pk, range);
+        const isWrong = is('sync', actor) && pk.includes('#OUT#');
+        return isWrong ? items.map((i) => (i['m'] === undefined ? i : { ...without(i, 'm'), b: deflateRawSync(i['m'] as string) })) : items;
       },
     }),
   },

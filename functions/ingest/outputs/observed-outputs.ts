@@ -82,7 +82,7 @@ async function observe(
   service: ServiceKey,
   entry: Pick<Observation, 'kind' | 'seen' | 'version' | 'listedAt'>,
 ): Promise<Observation> {
-  const saved = await readOutput(deps.table, service, { kind: entry.kind, name: entry.seen.name }, 'written', entry.version);
+  const saved = await readOutput(deps.table, service, { kind: entry.kind, name: entry.seen.name }, entry.version);
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;
   return { ...observation, isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };

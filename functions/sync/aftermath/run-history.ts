@@ -14,7 +14,7 @@ import { shortened } from '#shared/history/shortened.ts';
 import { encodeRecord } from '#shared/history/text.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { saveRecord } from '#shared/store/history-records.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
@@ -66,7 +66,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
   const gaps = [
     ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
     ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
-    ...(run && lostOf(run).length > 0 ? ['what was saved of an output could not be read: what changed it just before may be missing'] : []),
+    ...(run && isUnknown(run) ? ['the content of an output was not saved: what changed it just before may be missing'] : []),
     ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
     ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
@@ -101,11 +101,15 @@ interface Reached {
 const isRestored = ({ server, inputs, result }: Reached): boolean =>
   inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
 
-/** What is saved of these nobody knows (store/amendments.ts), and the run has found how they are: what their bodies say had been changed before. */
-function lostOf({ server, inputs }: Reached): readonly OutputRecord[] {
-  const found = new Set(server.found.map(({ record }) => nameOf(record)));
-  return inputs.outputs.filter((o) => o.isUnreadable && found.has(nameOf(o)));
-}
+/** Has the run written, read or forgotten an output whose content was not saved? */
+const isUnknown = ({ server, inputs, result }: Reached): boolean =>
+  inputs.outputs.some(
+    (o) => o.isMetadataOnly && (endedKinds({ inputs, result }).includes(o.kind) || server.records.some((r) => nameOf(r) === nameOf(o))),
+  );
+
+/** The run forgets the outputs of a service that is gone, of the controllers that are done with it. */
+const endedKinds = ({ inputs, result }: Pick<Reached, 'inputs' | 'result'>): readonly OutputKind[] =>
+  inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
 
 const deletesOf = ({ deletes }: ServerState): Pick<HistoryRecord, 'deletes'> =>
   deletes.Endpoints + deletes.EndpointSlice > 0 ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } } : {};
@@ -132,14 +136,11 @@ const addressCount = (records: readonly OutputRecord[]): number =>
 
 /** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
 function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
-  const { server, inputs, result } = run;
-  // Of a service that is gone the run forgets what its controllers are done with.
-  const ended = inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
+  const { server, inputs } = run;
   const found = byName(server.found.map(({ record }) => record));
-  // What nothing was saved of, or nothing that can be read, is taken as it was found.
-  const lost = lostOf(run);
-  const saved = new Map([...found, ...byName(inputs.outputs.filter((o) => !lost.includes(o)))]);
-  const kept = inputs.outputs.filter((o) => !ended.includes(o.kind));
+  // An output whose content is not saved was as the run found it.
+  const saved = new Map([...found, ...byName(inputs.outputs.filter((o) => !o.isMetadataOnly))]);
+  const kept = inputs.outputs.filter((o) => !endedKinds(run).includes(o.kind));
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;

@@ -15,8 +15,8 @@ import { planAndWrite, type Written } from './plan-and-write.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs } = run;
-  const isKnown = inputs.outputs.some((o) => o.kind === 'Endpoints');
-  const readLive = mayBeOutdated(run, 'endpoints') || !isKnown || !inputs.service;
+  const isSaved = inputs.outputs.some((o) => o.kind === 'Endpoints' && !o.isMetadataOnly);
+  const readLive = mayBeOutdated(run, 'endpoints') || !isSaved || !inputs.service;
   let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
   const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);

@@ -8,7 +8,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
@@ -70,9 +70,13 @@ function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): re
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
   const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
+  // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
+  const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
-    ...(inputs.writers.endpoints.task === 'compare' ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
-    ...(inputs.writers.slices.task === 'compare' ? diff('EndpointSlices', sliceView(slices), sliceView(slicesAfter(slices, plan))) : []),
+    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints') ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
+    ...(inputs.writers.slices.task === 'compare' && isSaved('EndpointSlice')
+      ? diff('EndpointSlices', sliceView(slices), sliceView(slicesAfter(slices, plan)))
+      : []),
   ];
 }
 

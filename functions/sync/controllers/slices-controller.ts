@@ -21,7 +21,8 @@ import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeS
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, key } = run;
   if (!inputs.service) return forgetSlices(run);
-  const readLive = mayBeOutdated(run, 'slices') || !inputs.outputs.some((o) => isKnownSlice(run, o));
+  const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
+  const readLive = mayBeOutdated(run, 'slices') || !isSaved;
   let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   return planAndWrite<SlicesPlan>(run, {
     controller: 'slices',

@@ -12,9 +12,8 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
-import type { StoredAs } from '#shared/store/amendments.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
-import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
+import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
@@ -200,17 +199,14 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): P
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isBehind = false;
-  let as: StoredAs | undefined = inputs.storedAs;
+  let bodies: SavedBodies | undefined = inputs.bodies;
   const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run) };
   if (server.needsLeaseCheck) {
     const held = await readIfHeld(deps, claim);
     if (!held) return 'lease-lost';
     isBehind = held.generation > claim.item.generation;
-    const { unitBytes } = limitsOf(deps).sync;
-    [as] = await Promise.all([
-      saveOutputs(deps.table, key, { outputs: inputs.outputs, as }, server.unsaved, unitBytes),
-      saveCounts(deps.table, key, counts, run.counts),
-    ]);
+    const toSave = { bodies: inputs.bodies, changed: server.unsaved };
+    [bodies] = await Promise.all([saveOutputs(deps.table, key, toSave, limitsOf(deps).sync), saveCounts(deps.table, key, counts, run.counts)]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
@@ -220,10 +216,9 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
-  const saved = isWhole && as ? { outputs: server.mergeInto(inputs.outputs), as } : undefined;
+  const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
   const carriedOver = saved && { saved, hints: next.hints, counts };
   const inputsNow = { ...inputs, pods: run.pods.selected };
-  const isUnsaved = server.needsLeaseCheck && as === undefined;
-  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved };
+  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved: !bodies };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

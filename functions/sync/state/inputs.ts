@@ -10,11 +10,10 @@ import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import type { PodsView } from '#shared/pods/view.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
-import type { StoredAs } from '#shared/store/amendments.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } from '#shared/store/objects.ts';
-import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedOutputs } from '#shared/store/outputs.ts';
+import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedBodies, type SavedOutputs } from '#shared/store/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
@@ -33,8 +32,8 @@ export interface Inputs {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodesSeen: boolean;
   readonly outputs: readonly OutputRecord[];
-  /** Of these, how sync has stored those that it wrote. */
-  readonly storedAs: StoredAs;
+  /** The next save makes its deltas against these. */
+  readonly bodies: SavedBodies;
   readonly triggers: StoredTriggers;
   readonly hints: HintsRecord | undefined;
 }
@@ -102,7 +101,7 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
   const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
   const podsNow = (): Promise<PodsView> => readPods(deps, key, meta.cacheScope);
-  const [{ outputs, as }, triggers, podsView, nodes, rehearsedPods] = await Promise.all([
+  const [{ outputs, bodies }, triggers, podsView, nodes, rehearsedPods] = await Promise.all([
     ahead?.saved ?? carriedOver.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (ahead?.pods ?? podsNow()) : noPods,
@@ -119,7 +118,7 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
-    storedAs: as,
+    bodies,
     triggers,
     hints,
   };

@@ -90,8 +90,7 @@ export class ServerState {
     return this.records.filter(
       (record) =>
         !this.#before.some(
-          ({ kind, name, uid, version, object, isUnreadable }) =>
-            !isUnreadable &&
+          ({ kind, name, uid, version, object }) =>
             kind === record.kind &&
             name === record.name &&
             uid === record.uid &&

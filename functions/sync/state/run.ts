@@ -60,7 +60,7 @@ export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: C
   const { doneGeneration, failures } = work.controllers[controller];
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
   // After a restore every service is run once with a live read. One that had opted in then had none of its Endpoints.
-  const isLost = saved.some((o) => o.isUnreadable || (o.object && incarnationOf(o.version) < meta.incarnation));
+  const isLost = saved.some((o) => o.object && incarnationOf(o.version) < meta.incarnation);
   return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
 }
 

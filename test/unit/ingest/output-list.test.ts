@@ -144,8 +144,8 @@ it.each(['Endpoints', 'EndpointSlice'] as const)(
     await drain(hub, table);
     expect((await synced(hub))?.[kind]).toBe(1);
     expect(doubted(hub)).toEqual([]);
-    // Of each entry its service's amendments, what is saved of it and, of Endpoints, whether their service is there; and once for each service.
-    expect(calls.get + calls.query).toBeLessThan((kind === 'Endpoints' ? 3 : 2) * entries.length + 1.1 * names.length);
+    // For each entry its saved body and, for Endpoints, the record of their service; and one call for each service.
+    expect(calls.get + calls.query).toBeLessThan((kind === 'Endpoints' ? 2 : 1) * entries.length + 1.1 * names.length);
   },
 );
 

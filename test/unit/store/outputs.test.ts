@@ -1,9 +1,22 @@
-import { createHash } from 'node:crypto';
-import { expect, it } from 'vitest';
-import type { Endpoints } from '#shared/kube/types.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { forgetOutputs, type OutputRecord, readOutput, readOutputs, readSaved, saveOutput, saveOutputs } from '#shared/store/outputs.ts';
-import type { Table } from '#shared/store/table.ts';
+import { isDelta } from '#shared/store/keys.ts';
+import { mostSavedBytes } from '#shared/store/output-items.ts';
+import {
+  forgetOutputs,
+  type OutputRecord,
+  readOutput,
+  readOutputHeads,
+  readOutputs,
+  readSaved,
+  saveOutput,
+  saveOutputs,
+} from '#shared/store/outputs.ts';
+import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -50,83 +63,166 @@ it('forgetting takes away the kinds it is told to, and what is kept on the other
 });
 
 const textOf = (i: number): string => createHash('sha256').update(String(i)).digest('hex').slice(0, 20);
-const large = (rv: string, unready: readonly number[] = [], kind: OutputRecord['kind'] = 'Endpoints'): OutputRecord => {
+/** An output of 200 pods. */
+const large = (rv: string, unready: readonly number[] = [], kind: OutputRecord['kind'] = 'Endpoints', first = 0): OutputRecord => {
   const address = (i: number) => ({ ip: `10.1.0.${i}`, targetRef: { kind: 'Pod', name: `pod-${i}`, uid: textOf(i) } });
-  const all = Array.from({ length: 200 }, (_, i) => i);
+  const all = Array.from({ length: 200 }, (_, i) => first + i);
   const of = (isReady: boolean) => all.filter((i) => unready.includes(i) !== isReady).map(address);
   const object = { metadata: { name: 'svc', resourceVersion: rv }, subsets: [{ addresses: of(true), notReadyAddresses: of(false) }] };
   return endpoints(rv, { kind, name: kind === 'Endpoints' ? 'svc' : 'svc-x', object: object as unknown as Endpoints });
 };
-const unit = 1024;
-const save = async (table: Table, ...changed: readonly OutputRecord[]) => saveOutputs(table, service, await readSaved(table, service), changed, unit);
-const bodies = (table: ReturnType<typeof memoryTable>) => table.dump().filter((item) => item['b'] !== undefined);
+const limits = { unitBytes: 1024, savedBytes: mostSavedBytes };
+const save = async (table: Table, ...changed: readonly OutputRecord[]) =>
+  saveOutputs(table, service, { bodies: (await readSaved(table, service)).bodies, changed }, limits);
+const deltasIn = (table: ReturnType<typeof memoryTable>): readonly Item[] => table.dump().filter(isDelta);
 
-it('a change of a large output is written as an amendment, for one unit, and read as the output', async () => {
-  const table = memoryTable();
-  await save(table, large('5'), large('6', [], 'EndpointSlice'));
-  const before = bodies(table);
-  table.resetUnits();
-  await save(table, large('8', [3]), large('9', [3], 'EndpointSlice'));
-  expect(table.units.write).toBe(1);
-  await save(table, large('10', [3, 77]));
-  expect(bodies(table)).toEqual(before);
-  expect(await readOutputs(table, service)).toEqual([large('10', [3, 77]), large('9', [3], 'EndpointSlice')]);
-  expect(await readOutput(table, service, { kind: 'EndpointSlice', name: 'svc-x' })).toEqual(large('9', [3], 'EndpointSlice'));
+describe('a change of an output whose body takes several units', () => {
+  it('the change is saved as a delta of one unit, and read as the output', async () => {
+    const table = memoryTable();
+    await save(table, large('7'), large('8', [], 'EndpointSlice'));
+    expect(deltasIn(table)).toEqual([]);
+    const before = table.dump();
+    await save(table, large('9', [3], 'EndpointSlice'));
+    await save(table, large('10', [3]));
+    await save(table, large('11', [3, 77]));
+    expect(deltasIn(table).map((item) => [item.sk, itemSize(item) <= 1024])).toEqual([
+      ['delta#endpoints', true],
+      ['delta#slice#svc-x', true],
+    ]);
+    expect(table.dump().filter((item) => !isDelta(item))).toEqual(before);
+    expect(await readOutputs(table, service)).toEqual([large('11', [3, 77]), large('9', [3], 'EndpointSlice')]);
+    expect(await readOutput(table, service, { kind: 'EndpointSlice', name: 'svc-x' })).toEqual(large('9', [3], 'EndpointSlice'));
+  });
+
+  it('a new body is saved when the delta would take more than a unit', async () => {
+    const table = memoryTable();
+    await save(table, large('1000'));
+    let bodies = 0;
+    for (let i = 1; i <= 100; i++) {
+      const before = (await readSaved(table, service)).bodies.get('endpoints')?.version;
+      const now = large(String(1000 + i), [], 'Endpoints', i);
+      await save(table, now);
+      if ((await readSaved(table, service)).bodies.get('endpoints')?.version !== before) bodies++;
+      expect(await readOutputs(table, service)).toEqual([now]);
+    }
+    expect(bodies).toBeGreaterThan(0);
+    expect(bodies).toBeLessThan(15);
+    expect(deltasIn(table).every((item) => itemSize(item) <= 1024)).toBe(true);
+  });
+
+  it('a new body is saved if the output is another one, is gone, or has a body that takes one unit', async () => {
+    const table = memoryTable();
+    await save(table, large('7'));
+    await save(table, { ...large('8', [1]), uid: 'other' });
+    await save(table, { ...large('8', [1]), uid: 'other', object: undefined });
+    await save(table, { ...large('9', [2]), uid: 'other' });
+    expect(await readOutputs(table, service)).toEqual([{ ...large('9', [2]), uid: 'other' }]);
+    await save(table, endpoints('10'));
+    await save(table, endpoints('11'));
+    expect(deltasIn(table)).toEqual([]);
+  });
+
+  it('a reader of a version newer than the body gets the delta', async () => {
+    const table = memoryTable();
+    await save(table, large('7'));
+    await save(table, large('9', [1]));
+    const read = async (rv: string) => (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, versionOf(1, rv)))?.version;
+    expect([await read('7'), await read('8'), await read('9')]).toEqual(['7', '9', '9'].map((rv) => versionOf(1, rv)));
+  });
+
+  it('the delta is forgotten with its body', async () => {
+    const table = memoryTable();
+    await save(table, large('7'), large('8', [], 'EndpointSlice'));
+    await save(table, large('9', [1]), large('10', [1], 'EndpointSlice'));
+    await forgetOutputs(table, service, ['EndpointSlice']);
+    expect(table.dump().map(({ sk }) => sk)).toEqual(['delta#endpoints', 'endpoints']);
+    await forgetOutputs(table, service, ['Endpoints']);
+    expect(table.dump()).toEqual([]);
+  });
 });
 
-it('bodies are saved again when amendments have grown, so that a change costs a fraction of a body in the mean', async () => {
-  const table = memoryTable();
-  const bytes = { written: 0 };
-  const { put } = table;
-  table.put = (item, condition) => {
-    bytes.written += itemSize(item);
-    return put(item, condition);
+describe('a body that a late worker has saved', () => {
+  it('the content of the output is unknown if a newer delta is of the body before it, until the output is saved again', async () => {
+    const table = memoryTable();
+    await save(table, large('5'));
+    const late = await readSaved(table, service);
+    await save(table, large('9', [2]));
+    await saveOutput(table, service, large('7', [1]));
+    const { uid, name, kind, generation } = large('7');
+    const object = { metadata: { name: 'svc', resourceVersion: '7', labels: {} } };
+    expect(await readOutputs(table, service)).toEqual([{ kind, name, uid, version: versionOf(1, '7'), generation, object, isMetadataOnly: true }]);
+    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBeUndefined();
+    await save(table, large('13', [4]));
+    expect(await readOutputs(table, service)).toEqual([large('13', [4])]);
+  });
+
+  it('the body is read where another worker saves a delta of an older version', async () => {
+    const table = memoryTable();
+    await save(table, large('5'));
+    const late = await readSaved(table, service);
+    await saveOutput(table, service, large('9', [1]));
+    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBeDefined();
+    expect(await readOutputs(table, service)).toEqual([large('9', [1])]);
+  });
+});
+
+describe('an output that is larger than what is saved', () => {
+  const most = { unitBytes: 1024, savedBytes: 500 };
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 's' }];
+  const ours = { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy };
+  const slice = (rv: string, pods: number): OutputRecord => {
+    const endpointsOf = Array.from({ length: pods }, (_, i) => ({
+      addresses: [`10.1.0.${i}`],
+      targetRef: { kind: 'Pod', name: `pod-${i}`, uid: textOf(i) },
+    }));
+    const metadata = { name: 'svc-x', namespace: 'ns', uid: 'u', resourceVersion: rv, labels: { ...ours, other: 'x' }, ownerReferences };
+    const object = { metadata, addressType: 'IPv4', endpoints: endpointsOf } as EndpointSlice;
+    return endpoints(rv, { kind: 'EndpointSlice', name: 'svc-x', generation: 2, object });
   };
-  await save(table, large('1000'));
-  const whole = bytes.written;
-  const first = bodies(table);
-  const unready = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => Number.parseInt(textOf(i).slice(0, 6), 16) % 200);
-  for (let i = 1; i <= 100; i++) await saveOutputs(table, service, await readSaved(table, service), [large(String(1100 + i), unready(i))], 100);
-  expect(bodies(table)).not.toEqual(first);
-  expect((bytes.written - whole) / 100).toBeLessThan(whole / 3);
-  expect(await readOutputs(table, service)).toEqual([large('1200', unready(100))]);
+  const saveSmall = async (table: Table, ...changed: readonly OutputRecord[]) =>
+    saveOutputs(table, service, { bodies: (await readSaved(table, service)).bodies, changed }, most);
+
+  it('the metadata is saved that shows its owner, with a mark', async () => {
+    const table = memoryTable();
+    expect(await saveSmall(table, slice('7', 100))).toBeDefined();
+    const object = { metadata: { name: 'svc-x', namespace: 'ns', uid: 'u', resourceVersion: '7', labels: ours, ownerReferences } };
+    expect(await readOutputs(table, service)).toEqual([{ ...slice('7', 100), object, isMetadataOnly: true }]);
+    const [head] = await readOutputHeads(table, service, { kind: 'EndpointSlice', range: {} }, 'written');
+    expect(head).toEqual({ name: 'svc-x', uid: 'u', version: versionOf(1, '7'), isThere: true });
+  });
+
+  it('its content is saved as soon as it is small enough, and no longer when it is too large again', async () => {
+    const table = memoryTable();
+    for (const [rv, pods] of [
+      ['7', 100],
+      ['8', 2],
+      ['9', 100],
+    ] as const) {
+      await saveSmall(table, slice(rv, pods));
+      const saved = await readOutputs(table, service);
+      expect(saved.map((o) => [o.version, o.isMetadataOnly ?? false])).toEqual([[versionOf(1, rv), pods === 100]]);
+    }
+  });
+
+  it('its item fits DynamoDB, however badly the object compresses', async () => {
+    const table = memoryTable();
+    const of = (rv: string, bytes: number): OutputRecord => {
+      const annotations = { a: randomBytes(bytes).toString('base64') };
+      return endpoints(rv, { object: { metadata: { name: 'svc', annotations } } as unknown as Endpoints });
+    };
+    for (const [rv, bytes] of [380, 384, 390, 400, 500].map((kib, i) => [String(10 + i), kib * 1024] as const)) {
+      expect(await save(table, of(rv, bytes))).toBeDefined();
+      expect(await saveOutput(table, service, of(rv, bytes), { source: 'observed' })).toBe(true);
+    }
+    expect(defaultLimits.sync.savedBytes).toBeLessThanOrEqual(mostSavedBytes);
+    expect((await readOutputs(table, service, 'observed')).map((o) => o.isMetadataOnly)).toEqual([true]);
+  });
 });
 
-it('an output that is gone, or made again, is saved whole', async () => {
+it('the newer version stays of two workers that save the same output, and the other worker learns of it', async () => {
   const table = memoryTable();
-  await save(table, large('5'));
-  await save(table, large('6', [1]));
-  await save(table, { ...large('6'), object: undefined });
-  expect(await readOutputs(table, service)).toEqual([{ ...large('6'), object: undefined }]);
-  await save(table, { ...large('9', [2]), uid: 'other' });
-  expect(await readOutputs(table, service)).toEqual([{ ...large('9', [2]), uid: 'other' }]);
-  await save(table, { ...large('10', [4]), uid: 'other' });
-  await forgetOutputs(table, service, ['Endpoints']);
-  expect(table.dump()).toEqual([]);
-});
-
-it('what is amended over a body that a late worker has saved is known to be lost, until it is saved again', async () => {
-  const table = memoryTable();
-  await save(table, large('5'));
-  const late = await readSaved(table, service);
-  await save(table, large('9', [1]));
-  await saveOutput(table, service, large('7', [2]));
-  expect(await readOutputs(table, service)).toEqual([{ ...large('7', [2]), version: versionOf(1, '9'), isUnreadable: true }]);
-  // Another output's amendment does not take its place.
-  await save(table, large('11', [], 'EndpointSlice'));
-  await save(table, large('12', [1], 'EndpointSlice'));
-  expect((await readOutputs(table, service)).map((o) => o.isUnreadable)).toEqual([true, undefined]);
-  expect(await saveOutputs(table, service, late, [large('8', [3])], unit)).toBeUndefined();
-  expect((await readOutputs(table, service))[0]?.version).toBe(versionOf(1, '9'));
-  await save(table, large('13', [4]));
-  expect((await readOutputs(table, service))[0]).toEqual(large('13', [4]));
-});
-
-it('the second of two workers that have read the same saves its outputs whole', async () => {
-  const table = memoryTable();
-  await save(table, large('5'), large('6', [], 'EndpointSlice'));
-  const read = await readSaved(table, service);
-  expect(await saveOutputs(table, service, read, [large('8', [1])], unit)).toBeDefined();
-  expect(await saveOutputs(table, service, read, [large('9', [1], 'EndpointSlice')], unit)).toBeUndefined();
-  expect(await readOutputs(table, service)).toEqual([large('8', [1]), large('9', [1], 'EndpointSlice')]);
+  const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
+  expect(await save(table, endpoints('10'), slice)).toBeDefined();
+  expect(await save(table, endpoints('9'), { ...slice, version: versionOf(1, '8') })).toBeUndefined();
+  expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([versionOf(1, '10'), versionOf(1, '8')]);
 });

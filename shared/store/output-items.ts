@@ -1,0 +1,108 @@
+/**
+ * The items of an output: its body, which is the deflated object, and its delta, which is the difference between the object and that body. A delta takes
+ * one unit of writing for an output of any size. Pure (docs/decisions/0018).
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import { itemSize } from './item-size.ts';
+import { endpointsOutput } from './keys.ts';
+import type { Item, Key } from './table.ts';
+import { edited, editOf, type TextEdit } from './text-edit.ts';
+import { noVersion, type Version } from './version.ts';
+
+export type OutputObject = Endpoints | EndpointSlice;
+
+export interface OutputRecord {
+  readonly kind: OutputKind;
+  readonly name: string;
+  readonly uid: string;
+  readonly version: Version;
+  /** metadata.generation; 0 for Endpoints. */
+  readonly generation: number;
+  /** Undefined: gone, by our delete or as seen in a live read. */
+  readonly object: OutputObject | undefined;
+  /**
+   * The content of the output is not saved: it is too large, or a worker without the lease has saved an older body. `object` has the metadata that shows
+   * its owner. A run reads it from the API server.
+   */
+  readonly isMetadataOnly?: true;
+}
+
+/** A body as it is stored: a delta is made against it. */
+export interface SavedBody {
+  readonly version: Version;
+  readonly uid: string;
+  /** Undefined: the output is gone, or its content is too large to be saved. */
+  readonly text: string | undefined;
+  /** The size of its item. */
+  readonly bytes: number;
+}
+
+/** Bytes of a deflated object that an item of DynamoDB (400 KB) has room for, with its key and its other attributes. */
+export const mostSavedBytes = 384 * 1024;
+
+/** `mostBytes`: only the metadata is saved of an object that is larger, deflated. */
+export function bodyItem(key: Key, { version, uid, name, generation, object }: OutputRecord, mostBytes: number): Item {
+  return { ...key, v: version, uid, name, ...(generation > 0 && { g: generation }), ...contentOf(object, mostBytes) };
+}
+
+function contentOf(object: OutputObject | undefined, mostBytes: number): { readonly b?: Uint8Array; readonly m?: string } {
+  if (!object) return {};
+  const deflated = deflateRawSync(JSON.stringify(object));
+  return deflated.byteLength <= mostBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
+}
+
+/** The labels and owners by which readers of the records know whose an output is. */
+function metadataOnly({ metadata }: OutputObject): OutputObject {
+  const { name, namespace, uid, resourceVersion, ownerReferences } = metadata;
+  const labels = Object.fromEntries(Object.entries(metadata.labels ?? {}).filter(([label]) => ownershipLabels.includes(label)));
+  return { metadata: { name, namespace, uid, resourceVersion, labels, ...(ownerReferences && { ownerReferences }) } } as Endpoints;
+}
+
+const ownershipLabels: readonly string[] = [labelServiceName, labelSliceManagedBy, labelEndpointsManagedBy];
+
+/** Returns undefined if the body is not one to make a delta against, if the delta takes more than a unit, or if the body takes no more. */
+export function deltaItem(key: Key, { version, uid, generation, object }: OutputRecord, body: SavedBody, unitBytes: number): Item | undefined {
+  if (!object || body.text === undefined || body.uid !== uid || version <= body.version || body.bytes <= unitBytes) return undefined;
+  const edit = deflateRawSync(JSON.stringify(editOf(body.text, JSON.stringify(object))));
+  const item = { ...key, v: version, of: body.version, ...(generation > 0 && { g: generation }), d: edit };
+  return itemSize(item) <= unitBytes ? item : undefined;
+}
+
+export function savedBodyOf(item: Item): SavedBody {
+  const { uid, version } = headOf(item);
+  const body = item['b'] as Uint8Array | undefined;
+  return { uid, version, text: body && inflateRawSync(body).toString(), bytes: itemSize(item) };
+}
+
+/** `body`: of `item`. */
+export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
+  const kind = kindOf(item.sk);
+  const metadata = item['m'] as string | undefined;
+  const isNewer = delta !== undefined && versionOf(delta) > body.version;
+  const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
+  // It is of a body that has been replaced by one older than the delta.
+  const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);
+  if (metadata !== undefined || isLost)
+    return { ...headOf(item), kind, generation: generationOf(item), object: object ? metadataOnly(object) : undefined, isMetadataOnly: true };
+  if (!isNewer) return { ...headOf(item), kind, generation: generationOf(item), object: object ?? undefined };
+  const edit = JSON.parse(inflateRawSync(delta['d'] as Uint8Array).toString()) as TextEdit;
+  const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
+  return { ...headOf(item), kind, version: versionOf(delta), generation: generationOf(delta), object: now };
+}
+
+export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({
+  name: item['name'] as string,
+  uid: (item['uid'] as string | undefined) ?? '',
+  version: versionOf(item),
+});
+
+/** Is the output there? `item`: its body. */
+export const isThere = (item: Item): boolean => item['b'] !== undefined || item['m'] !== undefined;
+
+/** By the sort key of a body. */
+export const kindOf = (sk: string): OutputKind => (sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
+
+const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
+const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;
