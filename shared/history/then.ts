@@ -58,7 +58,7 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
     summary: summaryOf(listed, earlier, later, atMs),
     addresses: listed,
     gone: together(gone),
-    caveats: [...unsavedIn(earlier), ...caveatsOf(later)],
+    caveats: [...unsavedIn(earlier), ...unansweredIn(earlier), ...caveatsOf(later)],
   };
 }
 
@@ -125,6 +125,13 @@ const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', fou
 function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.findLast((r) => r.changes.length + r.more > 0);
   return last?.isUnsaved ? [`${timeText(effectiveMs(last))}: ${unsavedText}`] : [];
+}
+
+/** A write whose answer was lost may have taken effect. The next run that ends well reads the outputs from the cluster. */
+function unansweredIn(earlier: readonly HistoryRecord[]): readonly string[] {
+  const last = earlier.at(-1);
+  if (!last || Object.keys(last.endings).length === 0) return [];
+  return [`${timeText(effectiveMs(last))}: the last run before did not end well, and a write without an answer may have taken effect`];
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {

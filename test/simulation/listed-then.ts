@@ -145,20 +145,21 @@ export class ListedThen {
   }
 
   #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort }: Asked): boolean {
-    const { isBeside, awayMode, optInSwitches, limits } = this.#profile;
+    const { isBeside, awayMode, optInSwitches, goesBack, crashes, apiFailures, limits } = this.#profile;
+    const mayBeLost = isCutShort || crashes + apiFailures > 0;
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
     if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
-    if (reason.startsWith('the record begins at')) return isCutShort || (this.#wroteAt.get(service) ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
+    if (reason.startsWith('the record begins at')) return mayBeLost || (this.#wroteAt.get(service) ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
     if (reason.startsWith('the cluster was in shadow mode')) {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
-    if (reason.startsWith('served by the built-in controllers since')) return isBeside && !listing.isOurs;
+    if (reason.startsWith('served by the built-in controllers since')) return isBeside && (!listing.isOurs || goesBack !== 'never');
     if (reason.startsWith('nothing writes it since'))
       return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
-    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || isCutShort || !listing.isOurs);
+    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
     if (/^(the hub does not write it as it is now|the Service (has neither|is of type))/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     return reason === 'the hub has written nothing of it.' && (listing.lines.length === 0 || !this.#wroteAt.has(service));
