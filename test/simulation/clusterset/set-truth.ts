@@ -107,7 +107,7 @@ async function mergeOf(world: SetState, namespace: string, name: string): Promis
       spec: service.spec ?? {},
     };
   });
-  const winner = (await world.table.get(setKey('default', namespace, `${name}#W`)))?.['f'] as string | undefined;
+  const winner = (await world.table.get(setKey('default', namespace, name, 'W')))?.['f'] as string | undefined;
   return mergeExports(exports, { winner: settledWinner(winner, world.scheduler.now) });
 }
 
