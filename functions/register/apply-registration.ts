@@ -43,7 +43,7 @@ export async function applyRegistration(
   return id;
 }
 
-/** What a deploy lets other clusters reach is told as a switch by hand is. */
+/** The switches as text for the audit. A deploy that changes them is recorded like a switch by hand. */
 function setSwitches(cluster: ClusterRecord | undefined): string {
   const { imports, exports } = cluster?.clusterset ?? noMembership;
   return `imports ${imports}, exports ${namespacesText(exports)}`;

@@ -11,7 +11,7 @@ import type { PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
 import { type RequeueDeps, type Requeued, requeue } from '../state/requeue.ts';
 
 export type Admission =
-  /** Nothing is to be done, and nothing is owed. `reason`: where an operator, or another writer, has stopped the cluster. */
+  /** The run ends as done. `reason` is set if an operator, or another writer, has stopped the cluster. */
   | { readonly kind: 'skip'; readonly reason?: string }
   | { readonly kind: 'postpone'; readonly outcome: PostponedOutcome }
   /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
@@ -36,7 +36,7 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   if (applicant.isApiServersOwn) return { kind: 'skip', reason: 'the API server keeps the endpoints of default/kubernetes' };
   const { isKnown, rounds } = applicant;
   const isHalted = isStopped(cluster);
-  // The switch back wakes each Service that the snapshot has a record of. Endpoints without one have no other wake-up, so theirs waits (EP-70).
+  // The switch back enqueues each Service that has a record in the snapshot. Endpoints without a record get no other wake-up, so this one waits (EP-70).
   if (isHalted && !isKnown) return postpone(applicant, 'paused', { reason: 'paused', rounds });
   if (isHalted)
     return { kind: 'skip', reason: cluster.writerConflict ? 'another client keeps writing our objects' : `the cluster is ${cluster.mode}` };

@@ -1,4 +1,4 @@
-/** Faults of a cluster, apart from faults of a key: they open its circuit and cost nobody a retry. */
+/** Faults of a cluster, as opposed to faults of an object. They open the cluster's circuit and use up no retries. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -35,7 +35,7 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outc
   return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
 }
 
-/** Opens the circuit, or keeps it open longer, and says how long this key waits. */
+/** Opens the circuit, or extends it. Resolves to the requeue of this run. */
 export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'postponed' }> {
   const reason = reasonOf(error);
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
@@ -55,7 +55,7 @@ function reasonOf(error: ClusterApiError): CircuitReason {
   return error.status === 429 ? 'throttled' : 'server-error';
 }
 
-/** Makes this run the one that probes an open circuit. Throws Postponed where another one does. */
+/** Claims the probe of an open circuit for this run. Throws Postponed if another run has it. */
 export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
   if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;

@@ -1,7 +1,7 @@
 /**
- * Kubernetes Events without a process that correlates them: an event's name is a hash of what it says, so the same one again raises a
- * count, whichever worker records it. As upstream's recorder, 25 in a burst for one object and component, then one each 300 s (Q-29);
- * the budget is a worker's own. Recording never fails a run.
+ * Kubernetes Events without a correlating process. An Event's name is a hash of its content, so any worker that records the same Event raises its
+ * count. The budget is upstream's: a burst of 25 for one object and component, then one each 300 s (Q-29). Each worker has a budget of its own.
+ * Recording never fails a run.
  */
 import { createHash } from 'node:crypto';
 import { isAlreadyExists } from '#shared/cluster-api/errors.ts';

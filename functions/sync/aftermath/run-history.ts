@@ -97,7 +97,7 @@ interface Reached {
   readonly result: RunResult;
 }
 
-/** What was saved of an earlier incarnation is not what there was before the run. */
+/** Outputs that were saved in an earlier incarnation do not show the state before this run. */
 const isRestored = ({ server, inputs, result }: Reached): boolean =>
   inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
 

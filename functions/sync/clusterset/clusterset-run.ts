@@ -1,4 +1,4 @@
-/** What the runs of exports and imports share. */
+/** The run of an export or an import. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
@@ -8,9 +8,9 @@ export interface ClustersetRun {
   readonly deps: SyncDeps;
   readonly meta: ClusterRecord;
   readonly namespace: string;
-  /** Of the export or import. */
+  /** Name of the export or import. */
   readonly name: string;
-  /** Of the work item, as it was claimed. */
+  /** Generation of the work item at the claim. */
   readonly generation: number;
   /** How often in a row the run was postponed before. */
   readonly rounds: number;
@@ -19,7 +19,7 @@ export interface ClustersetRun {
   /** The API of another cluster, to be read from. */
   readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
-  /** What the run of an import finds out on its way; saved at its end for those who look (import-report-record.ts). */
+  /** Findings of an import's run. import-report-record.ts saves them at its end, for explain and the console. */
   readonly found: ImportFindings;
   /** When a run for the change was due, by our clock; undefined where that is not known. */
   readonly observedAtMs: number | undefined;

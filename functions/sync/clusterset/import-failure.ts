@@ -1,6 +1,6 @@
 /**
- * Why an import has not come about in a cluster, in the index of the set: the exports of its name say so (MC-80). Saved first, then the exports are woken;
- * a run that ends in between owes that.
+ * The reason why an import failed in a cluster, in the index of the set. The exports of its name report it (MC-80). The run saves it first, then wakes the
+ * exports. A run that ends in between leaves a pending wake-up.
  */
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -27,7 +27,7 @@ export async function tellExports(run: ClustersetRun, entries: SetEntries, failu
   await saveOwed(deps.table, key, owes, false);
 }
 
-/** Of all importers together; one that has left, or imports no more, has no say. */
+/** Merges the failures of all active importers. Former importers are ignored. */
 export async function failureOfImports({ deps }: ClustersetRun, { failures }: SetEntries): Promise<ExportFailure | undefined> {
   const told = await concurrently(8, [...failures], async ([cluster, text]) => {
     const importer = await readCluster(deps.table, cluster);

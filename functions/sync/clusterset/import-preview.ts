@@ -56,7 +56,7 @@ const endpointTexts = ({ addressType, endpoints, ports }: SliceDraft): readonly 
 const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
   (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`).join(', ') || 'none';
 
-/** By what the relay has told of the cluster: an object under one of the two names that the hub did not make. */
+/** Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the cluster. */
 async function standsInTheWay({ deps, meta, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
   const store = { table: deps.table, cluster: meta.id };
   const [serviceImport, service] = await Promise.all([

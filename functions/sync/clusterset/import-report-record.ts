@@ -1,10 +1,10 @@
-/** What an import's run has found out, for those who look: saved where it differs from what is saved, so a run that finds nothing costs one read. */
+/** The findings of an import's run, for explain and the console. A run saves only changed findings, so a run without findings costs one read. */
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { type ImportReport, saveImportReport } from '#shared/store/import-report.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
-/** As many as one item holds with ease. */
+/** Limit of listed addresses. One item has room for them. */
 const mostLeftOut = 20;
 
 export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' | 'held'>): ImportReport {

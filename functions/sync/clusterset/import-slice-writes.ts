@@ -11,8 +11,8 @@ import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * What comes is written before what goes. A slice that the cluster refuses, as its policies do with sources and ranges that they do not know, holds up no
- * other source: the rest of that source stays as it is. Resolves with the first refusal of each such source.
+ * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they do not list. The rest of such a source stays
+ * as it is, and other sources are written. Resolves to the first refusal of each such source.
  */
 export async function carryOut(
   run: ClustersetRun,
@@ -56,10 +56,10 @@ export async function carryOut(
   return refused;
 }
 
-/** By rights, admission or validation. It says nothing of the rest of the cluster. */
+/** Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be writable. */
 export const isRefusal = (error: unknown): boolean => error instanceof ClusterApiError && (error.status === 403 || error.status === 422);
 
-/** Asked again less and less often: the cluster's administrator applies the relay's manifest, and nothing tells the hub of that. */
+/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
 export function refusedByCluster(run: Pick<ClustersetRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): Outcome {
   const { deps, meta, namespace, name, rounds } = run;
   deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });

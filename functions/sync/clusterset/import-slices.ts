@@ -23,7 +23,7 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf'
   readonly derived: Service;
 }
 
-/** `refused`: what the API server says against slices of some sources. */
+/** `refused`: the API server's refusals of slices of some sources. */
 export type Written = Outcome & { readonly refused?: string };
 
 export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
@@ -55,7 +55,7 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
     const text = [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; ');
     return { ...refusedByCluster(run, text), refused: text };
   }
-  // What was not believed is owed until the snapshot has caught up.
+  // The doubted removal is tried again until the snapshot has caught up.
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
@@ -123,7 +123,7 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
   return verdict.kind === 'differs' ? withPods(verdict.pods) : source;
 }
 
-/** False: the Service has another selector in its cluster than in the snapshot, or cannot be read. One that is gone there says nothing against the snapshot. */
+/** Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. */
 async function selectsAsKnown(run: ClustersetRun, meta: ClusterRecord, service: Service): Promise<boolean> {
   try {
     const live = await (await run.apiOf(meta)).get('Service', run.namespace, run.name);

@@ -1,4 +1,4 @@
-/** What an import is made of: the exports of its name, and of each source cluster whose word counts its Service, pods and nodes (MC-70). */
+/** The sources of an import: the exports of its name, and the Service, pods and nodes of each source that is not silent (MC-70). */
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { sourceStateOf } from '#shared/clusters/source-witness.ts';
@@ -25,7 +25,7 @@ export interface Sources {
   readonly merged: MergedExports | undefined;
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
-  /** Of each source whose Pods are the snapshot's. */
+  /** Pods by source, for sources that are read from the snapshot. */
   readonly podsOf: ReadonlyMap<string, RunPods>;
   readonly entries: SetEntries;
   readonly metaOf: ReadonlyMap<string, ClusterRecord>;
@@ -38,7 +38,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   await mendSet(deps.table, entries);
   const { faces, winner } = entries;
   const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
-  // A cluster that has left exports nothing. What it exports is its own word, so the rest of its record decides whether that counts.
+  // Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides.
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
   const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
@@ -64,7 +64,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
   if (state !== 'fresh' && !isLive) return { ...source, state };
   const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
   const service = stored && withOptInSelector(stored, member.optIn);
-  // The export run will say so: until it has, its slices stay.
+  // Slices stay until the export run has withdrawn the export.
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
   const { nodes } = await nodesOf(deps, member);
@@ -78,7 +78,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
 }
 
-/** By the cluster's own API; undefined: it cannot be asked. Nothing of it is stored: the relay's word counts again when it comes. */
+/** Lists the pods by the cluster's own API. Resolves to undefined if it does not answer. Stores nothing: the relay's next events count again. */
 export async function livePods(
   run: ClustersetRun,
   source: ClusterRecord,

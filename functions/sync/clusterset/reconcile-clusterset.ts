@@ -81,7 +81,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
       // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster does not have the kind (any more).
       if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
         return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
-      // Of rights and policies that are for exports and imports alone: the cluster's other services have theirs.
+      // Rights and policies of exports and imports are separate, so the cluster's other services are not affected.
       if (!isRefusal(error)) return { kind: 'failed', error: error.message };
       if (runKind === runImport) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
       return refusedByCluster(run, error.message);

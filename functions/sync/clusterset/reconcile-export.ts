@@ -1,7 +1,6 @@
 /**
- * The run of an export in its own cluster (MC-54, MC-55): what the cluster exports is written down for the set, the importers are woken, and the export
- * says how it stands. In this order: each step can be repeated, and what needs the cluster's API comes last, so that a cluster which cannot be asked holds
- * up no importer.
+ * The run of an export in its own cluster (MC-54, MC-55). It saves the export for the set, wakes the importers, and patches the export's conditions, in
+ * this order. Each step can be repeated. Calls to the cluster's API come last, so that an unreachable cluster delays no importer.
  */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
@@ -49,7 +48,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Read after the face is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
-  // Conflicts are said on every export of the name (MC-14). A face that stays as it is wakes none of them: two exports would wake each other for ever.
+  // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
   const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
   if (isNew || entries.owed.has(owes)) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
@@ -82,14 +81,14 @@ async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly Ex
   return exports.filter((_, i) => records[i] && !isDeregistered(records[i]));
 }
 
-/** What the export itself is like, without the others of its name. */
+/** The state of the export itself, without the other exports of its name. */
 type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
 
 async function sayConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
   const { faces, winner } = entries;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
-  // A cluster that the hub only watches is told nothing.
+  // The hub cannot patch conditions without the cluster's API.
   if (!(deps.reaches?.(meta) ?? meta.api)) return;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };

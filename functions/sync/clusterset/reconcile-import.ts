@@ -1,6 +1,6 @@
 /**
- * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. What is
- * there is read from the cluster in each run, and every write has preconditions: a run that is repeated finds nothing to write.
+ * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. Each run
+ * reads the present objects from the cluster, and every write has preconditions. A repeated run writes nothing.
  */
 import { ClusterApiError, isInvalid } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -28,7 +28,7 @@ import { writeImportedSlices } from './import-slices.ts';
 import { readSources, type Sources } from './import-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
-  // What was imported before a switch to off stays as it is, as what else the hub has written does.
+  // Imports stay as they are after a switch to off.
   if (run.meta.clusterset.imports === 'off') return ok;
   try {
     const outcome = await (run.meta.clusterset.imports === 'shadow' ? preview(run) : writeImport(run));
@@ -72,7 +72,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     await tellExports(run, entries, undefined);
     return ok;
   }
-  // Slices follow their sources all the same: an import that stood still would lead to pods that are gone.
+  // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
   const refusals: string[] = [];
   const serviceImport =
     plan.kind === 'create'
@@ -113,7 +113,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   return refusedByCluster(run, refusals.join('; '));
 }
 
-/** `before`: what stays. `refusals`: what the API server says, for instance of an import whose marks a user has taken off. */
+/** Returns `before` if the API server refuses the write, and adds its message to `refusals`. An example is an import whose marks a user has removed. */
 async function unlessRefused<T>(refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -125,8 +125,8 @@ async function unlessRefused<T>(refusals: string[], before: T, write: () => Prom
 }
 
 /**
- * What a silent source has changed meanwhile is owed until its word counts again: its own wake-ups have found it silent. Once its record says that it is
- * silent, its return wakes the import; until then the run comes again.
+ * Requeues the run while a source is silent and its record does not show it yet: wake-ups of that source have found it silent. Once the record shows it,
+ * the source's return wakes the import.
  */
 function afterSilence({ deps, rounds }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => metaOf.get(cluster)?.source?.state === 'silent';
@@ -158,7 +158,7 @@ interface NotReady {
   readonly isInTheWay: boolean;
 }
 
-/** Undefined: there is none to write slices for now. */
+/** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
 async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | NotReady | undefined> {
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;

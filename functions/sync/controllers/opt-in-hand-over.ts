@@ -1,6 +1,6 @@
 /**
  * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
- * writer before. Nothing is deleted on the word of the snapshot alone: the Service is read from the cluster first.
+ * former writer. The run reads the Service from the cluster before it deletes anything.
  */
 import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -76,12 +76,12 @@ function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, meta, observed } = run;
   const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
-  // Another client may have labelled slices of ours for the Service before the hub heard of it.
+  // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
   if (by !== 'opt-in') return isFirst || ours.length > 0 || (by === 'built-in' && isNew);
   if (!cleans(run)) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
-  // Those of a former Service of that name tell nothing of a hand-over to this one.
+  // Slices of a former Service of that name do not show a hand-over to this one.
   const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
   return isFirst || !isSettled || theirs;
 }
@@ -101,7 +101,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
-  // Not those that the run itself has read and written: one that another client has deleted since is to be missed, by its echo.
+  // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.
   for (const { kind, name, object } of inputs.outputs) {
     if (!object) continue;
     const isGone = kind === 'Endpoints' ? by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
@@ -131,7 +131,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
     deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
   await forgetPreview(run, by);
-  // Shadow mode compares from now on, which a run does that has nothing of ours to write.
+  // Shadow mode compares from now on, in a run without writes of ours.
   if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
   return ok;
 }

@@ -52,7 +52,7 @@ export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: Serv
     await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, sinceMs: deps.now(), confirmed: false });
 }
 
-/** What cannot be compared is not alike: in active mode such a service would not be written. */
+/** A service that cannot be compared counts as different: active mode would fail to write it. */
 function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
   try {
     return differencesOf(meta, key, inputs);

@@ -119,7 +119,7 @@ async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePl
       () => create(run, draft, taken),
       (m) => writeFailure.create(service(run), m),
     );
-    // Nothing can be created there any more, and all of it goes by itself (ES-61).
+    // A terminating namespace accepts no new objects and deletes the present ones (ES-61).
     if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
   }
   for (const slice of plan.update) {
@@ -214,7 +214,7 @@ const isOurs =
   (slice: EndpointSlice): boolean =>
     slice.metadata.labels?.[labelServiceName] === key.name && slice.metadata.labels?.[labelSliceManagedBy] === managedBy;
 
-/** A slice that is gone tells as much as one that is there, but not one of the Service's other writer. */
+/** A saved deletion counts as knowledge of this writer's slices. A slice of the Service's other writer does not. */
 const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
   kind === 'EndpointSlice' && (object ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy : run.managedBy === slicesManagedBy);
 

@@ -19,7 +19,7 @@ export function observeChange({ deps, key: { cluster } }: Observer, operation: '
   deps.metrics.put('endpoint_slice_controller_changes', 1, { cluster, operation });
 }
 
-/** ME-7: an address type whose writes have all succeeded, also when there were none. */
+/** ME-7: counts an address type whose writes all succeeded, also without any write. */
 export function observeFinalize({ deps, key: { cluster } }: Observer, plan: SlicesPlan, { slicesChanged }: AddressTypePlan): void {
   const { topology, trafficDistribution } = plan;
   deps.metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', slicesChanged, {
@@ -29,7 +29,7 @@ export function observeFinalize({ deps, key: { cluster } }: Observer, plan: Slic
   });
 }
 
-/** ME-8. What is put off has not been a sync. */
+/** ME-8. A requeued run does not count as a sync. */
 export function observeSync({ deps, key: { cluster } }: Observer, outcome: Outcome | { readonly kind: 'stale' }): void {
   const result = ({ ok: 'success', failed: 'error', stale: 'stale', postponed: undefined } as const)[outcome.kind];
   if (result) deps.metrics.put('endpoint_slice_controller_syncs', 1, { cluster, result });

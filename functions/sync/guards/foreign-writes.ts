@@ -16,7 +16,7 @@ import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { ForeignWrite, Run } from '../state/run.ts';
 
-/** To be asked of every object of ours that a run has read from the cluster: is it as somebody else has left it since we write here? */
+/** Call it for every object of ours that a run has read from the cluster. Notes the object if another client wrote it last since the hub writes here. */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
   if (!run.inputs.service?.spec?.selector || !isOurs(run, kind, object)) return;
   const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);

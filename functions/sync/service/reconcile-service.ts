@@ -98,7 +98,7 @@ async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carri
   return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
 }
 
-/** Undefined: the Service is not known yet, and there is nothing to do before it is. */
+/** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
 async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
@@ -193,8 +193,8 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): P
 }
 
 /**
- * No output is saved unless the lease is still held: a worker that takes it over after that look reads live and sees our writes; one that took it
- * over before is woken by their echo. Where nothing was written or read live there is no look; trigger times, hints and gauges are saved anyway.
+ * Saves outputs only while the lease is held. A worker that takes the lease over after this check reads from the API server and sees our writes. A worker
+ * that took it over before is woken by their events. A run that neither wrote nor read from the API server skips the check.
  */
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;

@@ -5,7 +5,7 @@ import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
 
 export interface TimeLeft {
-  /** What a call may take that begins now, ms. Throws Postponed if that is too little. */
+  /** Time limit of a call that begins now, ms. Throws Postponed if too little time is left. */
   readonly call: () => number;
   /** The same for a probe or an Event, which may take the time that calls leave. */
   readonly brief: () => number;

@@ -11,9 +11,9 @@ export interface EventRecorder {
   record(api: ClusterApi, event: EventSketch): Promise<void>;
 }
 
-/** What sync needs of the world. Everything that varies comes in here. */
+/** The dependencies of sync: clients, clock, randomness and caches. */
 export interface SyncDeps extends WorkQueueDeps {
-  /** Rejects when there is no way to reach the cluster. `timeoutMs` is asked before each call; what it throws the call rejects with. */
+  /** Rejects if the cluster has no reachable API. The client calls `timeoutMs` before each request and rejects with its error. */
   readonly cluster: (meta: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
   readonly reaches?: (meta: ClusterRecord) => boolean;

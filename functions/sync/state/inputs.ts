@@ -1,4 +1,4 @@
-/** What one run computes from. Every read here is strong; when it may begin: prefetch.ts. */
+/** The inputs of a run. Every read is strongly consistent; prefetch.ts decides when it begins. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
@@ -25,9 +25,9 @@ export interface Inputs {
   readonly writers: Writers;
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
-  /** The Pods of the namespace; empty for a service that selects none. The history tells by them why a Pod is selected no more. */
+  /** The Pods of the namespace; empty for a service without a selector. The history uses them to explain why a Pod is no longer selected. */
   readonly podsView: PodsView;
-  /** Of a Service that has a selector and the annotation with another one: itself and its pods as they would be without that selector. */
+  /** For a Service with a selector and a different annotated one: the Service and its pods as they would be without the selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodesSeen: boolean;
@@ -59,7 +59,7 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, car
   return { serviceRecord, hints, counts };
 }
 
-/** What was read beside the cluster's record. */
+/** Inputs that were read at the same time as the cluster's record. */
 export interface Ahead {
   /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
@@ -68,8 +68,8 @@ export interface Ahead {
 }
 
 /**
- * Inputs that are read beside the cluster's record count only if this worker has found the first lists complete before, in the same record and
- * incarnation: otherwise they may be from before that. Undefined where it has not.
+ * Reads inputs at the same time as the cluster's record. They count only if this worker found the first lists complete before, in the same incarnation.
+ * Otherwise they may be older than the first lists, and it resolves to undefined.
  */
 export async function readAhead(deps: SyncDeps, key: ServiceKey, carriedOver: Pick<CarriedOver, 'saved'> | undefined): Promise<Ahead | undefined> {
   const scope = admittedScope(deps, key.cluster);
@@ -124,7 +124,7 @@ export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers
   };
 }
 
-/** A cluster that was active before it is in shadow has what its relay sent last in full or, where it never did, what we wrote last; until it does again. */
+/** The outputs of a source. After a switch from active to shadow these are the relay's last full outputs, or else the hub's last writes. */
 async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<SavedOutputs> {
   const saved = await readSaved(deps.table, key, source);
   if (saved.outputs.length > 0 || source !== 'observed') return saved;
@@ -140,7 +140,7 @@ export const readPods = ({ pods, table, now }: SyncDeps, { cluster, namespace }:
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
 
-/** The version came with META, before the nodes are read, and is raised after each write of one: what is kept is never older than its version says. */
+/** Caches nodes by version. The version came with META, before this read, and rises after each write of a node: cached nodes are never older than it. */
 export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
   deps.nodes.delete(meta.id);
@@ -175,7 +175,7 @@ function letGo({ nodes, ...deps }: SyncDeps): void {
   }
 }
 
-/** A slice that is there, of a Service that opts in. */
+/** Returns true for an existing slice of a Service that opts in. */
 export const isOursByOptIn = ({ kind, object }: OutputRecord): boolean => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object);
 
 export const endpointsIn = (outputs: readonly OutputRecord[]): Endpoints | undefined =>

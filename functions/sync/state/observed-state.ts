@@ -1,4 +1,4 @@
-/** What a run has learnt of the API server, saved when the worker still holds the lease. */
+/** The objects that a run has seen on the API server. They are saved if the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
@@ -7,7 +7,7 @@ import { versionOf } from '#shared/store/version.ts';
 /** An output as the run found it on the API server before it wrote one of that kind. */
 export interface FoundOutput {
   readonly record: OutputRecord;
-  /** Who wrote its content last, where the API server says so. */
+  /** Last manager of its content, if the API server reports one. */
   readonly manager: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export class ServerState {
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
   /** Successful deletes, which `writes` counts too. */
   readonly deletes = { Endpoints: 0, EndpointSlice: 0 };
-  /** Of these, slices of Services that opt in. */
+  /** Writes of slices of Services that opt in. */
   writesOptIn = 0;
   /** When the API server had accepted the last of them. */
   lastWriteMs: number | undefined;
@@ -54,7 +54,7 @@ export class ServerState {
     this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: withoutManagedFields(object) });
   }
 
-  /** The server no longer holds it. A deletion's own version is never told, so it is saved at the version that went. */
+  /** The server no longer has the object. The API server returns no version for a deletion, so it is saved with the object's last version. */
   recordAbsent(kind: OutputKind, object: OutputObject): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
@@ -63,7 +63,7 @@ export class ServerState {
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
-  /** The run has deleted it. One that nothing was saved of was found there: the history tells that it went. */
+  /** The run has deleted the object. If it was never saved, this also records that it existed, so that the history shows its deletion. */
   recordDeleted(kind: OutputKind, object: OutputObject): void {
     const key = `${kind}/${object.metadata.name}`;
     if (!this.#found.has(key) && !this.#before.some((o) => o.kind === kind && o.name === object.metadata.name)) {

@@ -1,11 +1,10 @@
 /**
- * The reads of a run. They begin before it is known whether the run is admitted, and for new work beside the claim, before the lease is there.
+ * The reads of a run. They begin before the admission, and for new work at the same time as the claim of the lease.
  *
- * Reads that began before the claim count if the claim's generation is the wake-up's own, and neither controller has had a run for it
- * (`isFirstRunFor`). A wake-up names its generation only where that met no lease (shared/workqueue/add.ts). So no run was under way when the
- * generation was added, and one that began after it would have covered it, and said so. None has ended since, then: what the holder of the
- * lease alone writes is as it was, and no input is older than what a run before has used. What the generation is for was written before the
- * wake-up was sent.
+ * Reads that began before the claim count if the claim has the wake-up's generation and neither controller has run for it (`isFirstRunFor`). A wake-up
+ * names its generation only if no lease was held when it was added (shared/workqueue/add.ts). A run that began later would have covered that generation,
+ * and the item would show it. Therefore no run has ended since: records of the lease holder are unchanged, and no input is older than an earlier run's.
+ * The change that caused the generation was written before the wake-up was sent.
  */
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -31,7 +30,7 @@ function begin(deps: SyncDeps, service: ServiceKey, carriedOver: CarriedOver | u
   return { record, ahead, ended: Promise.allSettled([record, ahead]) };
 }
 
-/** Beside the claim. Undefined: the reads had better wait for it, for this worker or this wake-up is not one that mostly gets the lease. */
+/** Begins reads at the same time as the claim. Returns undefined if the claim is unlikely to succeed: a cold worker, a retry, or a wake-up for a lease's end. */
 export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads | undefined {
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
@@ -39,13 +38,13 @@ export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads 
   return begin(deps, service, undefined, true);
 }
 
-/** Of a run: those that began beside its claim, if they count, or else new ones. A run that was postponed before most likely is again. */
+/** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads no inputs ahead. */
 export const readsOf = (deps: SyncDeps, claim: Claim, carriedOver: CarriedOver | undefined, besideClaim: Reads | undefined): Reads =>
   besideClaim && !claim.wasTakenOver && isFirstRunFor(claim.message.generation, claim.item)
     ? besideClaim
     : begin(deps, claim.service, carriedOver, !claim.message.postponements);
 
-/** Trigger times lie on the work item, or it says where. */
+/** Reads the trigger times, which are on the work item or in items that it names. */
 export function triggersOf(deps: SyncDeps, { service, item }: Claim): Promise<StoredTriggers> {
   const triggers = readTriggers(deps.table, service, item.triggers);
   triggers.catch(() => {});

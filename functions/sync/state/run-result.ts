@@ -11,9 +11,9 @@ export interface RunResult extends FinishedRun {
   readonly server?: ServerState;
   readonly api?: ClusterApi;
   readonly inputs?: Inputs;
-  /** Of an import: the slices that were written, and for how long its wake-up waited for other changes. */
+  /** For an import: the number of written slices, and how long its wake-up waited for further changes, ms. */
   readonly imported?: { readonly slices: number; readonly batchMs: number };
-  /** For the history: what the outcomes do not say, and why the run was not admitted. */
+  /** For the history: notes besides the outcomes, and the reason why the run was not admitted. */
   readonly notes?: readonly string[];
   readonly heldBack?: string | undefined;
   /** For the history: the table holds newer outputs than the run was to save. */

@@ -43,9 +43,9 @@ export interface Run {
   /** An expired lease was taken over: outputs are read from the cluster. */
   readonly live: boolean;
   readonly server: ServerState;
-  /** Versions of our objects that somebody else wrote, as this run has found them. */
+  /** Versions of our objects that another client wrote, as this run found them. */
   readonly foreignWrites: ForeignWrite[];
-  /** For the history: what the run met that its outcome does not say. */
+  /** Notes for the history, besides the outcomes. */
   readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
   readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; gauges: GaugeRecord | undefined };
@@ -59,12 +59,12 @@ type Saved = Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outpu
 export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: Controller): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
-  // After a restore every service is run once with a live read. One that had opted in then had none of its Endpoints.
+  // After a restore every service runs once with reads from the API server. A service that had opted in then had no Endpoints of its own.
   const isLost = saved.some((o) => o.object && incarnationOf(o.version) < meta.incarnation);
   return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
 }
 
-/** Has a run of the controller for the same change been put off or failed before? */
+/** Returns true if an earlier run of the controller for the same change failed or was requeued. */
 export function isOnceMore({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
   const { doneGeneration, retryGeneration } = work.controllers[controller];
   return retryGeneration > doneGeneration;
