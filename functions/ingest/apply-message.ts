@@ -1,4 +1,4 @@
-/** The first phase of a batch, for one message: its entries are written, and `effects` say what follows from that. */
+/** The first phase of a batch, for one message: it writes the entries and collects the follow-up work in `effects`. */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -17,7 +17,7 @@ import { applyHeartbeat } from './session/heartbeat.ts';
 import { byOurClock } from './session/relay-clock.ts';
 import { incarnationOfSession } from './session/session.ts';
 
-/** Throws UnreadableMessage for a body that no later try can read, or that speaks for another cluster. */
+/** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
 export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: Progress): Promise<MarkApplied | undefined> {
   const { deps, cluster } = batch;
   const message = readEvents(record.body, limitsOf(deps).queue);

@@ -6,8 +6,7 @@
  * 3. raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups
  * 4. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service
  *
- * A message whose phase 1 fails comes back alone; if a later phase fails, every message that takes part in it comes back. Running any of
- * it twice is harmless.
+ * If phase 1 of a message fails, that message comes back alone. If a later phase fails, every message of the batch comes back. Each phase may run twice.
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';

@@ -8,7 +8,7 @@ const beatMs = 5_000;
 
 /**
  * /metrics, /healthz, /readyz. Healthy means that the process itself works: timers fire and no reflector has hung for ten minutes.
- * An unreachable API server or queue is no reason to restart the relay.
+ * A restart of the relay would not help against an unreachable API server or queue.
  */
 export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, meter: Meter, clock: Clock): Server {
   let beatAt = clock.now();

@@ -1,4 +1,4 @@
-/** What the relay is given by its entry (relay.main.ts) or a test: ports, clock, ids, options. */
+/** Dependencies of the relay: ports, clock, ids, options. Its entry (relay.main.ts) or a test provides them. */
 import type { Limits } from '#shared/contract/limits.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -16,7 +16,7 @@ import { IdentityCheck } from './source/identity-check.ts';
 
 /** A heartbeat that failed is repeated soon where a standby could take over: the next one shows whether the queue is reachable. */
 const beatAgainMs = 1_000;
-/** A source of imports counts again with the second heartbeat after a silence (docs/clusterset.md), so that one comes sooner than those that follow. */
+/** Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so it comes sooner than later heartbeats. */
 const returnMs = 15_000;
 /** Without a standby: less of a burden to a queue that is in trouble. */
 const beatAgainAloneMs = 5_000;
@@ -63,7 +63,7 @@ export class Session {
     await Promise.all([...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)), this.#beat(signal)]);
   }
 
-  /** Of the kinds that a cluster may be without: which of them it serves. */
+  /** The optional kinds, and whether the cluster serves them. */
   get served(): readonly (readonly [kind: Kind, isServed: boolean])[] {
     return this.#optional.map(({ kind, isServed }) => [kind, isServed]);
   }

@@ -49,7 +49,7 @@ export function readSettings(env: Env): RelaySettings {
     outputs: outputs === 'full' ? 'full' : 'metadata',
     resyncMs: number(relayEnv.resyncSeconds, defaultLimits.relay.resyncMs / 1000, 1, 86_400) * 1000,
     port: number(relayEnv.port, 8080, 0, 65_535),
-    // Never "::" as such: Node itself takes 0.0.0.0 where the kernel has no IPv6 (ipv6.disable=1).
+    // An undefined host lets Node choose: "::", or 0.0.0.0 on a kernel without IPv6 (ipv6.disable=1).
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
     failFast: env[relayEnv.failFast] === '1',
     clusterset: env[relayEnv.clusterset] === '1',

@@ -25,7 +25,7 @@ export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[])
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);
 }
 
-/** Of one that does import its runs tell. */
+/** Active importers are left out: their runs report missing rights. */
 const mayImport = (cluster: ClusterRecord): boolean => isMember(cluster) && cluster.clusterset.imports !== 'active';
 
 export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Promise<void> {

@@ -10,8 +10,8 @@ import type { SweepDeps } from './sweep-deps.ts';
 export const silentAfterMs = 90_000;
 
 /**
- * Nothing is published for a paused cluster, which is under maintenance, or for a shadow cluster whose relay has never sent a heartbeat, which is not set
- * up yet. Each state is also published as 1 or 0, so that the average over the fleet is the share of its clusters in that state.
+ * Paused clusters are under maintenance and publish no state. Shadow clusters without any heartbeat are not set up yet and publish none either. Each state
+ * is also published as 1 or 0, so that the average over the fleet is the share of its clusters in that state.
  */
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
   const dimensions = { cluster: meta.id };

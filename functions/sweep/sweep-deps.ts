@@ -1,4 +1,4 @@
-/** What a run of sweep is given by its entry (sweep.handler.ts) or a test. */
+/** Dependencies of a run of sweep. Its entry (sweep.handler.ts) or a test provides them. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';

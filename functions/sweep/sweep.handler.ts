@@ -23,7 +23,7 @@ const settings = readHubSettings(process.env);
 const dynamodb = new DynamoDBClient(awsClientConfig);
 const table = dynamoTable(dynamodb, settings.tableName);
 const directory = queueDirectory(table, new SQSClient(awsClientConfig), settings.queues);
-// Not console.log: Lambda would wrap the line, and CloudWatch then finds no metrics in it.
+// Lambda would wrap a line of console.log, and CloudWatch would find no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
 const registry = clusterRegistry({

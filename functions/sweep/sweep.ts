@@ -36,10 +36,10 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     checkSessionsAndLists(run, reports),
     wakePending(run, reports),
     checkAllPermissions(run, reports),
-    // Of a cluster that could not be reported it is not known whether it is silent too.
+    // If a cluster could not be reported, it is unknown whether it is silent too.
     run.failed.length === 0 && clusters.some(isMember) ? checkSources(run, clusters) : undefined,
   ]);
-  // Not urgent: it gets the rest of the time.
+  // The purge is not urgent and gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
 }

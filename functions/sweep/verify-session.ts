@@ -1,11 +1,11 @@
 /**
- * A session whose history is unclear (shared/clusters/sessions.ts) is held against the cluster itself.
+ * Verifies a session of unclear history (shared/clusters/sessions.ts) by the cluster's API.
  *
- * An unbound session does not fit what the record says: is the cluster another one, or restored from an older backup? Then the next incarnation begins,
- * whose first list raises the fence above all old versions. If the cluster is as the record says, the session was a late one, or of another cluster.
+ * An unbound session contradicts the cluster's record. If the cluster is another one, or restored from an older backup, the next incarnation begins, and its
+ * first list raises the fence above all old versions. If the cluster matches the record, the session was late, or belongs to another cluster.
  *
- * An outdated session is bound to a former incarnation. If it has read nothing that the cluster's history has not come to yet, it speaks of the present
- * one: it is bound to that, and lists of our own make up for what it said meanwhile.
+ * An outdated session is bound to a former incarnation. If all versions that it has read exist in the cluster's present history, it is bound to the present
+ * incarnation. Lists of our own replace the events that it sent meanwhile.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
@@ -56,7 +56,7 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
   await clearUnverified(deps.table, cluster, unbound);
 }
 
-/** Which history an unbound session speaks of. `unknown`: the cluster cannot be asked, or says something else than the session and the record do. */
+/** Returns the history that an unbound session belongs to. `unknown`: the cluster does not answer, or contradicts both the session and the record. */
 async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
   // Its relay saw the history go back. If the incarnation is younger, it began with the session of a second relay that saw the same.
   if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSinceMs ? 'new' : 'same';
@@ -65,14 +65,14 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     const api = await deps.cluster({ ...cluster, uid: '' });
     const uid = await api.identity();
     if (uid !== cluster.uid) return uid === unbound.uid ? 'new' : 'unknown';
-    // Its versions are of another history: some would win against all that ours will ever say.
+    // Its versions belong to another history, and some could win against all later versions of ours.
     if (unbound.uid !== cluster.uid) return 'foreign';
-    // Each kind: they may be kept in different etcds, and what is known of one that is quiet may be a minute old.
+    // Each kind is checked: kinds may be in different etcds, and the known version of a quiet kind may be a minute old.
     const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind]);
     return behind.includes(true) ? 'new' : 'same';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    // A cluster in shadow mode may never be reachable from here. The session is believed when no known relay has been heard since.
+    // A cluster in shadow mode may never be reachable from here. The session is accepted if no known relay has sent a heartbeat since.
     const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
     return !isStrict(cluster) && stood ? 'new' : 'unknown';
   }

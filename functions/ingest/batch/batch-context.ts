@@ -8,7 +8,7 @@ import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import type { ObjectsAhead } from './prefetch-objects.ts';
 
-/** What the messages of one batch share. */
+/** State that the messages of one batch share. */
 export interface BatchContext {
   /** Its table rejects with OutOfTime once the batch's time for writing is up. */
   readonly deps: IngestDeps;
@@ -23,11 +23,11 @@ export interface MessageContext extends BatchContext {
   readonly incarnation: number;
 }
 
-/** A change that is stored, and whose services have no wake-up yet. */
+/** A stored change whose services are still to be enqueued. */
 export interface PendingNotification {
   readonly kind: InputKind;
   readonly record: ObjectRecord;
-  /** The Pod's change, if this batch saw the Pod before and after it; otherwise `record.unnotifiedLabels` say what the Pod may have been. */
+  /** The Pod's change, if this batch saw the Pod before and after it. Otherwise `record.unnotifiedLabels` has the Pod's former labels. */
   readonly podChange: PodChange | undefined;
   /** A Node that has the zone that it had, as far as this batch has seen it before and after. */
   readonly isZoneKept?: boolean;
@@ -35,8 +35,8 @@ export interface PendingNotification {
 }
 
 /**
- * What the first phase of a batch leaves to those that follow (event-batch.ts). It grows as records are written, so it is complete also for messages that
- * fail half-way.
+ * Work that the first phase of a batch leaves to the later ones (event-batch.ts). It grows with each written record, so it is complete for messages that
+ * fail half-way, too.
  */
 export class BatchEffects {
   readonly pending: PendingNotification[] = [];
@@ -76,7 +76,7 @@ export class BatchEffects {
     return indexing;
   }
 
-  /** The service owes a run: at once, and with its outputs as they are saved, unless the options say otherwise. */
+  /** Enqueues the service: by default at once, and with its outputs as they are saved. */
   wake(namespace: string, service: string, { delaySeconds = 0, live = false, observedAtMs }: WakeOptions = {}): void {
     this.#wakeUps.add({ namespace, service, delaySeconds, readLive: live, observedAtMs });
   }

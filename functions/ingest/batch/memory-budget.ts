@@ -1,4 +1,4 @@
-/** Room for messages of so many bytes in all. A message that does not fit waits its turn, in order; one that is larger than the room has it alone. */
+/** A memory budget for concurrent messages, in bytes. Messages wait in order until they fit. A message above the budget runs alone. */
 export class Room {
   readonly #size: number;
   #taken = 0;

@@ -6,12 +6,12 @@ import { markPartApplied, readFence } from '#shared/store/lists.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 
-/** Marks a part as applied, once all that it left pending is sent. The last part of a first list opens the cluster to syncs. */
+/** Marks a page as applied, after its pending wake-ups are sent. After the last page of the first lists, syncs of the cluster may run. */
 export type MarkApplied = () => Promise<void>;
 
 /**
- * Only if no newer list has begun: its fence may have refused entries of this one, so that live objects are missing, and the first lists would count as
- * complete without them.
+ * Marks the page only if no newer list has begun. The newer list's fence may have refused entries of this one, and the first lists would count as complete
+ * without these objects.
  */
 export async function markApplied(context: MessageContext, part: InputListPart | OutputListPart, version: Version): Promise<void> {
   const { deps, store, incarnation } = context;

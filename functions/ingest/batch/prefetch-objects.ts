@@ -53,7 +53,7 @@ function readable(deps: IngestDeps, body: string): Events | undefined {
   try {
     return readEvents(body, limitsOf(deps).queue);
   } catch {
-    // Whatever is wrong with it: its own application says so, and the other messages of the batch are applied.
+    // The application of this message reports its error. The other messages of the batch are applied.
     return undefined;
   }
 }

@@ -19,17 +19,17 @@ export interface EventsRecord {
   readonly sentAtMs?: number;
 }
 
-/** How far a run has got with a message. Filled in step by step, so that it is known also when the run's time is up. */
+/** Progress of a run with a message. It is updated step by step, so it is known when the run's time is up. */
 export interface Progress {
   /** The message's turn came before the time was up. */
   hasBegun?: boolean;
-  /** Of a part of a list of an output kind. */
+  /** Progress within a page of an output kind's list. */
   part?: PartProgress;
 }
 
 /**
  * Sends a message again for which the run had too little time: at once, and as a new message, because a large one has no reason to wait, nor to count
- * receives towards the dead-letter queue. False: it could not be sent.
+ * receives towards the dead-letter queue. Resolves to false if it could not be sent.
  */
 export async function sendAgain(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {

@@ -1,4 +1,4 @@
-/** What a warm worker of ingest keeps from batch to batch, and how much of it. */
+/** Caches of a warm ingest worker, and their limits. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 

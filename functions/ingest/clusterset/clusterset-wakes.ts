@@ -29,8 +29,8 @@ export async function concernedByBatch(given: BatchContext, woken: readonly Wake
 }
 
 /**
- * The waking that follows a switch may have passed before the batch wrote its objects, which read the record before the switch: what the cluster takes part in
- * is read again where that may have grown by something that the batch concerns.
+ * The batch read the cluster's record before it wrote its objects. A switch in between may have woken everything before these writes. So the record is read
+ * again if a switch could concern an object of the batch.
  */
 async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {
   const { deps, cluster, effects } = batch;
@@ -66,7 +66,7 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const { cluster, store, effects } = batch;
   const isMoved = ({ kind, record, isZoneKept }: PendingNotification): boolean => kind === 'Node' && isAlive(record) && isZoneKept !== true;
   const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
-  // Of first lists every export is woken once they are complete.
+  // Completing the first lists wakes every export.
   if (moved.size === 0 || !hasSynced(cluster)) return;
   const { namespaces } = cluster.clusterset.exports;
   const { mostExports: inNamespace, mostExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
@@ -93,7 +93,7 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
     const { namespace, name } = record;
     if (kind === 'ServiceImport') wake(namespace, name);
     if (kind === 'Namespace') ofNames.push({ namespace: name, isConcerned: () => true });
-    // What is gone does not say whose it was.
+    // A deleted Service has no labels any more, so its import is found by the derived name.
     if (kind === 'Service' && name.startsWith(derivedPrefix)) ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === name });
   }
   const slices = new Map(effects.importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));

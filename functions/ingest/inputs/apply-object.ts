@@ -1,6 +1,6 @@
 /**
- * An entry of an input kind becomes the newest record of its object, or loses to a newer one. This module only writes and says what is pending;
- * event-batch.ts notifies the services. The order, of which the first two steps are here (docs/architecture.md, "Invariants"): log number, object,
+ * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module writes and collects pending notifications;
+ * event-batch.ts notifies the services. The order of steps, the first ones of which are here (docs/architecture.md, "Invariants"): log number, object,
  * versions of the sets, log entry, generation, wake-up; then the record's `unnotifiedLabels` (`past`) are cleared, and the list part is marked.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -11,7 +11,7 @@ import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store
 import type { MessageContext } from '../batch/batch-context.ts';
 import { fitItem, type ObjectPlan, planObject, type VersionedEntry } from './object-plan.ts';
 
-/** `known`: the record as the caller has just read it (undefined in it: there is none); left out, it is read here. */
+/** `known` is the record as the caller has just read it, with undefined for an absent record. If it is left out, the record is read here. */
 export async function applyObject(
   context: MessageContext,
   kind: InputKind,
@@ -47,8 +47,8 @@ export async function applyObject(
 
 /**
  * The batch that wrote the record may have crashed before it raised the versions of the sets, wrote to the pod log, or notified the services. A live
- * message comes again because of that (or twice for no reason, which costs a wake-up), and so does a part of a first list, whose records say nothing.
- * Other lists come again and again for every object: of theirs only what the record says is pending.
+ * message then comes again, and so does a page of a first list; their services are notified again. Pages of other lists come regularly for every object;
+ * for these only notifications that the record marks as pending are repeated.
  */
 function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: VersionedEntry, stored: ObjectRecord): void {
   const { listed, ofFirstList, observedAtMs } = entry;

@@ -37,7 +37,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
   if (await awaitsOwnList(context, part, page)) return undefined;
   await concurrently(16, page.tombstone, (record) => {
-    // A part that comes again does not find it among its entries, so the record says that services are pending, also in a first list.
+    // A page that comes again does not contain the deleted object, so its record marks the services as pending, in a first list too.
     const deletion = { namespace: record.namespace, name: record.name, version, projection: undefined, asOf: version, listed: true };
     return applyObject(context, part.kind, deletion, { record });
   });
@@ -82,7 +82,7 @@ const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => n
 /** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
   if (!isStrict(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
-  // The message alone is no proof: a relay that was taken over could say that its list is confirmed.
+  // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
   // Counted once for each request: while sweep cannot list (the cluster is paused, or its API does not answer), each list of the relay comes here.
@@ -97,7 +97,7 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
 }
 
 async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
-  // What wakes every Service record is still to come: Services that were deleted meanwhile need theirs.
+  // A later step wakes every Service record, so records of Services that were deleted meanwhile must stay.
   if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.holdsWakeUps || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
@@ -108,8 +108,8 @@ async function purge({ deps, cluster, store }: MessageContext, { kind }: InputLi
 }
 
 /**
- * Endpoints that no run has deleted, in shadow mode or as it was given up: what is saved of them would explain them to every list. A run that is owed
- * deletes them, and its history begins with what is saved.
+ * Forgets saved Endpoints that no run has deleted, in shadow mode or after a run was given up. Otherwise each list would take them for our own. A pending
+ * run deletes them itself, and its history begins with the saved state.
  */
 async function forgetEndpoints({ table, cluster }: ClusterStore, { namespace, name }: ObjectRecord): Promise<void> {
   const service = { cluster, namespace, name };

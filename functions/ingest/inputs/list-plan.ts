@@ -1,4 +1,4 @@
-/** What a part of a list changes in the records of its key range. Pure. */
+/** The changes that a page of a list makes to the records of its key range. Pure. */
 import { isAlive, type ObjectRecord } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { VersionedEntry } from './object-plan.ts';

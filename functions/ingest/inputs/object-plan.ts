@@ -1,4 +1,4 @@
-/** What an entry of an input kind changes in the record of its object. Pure. */
+/** The change that an entry of an input kind makes to the record of its object. Pure. */
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -17,7 +17,7 @@ export interface VersionedEntry {
   /** Undefined: the object does not exist. */
   readonly projection: string | undefined;
   readonly observedAtMs?: number | undefined;
-  /** The entry comes from a list: as of `asOf` the object is in this state, whatever else was stored of it. */
+  /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;
   /** Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList), and until it is applied whole its parts come again. */
   readonly ofFirstList?: boolean;
@@ -47,8 +47,8 @@ export function planObject(kind: InputKind, before: ObjectRecord | undefined, en
   return {
     kind: 'write',
     version,
-    // A live message comes again until its services are notified. A part of a list does not, once it is marked applied: so its record has to say that
-    // services are pending, even where they are no others than the present labels select ([]), unless all are woken once the list is applied.
+    // A live message comes again until its services are notified. A page of a list does not, once it is marked as applied. So the record marks services as
+    // pending, also if only the present labels select them ([]). Records of first lists need no mark, because the complete lists wake all services.
     unnotifiedLabels: unnotified?.length === 0 && (!entry.listed || entry.ofFirstList) ? undefined : unnotified,
     isPending,
     podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
@@ -94,7 +94,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   return podChange(old, pod) ?? 'none';
 }
 
-/** The label sets that were unnotified before, and the one that this write replaces. */
+/** Returns the label sets that were unnotified before, and the label set that this write replaces. */
 function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
   const unnotified = before?.unnotifiedLabels ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return unnotified;

@@ -23,7 +23,7 @@ export interface Observation {
 /**
  * - `ours`: sync wrote it, or it concerns no sync.
  * - `ours-or-unsaved`: as `ours` if the service owes no run. Otherwise that run may have made it.
- * - `look-again`: sync may have written it and not saved it yet. The entry comes back for a second look.
+ * - `look-again`: sync may have written it without saving it yet. The entry comes back for a second look.
  * - `foreign`: another client wrote it, or a worker that had lost its lease.
  * - `rewound`: it is older than what sync had saved before the list: the cluster's history has gone back (etcd was restored, its revision raised).
  */
@@ -49,22 +49,22 @@ export const mayBeWithoutService = ({ kind, saved, seen }: Pick<Observation, 'ki
 export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, seen: OutputState, version: Version): boolean {
   if (!saved) return isUnrelated(kind, seen);
   if (saved.version >= version) return true;
-  // The API server does not say at which version it deleted an object. A newer version of an object that we took for gone means that it had only
-  // left the service, and is back.
+  // The API server reports no version for a deletion. A newer version of an object that counted as deleted means that it had only left the service and is
+  // back.
   if (!saved.object) return saved.uid === seen.uid && seen.deleted === true;
   if (seen.deleted || saved.uid !== seen.uid || kind === 'Endpoints') return false;
   return saved.generation === (seen.generation ?? 0) && sameOwnership(saved.object, seen);
 }
 
-/** Of an output that sync has not saved: is it certain that no run of ours made it? */
+/** Returns true if certainly no run of ours made this output, which sync has not saved. */
 function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
-  // A slice of ours may be one that a run has made and not saved yet. That holds for one that is gone too: the save would bring it back.
+  // A run may have made the slice without saving it yet. That holds for a deleted slice, too: the save would restore it.
   if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy && seen.managedBy !== optInManagedBy;
-  // Deleted Endpoints wake their Service upstream too (EV-11). Those with our label may be our own write, which the second look finds saved.
+  // Deleted Endpoints wake their Service upstream too (EV-11). Endpoints with our label may be our own write, which the second look finds saved.
   return !seen.deleted && (seen.managedBy !== endpointsManagedBy || seen.secondLook === true);
 }
 
-/** A change of annotations alone does not raise a slice's generation (TR-7), and is no reason for a run: upstream keeps none of them either. */
+/** Compares owners and labels. A change of annotations alone does not raise a slice's generation (TR-7) and needs no run: upstream keeps none of them. */
 function sameOwnership(object: Endpoints | EndpointSlice, seen: OutputState): boolean {
   const labels = object.metadata.labels ?? {};
   return (labels[labelServiceName] ?? '') === seen.service && labels[labelSliceManagedBy] === seen.managedBy;

@@ -1,6 +1,6 @@
 /**
- * Where Services opt in: what neither the hub nor the built-in controllers made is noted for explain. Of every Service: a slice may be there before its
- * Service is stored, or opts in.
+ * In clusters where Services may opt in, outputs of third parties are noted for explain. They are noted for every Service, because a slice may precede the
+ * record of its Service, or its opt-in.
  */
 import { endpointsManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';

@@ -35,8 +35,8 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
 }
 
 /**
- * Another client has changed a slice of an import, or it is gone: its import looks at it. A deletion of ours wakes it in vain. Not at once, so that two
- * that write against each other do so seldom.
+ * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain. The wake-up is delayed, so that two competing
+ * writers alternate slowly.
  */
 function noteImportedSlice({ deps, cluster, effects }: MessageContext, { namespace, service, isOwnWrite, deleted }: OutputState): void {
   if (isOwnWrite || !importsAnything(cluster)) return;

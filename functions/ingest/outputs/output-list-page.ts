@@ -12,7 +12,7 @@ import type { Progress } from '../batch/redelivery.ts';
 import { applyObserved } from './observed-outputs.ts';
 import { unlistedOutputs } from './unlisted-outputs.ts';
 
-/** A run that is not the message's first goes on where the run before had got to: the records alone would not tell. */
+/** A later run of the message continues after the progress of the former run, which the message carries. */
 export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: Progress): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
   const entriesPerStep = stepInRun(part.run, limitsOf(deps).ingest.entriesPerStep);

@@ -1,4 +1,4 @@
-/** Saved outputs of which a part of a list has no entry: they are gone, or belong to another service. */
+/** Saved outputs without an entry in a page of a list: they are deleted, or belong to another service now. */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -14,7 +14,7 @@ import type { MessageContext } from '../batch/batch-context.ts';
 import { inRange, rangeWithin } from '../batch/key-range.ts';
 import { stepInRun } from '../batch/page-chunk.ts';
 
-/** What a part says of the outputs of some services. */
+/** The states that a page implies for the outputs of some services. */
 export interface Step {
   readonly entries: readonly OutputState[];
   /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */

@@ -5,8 +5,8 @@ import type { KubeObject } from '../source/watch-source.ts';
 import { isInput } from './project.ts';
 
 /**
- * Is this state of an output one that a hub has written? Of a deletion it is not known who asked for it. Where outputs are sent whole, for shadow mode,
- * the hub compares what they say.
+ * Returns true if a hub wrote this state of an output. A deletion does not name its client. Outputs that are sent whole, for shadow mode, are compared by
+ * the hub.
  */
 export function isEcho(kind: Kind, { type, object }: { readonly type: string; readonly object: KubeObject }, entry: Entry): boolean {
   if (isInput(kind) || type === 'DELETED' || 'body' in entry) return false;

@@ -91,7 +91,7 @@ export const serviceOf = (slice: KubeObject): string => slice.metadata.labels?.[
 /** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
 function whole(kind: OutputKind, object: KubeObject): object {
   const { managedFields: _, ...metadata } = object.metadata;
-  // Items of a list have no kind.
+  // The API server leaves out the kind of a list's items.
   const apiVersion = kind === 'Endpoints' ? 'v1' : 'discovery.k8s.io/v1';
   return { ...(object as Endpoints | EndpointSlice), apiVersion, kind, metadata };
 }

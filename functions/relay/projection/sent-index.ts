@@ -87,7 +87,7 @@ export class SentIndex {
     if (kind === 'EndpointSlice') this.#services.clear();
   }
 
-  /** What an entry of an output says beside the object: of a slice also the service that it has left. */
+  /** Fields of an output's entry besides the object; for a slice also its former service. */
   #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, seen: number): Partial<OutputEntry> {
     const more = { seen, ...(type === 'DELETED' && { gone: true as const }) };
     if (kind === 'Endpoints') return more;

@@ -1,4 +1,4 @@
-/** Cuts a page of a list into message bodies, each with the key range of which it says what exists. */
+/** Cuts a page of a list into message bodies. Each body covers a key range completely. */
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

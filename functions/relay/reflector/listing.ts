@@ -51,7 +51,7 @@ export class Listing {
     const { resyncMs } = this.#options;
     for (;;) {
       const due = this.#listedAtMs + resyncMs * (0.9 + 0.2 * clock.random());
-      // Not through `rest`: the reflector's activity is that of its watch.
+      // A direct sleep: the activity of the reflector is measured by its watch.
       while (clock.now() < due) await sleep(clock, due - clock.now(), signal);
       if (clock.now() - this.#listedAtMs >= resyncMs * 0.9) await this.list('repair', signal);
     }

@@ -9,8 +9,8 @@ import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 const probeMs = 60_000;
 
 /**
- * Watches the kind while the cluster serves it. A relay is ready without it, and nothing is sent of a kind that is not served: that there is none is
- * not the same as that all of its objects are gone.
+ * Watches the kind while the cluster serves it. The relay is ready without it. It sends nothing of a kind that is not served: a missing kind does not mean
+ * that all of its objects were deleted.
  */
 export class OptionalReflector {
   readonly kind: ClustersetKind;
@@ -61,7 +61,7 @@ export class OptionalReflector {
     }
   }
 
-  /** An API server that does not answer, or refuses, is the reflector's business: it waits, and tells of a missing right. */
+  /** Returns false only if the kind is missing. The reflector handles an API server that does not answer or refuses. */
   async #canBeListed(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#deps.source.list(this.kind, { limit: 1 }, signal);

@@ -1,4 +1,4 @@
-/** What a reflector, the list and watch of one kind, is given by its session. */
+/** Dependencies of a reflector, the list and watch of one kind. Its session provides them. */
 import type { Limits } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -30,6 +30,6 @@ export interface ReflectorOptions {
   readonly pageSize: number;
   /** Reject instead of waiting when the API server refuses the first list or watch. */
   readonly failFast: boolean;
-  /** Of a kind that a cluster may be without: called when the API server knows it no more. */
+  /** For an optional kind: called when the API server does not serve it any more. */
   readonly onMissing?: () => void;
 }

@@ -18,7 +18,7 @@ export class QueueReplaced extends Error {
   override readonly name = 'QueueReplaced';
 }
 
-/** The watch saw a version older than the one before. Only a consistent list can tell a lagging server from a restored cluster. */
+/** The watch returned a version older than the one before. Only a consistent list distinguishes a lagging server from a restored cluster. */
 export class WentBack extends Error {
   override readonly name = 'WentBack';
 }
@@ -40,7 +40,7 @@ export class NotAuthorised extends Error {
 
 export const isRefused = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
 
-/** The API server knows no such kind: a collection that there is is never "not found". */
+/** Returns true if the API server does not serve the kind: a served collection is never "not found". */
 export const isMissingKind = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 404;
 
 /** The delay before the next attempt; `attempt` counts failures in a row from 0, `random` is below 1. */

@@ -1,6 +1,6 @@
 /**
- * Tells a ServiceExport that its owner has deleted from one that goes with its CRD (MC-52). With a CRD the API server deletes all of its objects, one after
- * the other, and serves the kind until the last one is gone. That is no owner's word: what a cluster exports is left as it is, as while the kind is missing.
+ * Distinguishes a ServiceExport that its owner deleted from one that was deleted with its CRD (MC-52). When a CRD is deleted, the API server deletes all of
+ * its objects, one after the other, and serves the kind meanwhile. The owners did not ask for that, so exports stay as they are, as for a missing kind.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { resources } from '#shared/cluster-api/resources.ts';

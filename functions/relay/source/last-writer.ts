@@ -7,7 +7,8 @@ interface ManagedField {
 }
 
 /**
- * Has a hub written this state? Times in managedFields are whole seconds: where another writer's is as new, it may have come after, and the answer is no.
+ * Returns true if a hub wrote this state last. Times in managedFields are whole seconds. If another writer has the same time, it may have written later, so
+ * the result is false.
  */
 export function isWrittenByHub({ metadata }: KubeObject): boolean {
   const { managedFields = [] } = metadata as { readonly managedFields?: readonly ManagedField[] };

@@ -1,7 +1,7 @@
 /** resourceVersions as the relay compares them: numbers as text, or the cluster cannot be served. */
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 
-/** The cluster cannot be served: without numbers nothing could tell old from new. */
+/** The cluster cannot be served: the order of its versions is unknown, because they are not numbers. */
 export class UnorderedVersions extends Error {
   override readonly name = 'UnorderedVersions';
 }

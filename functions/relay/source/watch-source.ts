@@ -9,7 +9,7 @@ export interface ListPage {
   readonly items: readonly KubeObject[];
   /** Token of the next page; absent on the last. */
   readonly continue?: string;
-  /** Bytes as received over the wire; absent where there is no wire. */
+  /** Bytes as received over the wire. Left out by sources in memory. */
   readonly bytes?: number;
 }
 

@@ -15,7 +15,7 @@ import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
-/** `clusters`: all that there are. One that is missing here would not count as silent. */
+/** `clusters` must be complete: a missing cluster would not count as silent. */
 export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const members = clusters.filter((cluster) => exports(cluster) || importsAnything(cluster));
   const sources = members.filter(exports);
@@ -28,13 +28,13 @@ export async function checkSources(run: SweepRun, clusters: readonly ClusterReco
 }
 
 /**
- * - `itself`: its API answers as the cluster that we know.
+ * - `itself`: its API answers, and its identity is the recorded one.
  * - `not`: no connection, or no answer.
- * - `otherwise`: an error, or another cluster: it is not gone, and nothing is to be learned there.
+ * - `otherwise`: an error, or another cluster. The API is up, but of no use.
  */
 type Answer = 'itself' | 'not' | 'otherwise';
 
-/** The hub's own look. A cluster that is not in the answer was not asked: it is heard, paused or evicted, or there is no way to it. */
+/** Asks silent clusters by their API. Fresh, paused, evicted and unreachable clusters are not asked, and missing in the result. */
 async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<ReadonlyMap<string, Answer>> {
   const { deps } = run;
   const silent = sources.filter((s) => (deps.reaches?.(s) ?? s.api) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) === 'silent');
@@ -76,14 +76,14 @@ function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], answers:
   return new Map(steps.map((step) => [step.source.cluster, step]));
 }
 
-/** The state is written first, so that a run which is woken for it finds it; the record says that the waking is owed until it is done. */
+/** Writes the state before the wake-ups, so that woken runs read it. The record marks the wake-ups as pending until they are sent. */
 async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undefined, answer: Answer | undefined): Promise<void> {
   if (!step) return;
   publish(deps, member, step);
   const { source: before } = member;
   const { state, sinceMs } = step.source;
   const { isSynced, isPaused } = witnessOf(member);
-  // Of a history that is in doubt, or of a cluster that is paused, nothing is taken from the API either.
+  // Importers do not read the API of a paused cluster, or of a cluster with an unverified session.
   const answers = state === 'silent' && answer === 'itself' && isSynced && !isPaused;
   const owesWaking = before?.owesWaking === true || (state === 'evicted' && before?.state !== 'evicted');
   const isDefault = state === 'fresh' && !owesWaking;
@@ -92,7 +92,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
     : { state, sinceMs, ...(answers && { answers: true }), ...(owesWaking && { owesWaking: true }) };
   const isSaved = isSame(before, next);
   if (!isSaved && !(await saveSource(deps.table, member, next))) return;
-  // One that was never heard is new: its first lists are waited for as those of any cluster.
+  // A cluster without any heartbeat is new. Its first lists are still to come.
   if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
     deps.log.warn(`a source of imports is ${state}`, {
       cluster: member.id,
@@ -105,13 +105,13 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
   const turn = owesWaking ? exported : rotated(exported, deps.now()).slice(0, limitsOf(deps).sync.wakesOfCluster);
   await wakeImporters(deps, turn);
   if (!owesWaking || !next) return;
-  // A batch of ingest that heard the source again may have ended amid the same.
+  // A batch of ingest that got the source's heartbeat may have ended between these steps.
   if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);
   const { owesWaking: _, ...settled } = next;
   await saveSource(deps.table, { id: member.id, source: isSaved ? before : next }, state === 'fresh' ? undefined : settled);
 }
 
-/** Nothing is published for a paused cluster, which is under maintenance. */
+/** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
 function publish({ metrics }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });

@@ -25,7 +25,7 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
   deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
 }
 
-/** What its imports could not be made for concerns the exports of the others no more. */
+/** Deletes the failures of its imports, and wakes the exports that reported them. */
 async function forgetFailures(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
   const namespaces = await listed(objectNamesIn({ table: deps.table, cluster: id }, 'Namespace', ''));
   await concurrently(8, namespaces, async ({ name: namespace }) => {

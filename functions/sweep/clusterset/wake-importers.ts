@@ -1,4 +1,4 @@
-/** What a cluster exports in its set, and the waking of imports and exports of a name. */
+/** The exports of a cluster in its set, and the wake-ups of a name's imports and exports. */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
