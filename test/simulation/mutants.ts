@@ -289,8 +289,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a batch takes the number of its pods before it writes them',
-    seeds: [14, 23, 25],
-    profile: overtaken,
+    seeds: [14],
+    // One worker, whose cache then misses the late pod.
+    profile: { ...overtaken, containers: 1 },
     table: (table, actor, world) => {
       const taken = new Map<string, Item | undefined>();
       return {
