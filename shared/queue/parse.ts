@@ -38,7 +38,6 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
     case 'list': {
       text(m, 'listId');
       number(m, 'i');
-      for (const end of ['from', 'to'] as const) text(m, end, longestKey, true);
       if (m['progress'] !== undefined) {
         const progress = object(m['progress'], 'progress');
         number(progress, 'entries');
@@ -52,7 +51,8 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       throw new UnreadableMessage(`type is ${show(m['type'])}: live, list or heartbeat is allowed`);
   }
   version(m, 'asOf');
-  oneOf(m['kind'], allKinds, 'kind');
+  const kind = oneOf(m['kind'], allKinds, 'kind');
+  if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
   if (m['entries'].length > mostEntries)
     throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
@@ -109,6 +109,15 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     projection(e['o'], longestProjectionOf[kind] ?? longestProjection);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
   }
+}
+
+/** An end of a key range: empty, or the key "namespace/name" of an object of the kind. */
+function rangeEnd(fields: Fields, field: 'from' | 'to', kind: Kind): void {
+  text(fields, field, longestKey, true);
+  const key = fields[field] as string;
+  const slash = key.indexOf('/');
+  if (key !== '' && slash < 0) throw new UnreadableMessage(`${field} is ${show(key)}: empty text or "namespace/name" is needed`);
+  if (key !== '') objectName({ ns: key.slice(0, slash), name: key.slice(slash + 1) }, kind);
 }
 
 function objectName(e: Fields, kind: Kind): void {

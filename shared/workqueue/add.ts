@@ -68,10 +68,12 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
   const add = w.readLive ? addGenerationForLiveRead : addGeneration;
-  const item = await add(table, service, now());
+  // A wake-up that waits for its turn is not overdue before that.
+  const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));
   const addedMs = now();
   if (w.pace === 'follows') return undefined;
-  if (!item.lease || !isLeased(item, addedMs)) {
+  // Later changes rely on a leading wake-up, so a lease does not replace it.
+  if (w.pace || !item.lease || !isLeased(item, addedMs)) {
     // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).
     return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? latestGeneration : item.generation, addedMs) };
   }

@@ -12,8 +12,9 @@ const longestWaitMs = 900_000;
 export interface PacedName {
   readonly cluster: string;
   readonly namespace: string;
-  /** The name of the work item, in each cluster that has one. */
+  /** The name of the work item, and the clusters in which it is woken. */
   readonly work: string;
+  readonly clusters: readonly string[];
 }
 
 /** The memory of one worker: each worker has a pace of its own. */
@@ -28,10 +29,12 @@ export class WakePace {
   }
 
   /**
-   * Is a wake-up for the latest generation pending? Then the change needs no message of its own, if one is still pending once its generation is added.
+   * How long until the pending wake-up for the latest generation is due, ms; 0 without one. A change needs no message of its own if one is still
+   * pending once its generation is added.
    */
-  isPending(name: PacedName, nowMs: number): boolean {
-    return (this.#dueMs.get(idOf(name)) ?? 0) - marginMs > nowMs;
+  pendingMs(name: PacedName, nowMs: number): number {
+    const ms = (this.#dueMs.get(idOf(name)) ?? 0) - nowMs;
+    return ms > marginMs ? ms : 0;
   }
 
   /** Takes one wake-up of the budget. Returns how long it waits, ms: 0 within the budget. */
@@ -61,4 +64,4 @@ export class WakePace {
   }
 }
 
-const idOf = ({ cluster, namespace, work }: PacedName): string => `${cluster} ${namespace}/${work}`;
+const idOf = ({ cluster, namespace, work, clusters }: PacedName): string => `${cluster} ${namespace}/${work} ${clusters.join()}`;

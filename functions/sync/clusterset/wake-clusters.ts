@@ -25,13 +25,14 @@ export async function wakeClusters(run: ClustersetRun, { clusters, service, dela
 export async function wakeAtPace(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
   const { deps, meta, namespace, observedAtMs } = run;
   const { wakePace } = deps;
-  const name = { cluster: meta.id, namespace, work: service };
+  const name = { cluster: meta.id, namespace, work: service, clusters };
   const nowMs = deps.now();
   const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs };
-  if (wakePace.isPending(name, nowMs)) {
-    await wakeEach(run, clusters, { ...wakeUp, pace: 'follows' });
+  const pendingMs = wakePace.pendingMs(name, nowMs);
+  if (pendingMs > 0) {
+    await wakeEach(run, clusters, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
     // The pending one may have been received before a generation was added.
-    if (wakePace.isPending(name, deps.now())) return;
+    if (wakePace.pendingMs(name, deps.now()) > 0) return;
   }
   const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
   if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: meta.id });

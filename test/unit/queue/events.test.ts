@@ -51,13 +51,13 @@ it('a field of the queue has one name in the code, and a field that is absent st
 });
 
 it('a part of a list and a heartbeat are read with their numbers, versions and flags by name', () => {
-  const part = { ...header, type: 'list', kind: 'Pod', asOf: '9', listId: 'l', i: 3, last: true, from: 'a/', to: '', entries: [] };
+  const part = { ...header, type: 'list', kind: 'Pod', asOf: '9', listId: 'l', i: 3, last: true, from: 'a/a', to: '', entries: [] };
   expect(readEvents(encodeMessage({ ...part, wentBackAt: 8 }))).toMatchObject({
     partNumber: 3,
     isLast: true,
     isConfirmed: false,
     historyRewoundAtMs: 8,
-    from: 'a/',
+    from: 'a/a',
   });
   const heartbeat = { ...header, type: 'heartbeat', high: { Pod: '5' }, at: 6, waiting: 0 };
   expect(readEvents(encodeMessage(heartbeat))).toMatchObject({ type: 'heartbeat', readUpTo: { Pod: '5' }, sentAtMs: 6 });

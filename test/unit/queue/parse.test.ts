@@ -168,3 +168,20 @@ it.each(['web#E#c', 'import:a/b', 'export:Web_1/x', 'x'.repeat(300)])('a wake-up
 it.each(['web', 'export:web', 'import:web.v1', 'A_label.value'])('a wake-up for %s passes', (service) => {
   expect(parseSyncMessage(encodeMessage({ ...wakeUp, service }))).toMatchObject({ service });
 });
+
+it.each([
+  ['Service', 'web', ''],
+  ['Service', '', 'shop/'],
+  ['Service', 'shop/web#E', ''],
+  ['Namespace', '', '/'],
+  ['Namespace', 'shop/web', ''],
+])('a list of kind %s from "%s" to "%s" is refused', (kind, from, to) => {
+  expect(() => parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toThrow(UnreadableMessage);
+});
+
+it.each([
+  ['Service', 'shop/a', 'shop/web'],
+  ['Node', '/node-1', '/node-2'],
+])('a list of kind %s from %s to %s passes', (kind, from, to) => {
+  expect(parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toMatchObject({ from, to });
+});

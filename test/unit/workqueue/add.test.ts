@@ -3,17 +3,19 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const nowMs = 100_000;
 
-async function addedTo(lease: object): Promise<Partial<SyncMessage>[]> {
+async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<SyncMessage>[]> {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
   await table.put({ ...workKey('c', 'ns', 'svc'), gen: 7, ...lease });
-  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readLive: false, observedAtMs: undefined };
+  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readLive: false, observedAtMs: undefined, ...more };
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   return syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);
 }
@@ -24,4 +26,19 @@ it('a wake-up names its generation where that met no lease, as a worker may then
 
 it('where the generation met an expired lease, whose holder may still be writing, the wake-up is for whatever is owed', async () => {
   expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ gen: latestGeneration, due: nowMs }]);
+});
+
+it('a wake-up that leads is sent for what is owed when it is due, also where a worker holds the lease', async () => {
+  const lead = { pace: 'leads', delaySeconds: 60 } as const;
+  expect(await addedTo({}, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);
+  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);
+  expect(await addedTo({}, { pace: 'follows', delaySeconds: 60 })).toEqual([]);
+});
+
+it('work that waits for its turn is dirty from the time that it is due', async () => {
+  const table = memoryTable();
+  const { syncs } = memoryClusterQueues(() => nowMs);
+  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readLive: false, observedAtMs: undefined, pace: 'leads' } as const;
+  await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
+  expect(decodeWork(await table.get(workKey('c', 'ns', 'svc'))).dirtyAtMs).toBe(nowMs + 60_000);
 });

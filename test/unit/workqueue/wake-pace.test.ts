@@ -3,7 +3,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 
 const limits = { ...defaultLimits.sync, wakesOfCluster: 4, wakesOfNamespace: 2 };
-const name = (work: string, namespace = 'shop', cluster = 'b') => ({ cluster, namespace, work });
+const name = (work: string, namespace = 'shop', cluster = 'b') => ({ cluster, namespace, work, clusters: ['a'] });
 
 it('a namespace spends a minute’s wake-ups at once, and then one at a time', () => {
   const pace = new WakePace(limits);
@@ -28,8 +28,9 @@ it('a wait is never longer than the queue allows', () => {
 
 it('a wake-up is pending until shortly before it is due', () => {
   const pace = new WakePace(limits);
-  expect(pace.isPending(name('import:web'), 0)).toBe(false);
+  expect(pace.pendingMs(name('import:web'), 0)).toBe(0);
   pace.sent(name('import:web'), 10_000);
-  expect([0, 8_999, 9_000, 20_000].map((nowMs) => pace.isPending(name('import:web'), nowMs))).toEqual([true, true, false, false]);
-  expect(pace.isPending(name('export:web'), 0)).toBe(false);
+  expect([0, 8_999, 9_000, 20_000].map((nowMs) => pace.pendingMs(name('import:web'), nowMs))).toEqual([10_000, 1_001, 0, 0]);
+  expect(pace.pendingMs(name('export:web'), 0)).toBe(0);
+  expect(pace.pendingMs({ ...name('import:web'), clusters: ['a', 'b'] }, 0)).toBe(0);
 });
