@@ -29,6 +29,8 @@ export class Lambdas {
   readonly #processes: Processes;
   readonly #containers = new Map<'ingest' | 'sync', Container[]>();
   /** Runs that failed a message, by its id. */
+  /** Containers of sync that there were. */
+  syncContainers = 0;
   readonly #failed = new Map<string, readonly Actor[]>();
 
   constructor(processes: Processes) {
@@ -37,7 +39,7 @@ export class Lambdas {
     for (const role of ['ingest', 'sync'] as const) {
       this.#containers.set(
         role,
-        Array.from({ length: this.#world.profile.containers }, () => this.#freshContainer()),
+        Array.from({ length: this.#world.profile.containers }, () => this.#freshContainer(role)),
       );
       this.#world.queues[role === 'ingest' ? 'events' : 'syncs'].onVisible = () => this.#poll(role);
     }
@@ -59,7 +61,7 @@ export class Lambdas {
     container.busy = true;
     const timeoutMs = role === 'ingest' ? runs.ingestMs : runs.syncMs;
     const end = (fresh: boolean): void => {
-      containers[i] = fresh ? this.#freshContainer() : Object.assign(container, { busy: false });
+      containers[i] = fresh ? this.#freshContainer(role) : Object.assign(container, { busy: false });
       this.#poll(role);
     };
     const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.mostReceives - 1));
@@ -103,7 +105,8 @@ export class Lambdas {
     });
   }
 
-  #freshContainer(): Container {
+  #freshContainer(role: 'ingest' | 'sync'): Container {
+    if (role === 'sync') this.syncContainers++;
     const { ingest, sync, podLog } = this.#world.profile.limits;
     return {
       busy: false,

@@ -7,6 +7,7 @@ import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { Pods } from '#shared/pods/view.ts';
+import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -21,6 +22,8 @@ import { isEndpoint, podByUid, shownPods } from './truth.ts';
 
 export interface Monitor {
   readonly writing: Writing;
+  /** A run of sync sends wake-ups to the cluster. */
+  readonly sends?: (actor: Actor, messages: readonly OutgoingMessage[]) => void;
   /** Remembers what a process reads of the snapshot. */
   readonly witness: (actor: Actor, table: Table) => Table;
   /** Remembers which pods and slices a worker is shown by the cluster. */

@@ -72,10 +72,13 @@ export class Processes {
     const port = queuePort(actor, this.world.queues[name], this.faults);
     const mutated = this.mutant?.queue?.(port, name, actor, this.world) ?? port;
     const { profile, random } = this.world;
+    if (name === 'events' && actor.name.startsWith('relay') && this.world.hostileRelay)
+      return this.world.hostileRelay.queue(mutated, () => this.world.isOver);
     if (name === 'events' && actor.name.startsWith('relay')) return lyingQueue(mutated, profile.lies, () => !this.world.isOver && random.chance(0.4));
     if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;
     return {
       send: (messages) => {
+        this.world.monitor.sends?.(actor, messages);
         for (const { delaySeconds = 0 } of messages) {
           if (delaySeconds > 2) this.world.prescribedUntil = Math.max(this.world.prescribedUntil, this.world.scheduler.now + delaySeconds * 1000);
         }

@@ -1,4 +1,5 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
+import type { HostileRelay } from './clusterset/hostile-relay.ts';
 import type { ListedThen } from './listed-then.ts';
 import type { Monitor } from './monitor.ts';
 import type { WriterLimits } from './opt-in/writer-limits.ts';
@@ -25,6 +26,8 @@ export interface WorldState {
   readonly monitor: Monitor;
   /** Present in a world of one cluster. */
   readonly listedThen?: ListedThen;
+  /** Present if the cluster's relay is in an attacker's hands. */
+  readonly hostileRelay?: HostileRelay | undefined;
   readonly writerLimits: WriterLimits;
   readonly metrics: Map<string, number>;
   /** The last fault is over. */

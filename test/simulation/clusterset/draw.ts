@@ -1,7 +1,8 @@
 /** Whether a seed's world has several clusters that export to each other. Drawn apart, so that the other worlds are those that their seeds have always made. */
 import { ordinaryLimits } from '../draw-limits.ts';
-import { drawProfile, type Profile } from '../profile.ts';
+import { drawProfile, type Profile, withLimits } from '../profile.ts';
 import { Random } from '../random.ts';
+import { hostileId } from './hostile-relay.ts';
 
 export interface MemberProfile {
   readonly id: string;
@@ -29,6 +30,8 @@ export interface SetProfile {
   readonly departs: boolean;
   /** Pods with addresses outside of their cluster's range. */
   readonly strays: number;
+  /** One more cluster, whose relay is in an attacker's hands. */
+  readonly hostile: boolean;
 }
 
 export interface DrawnSet {
@@ -38,6 +41,12 @@ export interface DrawnSet {
 }
 
 const share = 0.08;
+/** Names of a namespace that a worker of the hostile cluster may wake in the others, a minute. */
+export const hostileBudget = 5;
+
+export const hostileLimits = withLimits({ sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget } });
+
+const hostile: MemberProfile = { id: hostileId, exports: true, imports: false, holdsRanges: true };
 
 /** Undefined: the seed's world has one cluster. `wanted`: of a mutant of a set. `calm`: of another mutant. */
 export function drawSet(
@@ -49,11 +58,11 @@ export function drawSet(
   if (!wanted && (calm || !isSet)) return undefined;
   const drawn = drawProfile(random, new Random(seed + 0x5e76), true);
   const departs = random.chance(0.15);
-  const members = drawMembers(random, departs);
+  const drawnMembers = drawMembers(random, departs);
   const silentMs = random.chance(0.3) ? random.between(95_000, 160_000) : 0;
   const { cluster, ...changes } = wanted ?? {};
   const set: SetProfile = {
-    members,
+    members: drawnMembers,
     sameness: random.chance(0.4) ? 'labelled' : 'all',
     importBatchSeconds: random.pick([0, 1, 2]),
     names: random.between(1, 2),
@@ -64,6 +73,8 @@ export function drawSet(
     restores: random.chance(0.12),
     departs,
     strays: random.chance(0.3) ? random.between(1, 3) : 0,
+    // Drawn apart: the worlds without it are as they were.
+    hostile: new Random(seed + 0x5e77).chance(0.35),
     ...changes,
   };
   const profile: Profile = {
@@ -75,9 +86,10 @@ export function drawSet(
     pods: random.between(2, 5),
     changes: random.between(3, 9),
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
+    ...(set.hostile && { limits: hostileLimits }),
     ...cluster,
   };
-  return { set, profile };
+  return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };
 }
 
 function drawMembers(random: Random, departs: boolean): readonly MemberProfile[] {

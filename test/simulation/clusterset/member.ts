@@ -20,6 +20,7 @@ import type { Scheduler } from '../scheduler.ts';
 import type { SimulatedTable } from '../simulated-table.ts';
 import type { QueueName } from '../world-state.ts';
 import type { MemberProfile } from './draw.ts';
+import { HostileRelay, hostileId } from './hostile-relay.ts';
 import { isMcsKind, namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
 export interface MemberParts {
@@ -57,6 +58,9 @@ export class Member implements SetMember {
   wentBack = false;
   readonly deletedImports = new Set<string>();
   onRestore = (): void => {};
+  readonly isHostile: boolean;
+  readonly hostileRelay: HostileRelay | undefined;
+  #lambdas: Lambdas | undefined;
   readonly #world: SetState;
 
   constructor(world: SetState, takesPart: MemberProfile, network: string, { mutant, said, others }: MemberParts) {
@@ -65,6 +69,8 @@ export class Member implements SetMember {
     this.cluster = takesPart.id;
     this.takesPart = takesPart;
     this.network = network;
+    this.isHostile = takesPart.id === hostileId;
+    this.hostileRelay = this.isHostile ? new HostileRelay(random, namespacesOf(profile)) : undefined;
     this.random = random;
     this.profile = profile;
     this.scheduler = scheduler;
@@ -107,6 +113,10 @@ export class Member implements SetMember {
     return this.#world.isOver;
   }
 
+  get workers(): number {
+    return this.#lambdas?.syncContainers ?? 0;
+  }
+
   fail(what: string): void {
     this.#world.fail(`${this.cluster}: ${what}`);
   }
@@ -134,7 +144,7 @@ export class Member implements SetMember {
 
   startProcesses(): void {
     const { scheduler, random, profile } = this;
-    new Lambdas(this.processes);
+    this.#lambdas = new Lambdas(this.processes);
     this.relays.start();
     for (let i = 0; i < profile.relayKills; i++)
       scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => {

@@ -5,8 +5,10 @@ import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Actor } from '../actor.ts';
 import { crashing, type Mutant } from '../mutant.ts';
+import { withLimits } from '../profile.ts';
 import type { WorldState } from '../world-state.ts';
-import type { MemberProfile } from './draw.ts';
+import { hostileLimits, type MemberProfile } from './draw.ts';
+import { hostileId, hostileName } from './hostile-relay.ts';
 
 const everyone: readonly MemberProfile[] = ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: true, holdsRanges: true }));
 const quiet = {
@@ -18,6 +20,7 @@ const quiet = {
   restores: false,
   departs: false,
   strays: 0,
+  hostile: false,
 } as const;
 const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
 
@@ -112,4 +115,36 @@ export const setMutants: readonly Mutant[] = [
       },
     }),
   },
+  {
+    name: 'a name with separators is stored in the set as it is',
+    seeds: [2, 1, 3],
+    set: { ...quiet, hostile: true, names: 1, cluster: { ...cluster, limits: hostileLimits } },
+    // A reader that takes the first three parts of the key, and believes the text.
+    table: (table) => ({
+      ...table,
+      put: async (item, condition) => {
+        if (item.pk.startsWith('SET#') && item.sk === `${hostileName}1#E#${hostileId}`) await table.put({ ...item, sk: unescapedKey });
+        return table.put(item, condition);
+      },
+      query: async (pk, range) => (await table.query(pk, range)).map((item) => (item.sk === unescapedKey ? readUnescaped(item) : item)),
+    }),
+  },
+  {
+    name: 'names of a set are read with the texts of their exports',
+    seeds: [5, 6, 4],
+    set: { ...quiet, hostile: true, cluster: { ...cluster, limits: hostileLimits } },
+    table: (table) => ({ ...table, query: (pk, { keysOnly: _, ...range } = {}) => table.query(pk, range) }),
+  },
+  {
+    name: 'an exporter wakes its importers without a budget',
+    seeds: [5, 4, 6],
+    set: { ...quiet, hostile: true, cluster: { ...cluster, limits: withLimits({ sync: { wakesOfCluster: 1e9, wakesOfNamespace: 1e9 } }) } },
+  },
 ];
+
+const unescapedKey = `s0#E#b#E#${hostileId}`;
+const readUnescaped = (item: Item): Item => ({
+  ...item,
+  sk: 's0#E#b',
+  ...(typeof item['f'] === 'string' && { f: item['f'].replace(`"cluster":"${hostileId}"`, '"cluster":"b"') }),
+});

@@ -8,12 +8,15 @@ import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { OutgoingMessage } from '#shared/queue/port.ts';
+import { itemSize } from '#shared/store/item-size.ts';
 import { workKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Item, KeyRange, Table } from '#shared/store/table.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { Actor } from '../actor.ts';
 import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
+import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
 import { addressesIn, type Labelled, showsIn } from './set-truth.ts';
@@ -30,8 +33,13 @@ interface Word {
 /** How long a run may take to put back what it took out of one slice, ms. */
 const movingMs = 20_000;
 
+/** Bytes of names, without the texts of exports. */
+const longestAnswer = 40_000;
+
 export class SetMonitor {
   readonly raisedBy = new Map<string, Raised>();
+  readonly #wokenByHostile = new Map<string, number>();
+  readonly #beganMs: number;
   readonly #world: SetState;
   readonly #history: SetHistory;
   readonly #words = new WeakMap<Actor, Map<string, Word>>();
@@ -40,6 +48,7 @@ export class SetMonitor {
 
   constructor(world: SetState) {
     this.#world = world;
+    this.#beganMs = world.scheduler.now;
     this.#history = new SetHistory(() => world.scheduler.now);
     for (const member of world.members) this.#history.watch(member);
   }
@@ -50,6 +59,7 @@ export class SetMonitor {
       witness: (actor, table) => this.#witness(actor, table),
       witnessApi: (actor, api) => this.#witnessApi(actor, api, member),
       witnessPods: (_, pods) => pods,
+      sends: (actor, messages) => this.#checkBudget(actor, member, messages),
       writes: () => 0,
       finish() {},
       isRestless: () => false,
@@ -74,6 +84,7 @@ export class SetMonitor {
       query: async (pk, range) => {
         const items = await inner.query(pk, range);
         if (pk.startsWith('SET#')) this.#readSet(actor, items);
+        if (pk.startsWith('SET#')) this.#checkSize(actor, pk, range, items);
         return items;
       },
       put: async (item, condition) => {
@@ -195,6 +206,28 @@ export class SetMonitor {
     return result;
   }
 
+  /** The hostile cluster's runs wake other clusters within its budget. */
+  #checkBudget(actor: Actor, to: SetMember, messages: readonly OutgoingMessage[]): void {
+    const { scheduler, profile, members } = this.#world;
+    const own = members.find((m) => m.isHostile);
+    if (!own || to.isHostile || !actor.name.startsWith(`sync-${own.cluster}`)) return;
+    const onWakeUp = (): void => {
+      const woken = (this.#wokenByHostile.get(to.cluster) ?? 0) + 1;
+      this.#wokenByHostile.set(to.cluster, woken);
+      const minutes = (scheduler.now - this.#beganMs) / 60_000;
+      const most = own.workers * profile.namespaces * hostileBudget * (minutes + 1);
+      if (woken > most) this.#world.fail(`${own.cluster} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`);
+    };
+    for (const { delaySeconds = 0 } of messages) scheduler.after(delaySeconds * 1000, onWakeUp);
+  }
+
+  /** A namespace of a set is looked through by names, or in pages. */
+  #checkSize(actor: Actor, pk: string, range: KeyRange | undefined, items: readonly Item[]): void {
+    if (range?.to !== undefined || (range?.atMost ?? Number.POSITIVE_INFINITY) <= 100) return;
+    const bytes = items.reduce((sum, item) => sum + itemSize(item), 0);
+    if (bytes > longestAnswer) this.#world.fail(`${actor.name} has read ${bytes} bytes of ${pk} at once`);
+  }
+
   async #checkLease(actor: Actor, member: SetMember, namespace: string, work: string, what: string): Promise<void> {
     const item = await this.#world.table.get(workKey(member.cluster, namespace, work));
     const holder = item?.['lease'] as string | undefined;
@@ -210,9 +243,9 @@ export class SetMonitor {
   }
 
   #checkAddresses(actor: Actor, { namespace, name, source }: Imported, slice: Labelled): void {
-    const { takesPart, network } = this.#world.of(source);
+    const { takesPart, network, isHostile } = this.#world.of(source);
     for (const { ip } of addressesIn(slice)) {
-      if (!this.#history.everHad(source, namespace, name, ip))
+      if (!isHostile && !this.#history.everHad(source, namespace, name, ip))
         this.#world.fail(`${actor.name} imports ${ip} as ${namespace}/${name} of ${source}, which never had it`);
       if (takesPart.holdsRanges && !ip.startsWith(`${network}.`))
         this.#world.fail(`${actor.name} imports ${ip} from outside of the range of ${source}`);
@@ -221,6 +254,7 @@ export class SetMonitor {
 
   #follow(actor: Actor, member: SetMember, imported: Imported, before: ReadonlySet<string>): void {
     const { namespace, name, source } = imported;
+    if (this.#world.of(source).isHostile) return;
     const after = showsIn(member, namespace, name, source);
     const { scheduler } = this.#world;
     const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');

@@ -19,7 +19,7 @@ export class SetPeople {
   /** Most of it is exported from the start. */
   begin(): void {
     const { members, random, set, profile } = this.#world;
-    for (const member of members) {
+    for (const member of members.filter((m) => !m.isHostile)) {
       for (const ns of namespacesOf(profile)) {
         if (set.sameness === 'labelled' && random.chance(0.7)) this.#label(member, ns);
         if (!member.takesPart.exports) continue;

@@ -18,6 +18,10 @@ export interface SetMember extends WorldState {
   readonly servesMcs: boolean;
   /** It was taken out of the fleet. */
   readonly hasLeft: boolean;
+  /** Its relay is in an attacker's hands. */
+  readonly isHostile: boolean;
+  /** Workers of sync that it has had. */
+  readonly workers: number;
   /** It was restored from a backup. */
   readonly wentBack: boolean;
   /** Imports that people have deleted, by "namespace/name". */
@@ -32,7 +36,7 @@ export interface SetState {
   readonly scheduler: Scheduler;
   readonly table: SimulatedTable;
   readonly members: readonly SetMember[];
-  /** Those that were not taken out of the fleet. */
+  /** The members in the fleet whose relays are not hostile. */
   readonly present: readonly SetMember[];
   readonly memberships: ReadonlyMap<string, ClustersetMembership>;
   readonly metrics: Map<string, number>;

@@ -15,6 +15,7 @@ import {
 } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { setKey } from '#shared/store/keys.ts';
+import { hostileName } from './hostile-relay.ts';
 import { namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
 export interface Labelled {
@@ -70,7 +71,8 @@ export async function setErrors(world: SetState, resynced: boolean): Promise<rea
   const wrong: string[] = [];
   for (const namespace of namespacesOf(world.profile)) {
     const named = world.members.flatMap(({ store }) => [...store.list('ServiceExport', namespace), ...store.list('ServiceImport', namespace)]);
-    for (const name of new Set(named.map((o) => o.metadata.name))) {
+    // The attacker's own exports are not checked.
+    for (const name of new Set(named.map((o) => o.metadata.name).filter((n) => !n.startsWith(hostileName)))) {
       const merged = await mergeOf(world, namespace, name);
       for (const member of world.present) {
         if (resynced || !(await hidesRestore(world, member))) wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));

@@ -63,9 +63,9 @@ export class SetWorld implements SetState {
     return member;
   }
 
-  /** Those that were not taken out of the fleet. */
+  /** The members in the fleet whose relays are not hostile. */
   get present(): readonly Member[] {
-    return this.members.filter((m) => !m.hasLeft);
+    return this.members.filter((m) => !m.hasLeft && !m.isHostile);
   }
 
   fail(what: string): void {
@@ -97,7 +97,7 @@ export class SetWorld implements SetState {
     await scheduler.runUntil(this.faultsEnd);
     this.isOver = true;
     this.tell('world', 'the last fault is over');
-    for (const member of this.present) {
+    for (const member of this.members.filter((m) => !m.hasLeft)) {
       // Replaced by one that may start only after the end.
       if (member.relays.all.length === 0) member.relays.start();
       for (const q of [member.queues.events, member.queues.syncs])
@@ -128,19 +128,20 @@ export class SetWorld implements SetState {
 
   #planTrouble(): void {
     const { scheduler, random, set, profile } = this;
+    const honest = this.members.filter((m) => !m.isHostile);
     const at = (share: number): number => Math.floor(profile.faultsUntilMs * share);
-    const exporter = random.pick(this.members.filter((m) => m.takesPart.exports));
+    const exporter = random.pick(honest.filter((m) => m.takesPart.exports));
     if (set.silentMs > 0) scheduler.after(random.between(5_000, 18_000), () => !exporter.hasLeft && exporter.silence(set.silentMs));
     if (set.uninstalls) {
-      const member = random.pick(this.members);
+      const member = random.pick(honest);
       scheduler.after(random.between(at(0.2), at(0.6)), () => member.uninstall(random.between(1_000, at(0.3))));
     }
     if (set.restores) {
-      const member = random.pick(this.members);
+      const member = random.pick(honest);
       scheduler.after(random.between(at(0.1), at(0.4)), () => member.goBackIn(random.between(1_000, at(0.5))));
     }
     if (set.departs) {
-      const member = random.pick(this.members);
+      const member = random.pick(honest);
       scheduler.after(random.between(at(0.3), at(0.9)), () => {
         this.tell('operator', `${member.cluster} is taken out of the fleet`);
         member.leave();
@@ -161,14 +162,16 @@ export class SetWorld implements SetState {
   isIdle(): boolean {
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     if (this.#sweeps.areUnderWay) return false;
-    return this.present.every(
-      ({ queues, relays }) =>
-        queues.parked.messages.size === 0 &&
-        [...queues.events.messages.values()].every(isHeartbeat) &&
-        queues.syncs.isEmpty &&
-        [...queues.events.dead, ...queues.syncs.dead].length === 0 &&
-        relays.areIdle,
-    );
+    return this.members
+      .filter((m) => !m.hasLeft)
+      .every(
+        ({ queues, relays }) =>
+          queues.parked.messages.size === 0 &&
+          [...queues.events.messages.values()].every(isHeartbeat) &&
+          queues.syncs.isEmpty &&
+          [...queues.events.dead, ...queues.syncs.dead].length === 0 &&
+          relays.areIdle,
+      );
   }
 
   #everySoOften(ms: number, run: () => void): void {

@@ -101,9 +101,9 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
 }
 
 async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
-  const left = new Set(world.members.filter((m) => m.hasLeft).map((m) => m.cluster));
+  const left = new Set(world.members.filter((m) => m.hasLeft || m.isHostile).map((m) => m.cluster));
   for (const item of await world.table.items()) {
-    if (item.pk.startsWith('SET#') && [...left].some((id) => item.sk.endsWith(`#E#${id}`)))
+    if (item.pk.startsWith('SET#') && world.members.some((m) => m.hasLeft && item.sk.endsWith(`#E#${m.cluster}`)))
       world.fail(`${item.pk} still has ${item.sk}, which has left`);
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(item);
