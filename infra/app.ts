@@ -12,7 +12,7 @@ const isEmulated = Boolean(app.node.tryGetContext('emulator'));
 addFleet(app, isEmulated ? forEmulator(config) : config);
 if (isEmulated) Aspects.of(app).add(fitToEmulator());
 
-/** What is wrong with the file is for the person who wrote it: without a stack trace. */
+/** A mistake in the file is printed without a stack trace: its reader is the person who wrote the file. */
 function configOrExit(file: string): Config {
   try {
     return loadConfig(file, 'cdk … -c clusters=FILE');

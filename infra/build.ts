@@ -10,7 +10,7 @@ export const budgets: { readonly [name: string]: number } = { relay: 600_000, in
 
 interface Bundled {
   readonly code: Uint8Array;
-  /** Of functions: what a stack trace in their logs is read with. */
+  /** The source map of a function, with which a stack trace in its logs is read. */
   readonly map: Uint8Array | undefined;
   readonly metafile: Metafile;
 }

@@ -10,7 +10,7 @@ import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { Hub } from './connect-hub.ts';
 import { type AskedFor, accessFindings, type Finding, recordedFindings } from './preflight.ts';
 
-/** Of a local run; undefined where the hub is deployed, or knows no connection to the cluster. */
+/** Returns the API of a cluster in a local run; undefined if the hub is deployed, or has no connection to the cluster. */
 export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>, id: string): Promise<HttpsClusterApi | undefined> {
   if (!connectionsFile) return undefined;
   const connections = JSON.parse(await readFile(connectionsFile, 'utf8')) as { readonly [id: string]: Connection };

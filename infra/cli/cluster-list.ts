@@ -10,7 +10,7 @@ import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
 import { wholeSeconds } from './table-clock.ts';
 
-/** A cluster as `cluster list --json` prints it; times are ISO 8601, and null stands for what is not known or has no meaning. */
+/** A cluster as `cluster list --json` prints it; times are ISO 8601, and an unknown or meaningless value is null. */
 interface ListedCluster {
   readonly id: string;
   readonly mode: string;
@@ -27,7 +27,7 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
   const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
   if (json) return say(...JSON.stringify(listed, null, 2).split('\n'));
-  // Most fleets have no clusterset, and no columns for one.
+  // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
   const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences']];

@@ -1,6 +1,6 @@
 /**
  * `cluster pause | shadow | active`: a switch takes effect with the next run of each service, within seconds, and leaves an audit record. `pause --all` is
- * the kill switch. `active` checks first (preflight.ts); --override skips the checks, and the audit record says so.
+ * the kill switch. `active` checks first (preflight.ts); --override skips the checks, and the audit record has it.
  */
 import { userInfo } from 'node:os';
 import { recordAudit } from '#shared/clusters/audit.ts';
@@ -24,7 +24,7 @@ const leaseMs = 40_000;
 export interface SwitchValues {
   readonly all?: boolean;
   readonly reason?: string;
-  /** Of `active` alone, as the following. */
+  /** Only for `active`, like the options below. */
   readonly override?: boolean;
   readonly controllersOff?: boolean;
   /** Milliseconds. */
@@ -42,7 +42,7 @@ export async function switchClusters(hub: Hub, verb: keyof typeof modeOf, chosen
   await switchTo(hub, clusters, mode, `${verb}${override ? ' with --override' : ''}${reason && `: ${reason}`}`);
 }
 
-/** Those that can be in that mode. One alone that can't is an error; among all they are passed over. */
+/** Returns the clusters that can be switched to the mode, and skips the others if `all`. Throws a UsageError otherwise. */
 async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterRecord[]> {
   const metas = await Promise.all(ids.map(async (id) => (await readCluster(hub.table, id)) as ClusterRecord));
   return metas.filter((meta) => {
@@ -78,7 +78,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
   });
   for (const meta of switched) {
     if (!meta) continue;
-    // A pause wakes nothing: there is nothing to do, and the switch back wakes all.
+    // A pause enqueues no service, because a paused cluster has no runs. The switch back enqueues every service.
     say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
     if (meta.mode === 'active' && mode !== 'active')
       say(

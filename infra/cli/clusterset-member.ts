@@ -1,4 +1,4 @@
-/** What `cluster imports` and `cluster exports` have in common: the cluster, how it stands in its set, and the audit record. */
+/** The shared part of `cluster imports` and `cluster exports`: the cluster, its state in its set, and the audit record. */
 import { userInfo } from 'node:os';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { exportsAnything, importsAnything, isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';

@@ -17,7 +17,7 @@ import { isAlive, type RunningProcess, thisProcess } from './running-process.ts'
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a local run leaves in its file. */
+/** The content of a local run's file. */
 export interface LocalAddresses {
   readonly tableUrl: string;
   readonly queuesUrl: string;
@@ -103,7 +103,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   };
 }
 
-/** The one local run there is, or the one that HUB names by its process id. */
+/** Returns the addresses of the only local run, or of the run whose process id is HUB. */
 export function localAddresses(chosen: string | undefined): LocalAddresses {
   const wanted = localRuns().filter(({ pid }) => chosen === undefined || String(pid) === chosen);
   const [run] = wanted;

@@ -104,7 +104,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   };
 }
 
-/** What is saved of the writers that the cluster has: in shadow mode of its own controllers, and of us where Services opt in. */
+/** Returns the saved outputs of the cluster's writers: in shadow mode of its own controllers, and of us where Services opt in. */
 async function readSaved(table: Table, key: ServiceKey, meta: ClusterRecord): Promise<readonly OutputRecord[]> {
   const written = await readOutputs(table, key, 'written');
   if (!isShadow(meta)) return written;

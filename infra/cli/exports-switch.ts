@@ -1,6 +1,6 @@
 /**
- * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: of which namespaces a cluster may export Services, audited, in effect within seconds. Without a
- * value it says how the cluster stands in the set.
+ * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: selects the namespaces whose Services a cluster may export. The switch is audited, and takes
+ * effect within seconds. Without a value the command prints the cluster's state in the set.
  */
 import { isMember, namespacesText, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
@@ -24,7 +24,7 @@ export interface ExportsOptions extends SetSwitchOptions {
 
 type Namespaces = readonly string[] | 'all';
 
-/** `wake`: wakes the cluster's services, and says how many. */
+/** `wake` enqueues the cluster's services, and resolves to a text with their number. */
 export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
   const meta = await memberOf(hub, options.id);
   const { id, clusterset, mode } = meta;
@@ -52,7 +52,7 @@ export function namespacesOf(typed: string): Namespaces {
   return names;
 }
 
-/** The importers' admission policies hold these ranges too, so they are what the clusters file says: a switch can't change them. */
+/** Checks the ranges of clusters.yaml. A switch cannot change them, because the importers' admission policies contain them too. */
 async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise<void> {
   const { set, exports } = clusterset;
   if (!exports.podCidrs && !hub.connectionsFile)
@@ -71,7 +71,7 @@ async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise
   }
 }
 
-/** What is withdrawn may be all that an import has. */
+/** Throws a UsageError if an import would lose its last source. */
 async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, next: Namespaces): Promise<void> {
   if (next === 'all') return;
   const { set } = clusterset;

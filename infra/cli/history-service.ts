@@ -37,7 +37,7 @@ export interface History {
   readonly hasOlder: boolean;
   /** A worker holds the lease, or died with it: outputs that it saved may have no record yet. */
   readonly isRunning: boolean;
-  /** Of the cluster's settings; 0: none is kept. */
+  /** `historyDays` of the cluster's settings; with 0 the hub writes no history. */
   readonly days: number;
 }
 
@@ -54,7 +54,7 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${(await listClusters(table)).join(', ') || 'none'}`);
   const { historyDays: days } = meta.settings;
-  // What is older the table may have taken away already, or not yet.
+  // Older records are left out, because DynamoDB deletes expired items with a delay.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
   // The work item is read before the records: a record that is written in between is found, and the one before it too.
   const { newestRecord, lease } = await readWork(table, key);
@@ -73,7 +73,7 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
 /** For terminal and console: sentences, newest last. */
 export interface ToldHistory {
   readonly told: readonly Told[];
-  /** What a reader has to know of the whole. */
+  /** Remarks about the whole answer. */
   readonly remarks: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** `cluster imports CLUSTER`: each import that its last run has something to say of, and in shadow what would be written. */
+/** `cluster imports CLUSTER`: each import whose last run left a report, and in shadow mode the planned writes. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ImportReport, type ListedImportReport, listImportReports } from '#shared/store/import-report.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -1,6 +1,6 @@
 /**
- * ServiceImports with our label and the name of another set. They may be another hub's, which nothing in the cluster tells from what this hub has left
- * behind under a former name of its set: so they are told, and left alone.
+ * ServiceImports with our label and the name of another set. Either another hub wrote them, or this hub under a former
+ * name of its set. The objects do not show which, so the command lists them and deletes none.
  */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { importManagedBy } from '#shared/clusterset/mcs-names.ts';

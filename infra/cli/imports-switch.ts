@@ -1,7 +1,7 @@
 /**
- * `cluster imports CLUSTER [off|shadow|active]`: whether a cluster imports what the others of its set export, audited, in effect within seconds.
- * Without a value it says how the cluster stands in the set. `active` checks first what the writer may do; `off --withdraw` has what was imported
- * deleted first.
+ * `cluster imports CLUSTER [off|shadow|active]`: switches whether a cluster imports the exports of the other clusters of its set. The switch is
+ * audited, and takes effect within seconds. Without a value the command prints the cluster's state in the set. `active` checks the writer's rights first;
+ * `off --withdraw` has sync delete the imported objects first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
@@ -27,7 +27,7 @@ export interface ImportsOptions extends SetSwitchOptions {
 
 const defaultWaitMs = 10 * 60_000;
 
-/** `wake`: wakes the cluster's services, and says how many. */
+/** `wake` enqueues the cluster's services, and resolves to a text with their number. */
 export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>, wait = sleep): Promise<void> {
   const { imports, override = false, withdraw = false, waitFor = defaultWaitMs } = options;
   if (withdraw && imports !== 'off') throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');

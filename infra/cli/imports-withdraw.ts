@@ -56,7 +56,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
 const hasRun = async (table: Table, cluster: string, namespace: string, name: string): Promise<boolean> =>
   isClean(await readWork(table, { cluster, namespace, name }));
 
-/** ServiceImports that are ours, as the relay has told them. */
+/** Returns the hub's own ServiceImports, from the snapshot. */
 async function importedNames(table: Table, cluster: string, set: string): Promise<readonly string[]> {
   const records = (await readObjects({ table, cluster }, 'ServiceImport', '')).filter(isAlive);
   return records.flatMap((record) => {

@@ -20,7 +20,7 @@ const app = new App({ analyticsReporting: false });
 addFleet(app, loadConfig('clusters.yaml'));
 `;
 
-/** The name of each file that was written. None is overwritten: when one is there already, none is written. */
+/** Writes the files and returns a line for each. Throws and writes no file if one of them exists. */
 export function initApp(folder: string, cluster: string): readonly string[] {
   const files = {
     'clusters.yaml': clustersFile(cluster),

@@ -29,7 +29,7 @@ export interface OptInOptions {
 
 const defaultWaitMs = 10 * 60_000;
 
-/** `wake`: wakes the cluster's services, and says how many. */
+/** `wake` enqueues the cluster's services, and resolves to a text with their number. */
 export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: string) => Promise<string>): Promise<void> {
   const { optIn, reason = '', override = false, waitFor = defaultWaitMs } = options;
   if (options.withdraw && optIn !== 'off') throw new UsageError('--withdraw goes with off: opt-in CLUSTER off --withdraw');

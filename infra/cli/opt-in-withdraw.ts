@@ -43,7 +43,7 @@ export async function withdraw(
   await note(`slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listed(orphans)}` : ''}`);
   say(`${id}  slices of ${withdrawn.length} services are being deleted, ${await wake()}`);
   const end = now() + waitMs;
-  // A run that began before the switch may still write: those that it concerns are looked at until they have run after it.
+  // A run that began before the switch may still write. Services that opt in are therefore checked until a run has followed the switch.
   let left: readonly Service[] = services.filter((service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in');
   for (;;) {
     const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
@@ -63,7 +63,7 @@ const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namesp
 
 const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({ cluster, namespace, name });
 
-/** Has sync saved a slice of ours that is there? */
+/** Returns whether the table has an existing slice of the hub for the Service. */
 const hasSlices = async (table: Table, cluster: string, service: Service): Promise<boolean> =>
   (await readOutputs(table, keyOf(cluster, service))).some(
     ({ kind, object }) => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object as EndpointSlice),

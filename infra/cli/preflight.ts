@@ -21,13 +21,13 @@ export const defaultQuietMs = 10 * 60_000;
 const readyForMs = 60 * 60_000;
 
 /**
- * Was all ready within the last hour, in this mode, but the cluster's own controllers? That counts: while they are being switched off nobody writes,
- * and that makes differences. It is not noted again while it counts, or it would for ever.
+ * Returns whether every other check passed within the last hour, in this mode, so that only the cluster's own controllers were left. While an operator
+ * switches these off, no controller writes, and shadow mode finds differences. The time is not renewed within the hour, or the hour would never end.
  */
 export const wasReady = ({ readiness, modeSwitch }: ClusterRecord, now: number): boolean =>
   readiness.readyAtMs > modeSwitch.atMs && now - readiness.readyAtMs < readyForMs;
 
-/** What shadow mode has found, and what it has not looked at yet: a service whose comparison fails, or has not come to it, differs from nothing. */
+/** The differences that shadow mode found, and the runs that are overdue. A service without a successful comparison counts as no difference. */
 export interface Compared {
   readonly differences: number;
   readonly owed: OverdueRuns;
@@ -105,7 +105,7 @@ export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: A
 /** Sweep checks every few minutes; an older answer does not count. */
 const longestRightsMs = 30 * 60_000;
 
-/** What sweep has found out as the functions themselves, where the cluster knows them and not us. */
+/** Returns the findings that sweep recorded. Sweep asks with the functions' identity, which has rights in the cluster that the operator's may lack. */
 export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
   const { rights } = meta.readiness;
   if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > longestRightsMs) {

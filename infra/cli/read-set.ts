@@ -92,7 +92,7 @@ async function readImporter(
     readImportReport(table, { cluster, namespace, name }),
     readWork(table, { cluster, namespace, name: importWork(name) }),
   ]);
-  // One that imported before and does not now, and has nothing of it left, has nothing to do with the name.
+  // A cluster without imports is part of the answer only while a ServiceImport of the name is left in it.
   if (record.clusterset.imports === 'off' && !serviceImport) return undefined;
   return { record, namespace: found, serviceImport, report, work };
 }

@@ -1,4 +1,4 @@
-/** Whether a cluster is ready to be switched to `active`: every finding is printed, and one that is not met refuses the switch. */
+/** Checks whether a cluster is ready for `active`: prints every finding, and refuses the switch if one of them is not ok. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordReady } from '#shared/clusters/readiness.ts';

@@ -1,8 +1,8 @@
 /**
- * `npm run cluster -- rebuild`: all that the table holds of a cluster is forgotten and told again by the cluster itself. The table is a cache: only the
- * mode, the settings, the queues and the access are kept. No endpoint is touched, and none is written before the first lists are complete.
+ * `npm run cluster -- rebuild`: deletes a cluster's records from the table, and the relay's next lists write them again. Only the mode, the
+ * settings, the queues and the access stay. No endpoint changes until the first lists are complete.
  *
- * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages come back. One that dies half-way is gone on with by the next.
+ * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages are retried. The next rebuild continues an interrupted one.
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
@@ -38,7 +38,7 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
   }
 }
 
-/** The record as it is while the cluster is rebuilt; undefined for one that has left. */
+/** Returns the cluster's record during the rebuild; undefined if the cluster was removed. */
 async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterRecord | undefined> {
   const meta = await readCluster(table, id);
   if (!meta) return undefined;
@@ -67,7 +67,7 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
   return cleared;
 }
 
-/** With the next incarnation, so that nothing counts that was told before. */
+/** Registers the cluster with the next incarnation, so that messages of the former one are ignored. */
 async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api, optIn }: ClusterRecord): Promise<BeforeRebuild> {
   const former = await beforeRebuild(table, id);
   if (!former) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);

@@ -1,10 +1,10 @@
-/** What is in a queue, for people: every message once, or as many as fit into a look. */
+/** Reads the messages of a queue for display: each message once, up to the limits of a look. */
 import { ChangeMessageVisibilityBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 
 export interface LookLimits {
   readonly messages: number;
   readonly ms: number;
-  /** Of bodies, of all queues of one look. */
+  /** Sum of the bodies over all queues of one look. */
   readonly bytes: number;
 }
 
@@ -43,7 +43,7 @@ export async function receiveAll(
         MessageSystemAttributeNames: ['All'],
       }),
     );
-    // One that was received before has come back: all that can be seen now was seen.
+    // A message that is received twice shows that every visible message was received.
     if (Messages.length === 0 || Messages.some((m) => messages.has(m.MessageId ?? ''))) return { messages: [...messages.values()], more: false };
     for (const m of Messages) {
       messages.set(m.MessageId ?? '', m);
@@ -55,10 +55,10 @@ export async function receiveAll(
   }
 }
 
-/** Not 0: the queues of a local run lose a message that is given back like that. */
+/** A second, because the queues of a local run lose a message whose visibility timeout is set to 0. */
 const releaseSeconds = 1;
 
-/** What was only looked at can be received again a moment later. Without the right to do that, when its time is over. */
+/** Makes the messages visible again after a second. Without the right to do that, they become visible when their timeout ends. */
 export async function release(sqs: SQSClient, url: string, messages: readonly Message[]): Promise<void> {
   for (let i = 0; i < messages.length; i += 10) {
     const Entries = messages.slice(i, i + 10).map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: releaseSeconds }));

@@ -33,7 +33,7 @@ export async function redriveAll(hub: Hub, chosen: string | undefined, { all, ru
     }
   } finally {
     shown.end();
-    // Not before: the next look would find it again.
+    // The release comes last, because a later look would otherwise receive the messages again.
     for (const look of looks) await look.release();
   }
 }

@@ -1,9 +1,8 @@
 /**
- * Lists messages that no worker takes up by itself, and redrives them: never by copying an old message back, which a worker may rightly drop, but by
- * raising the service's generation and sending a new wake-up. Twice is harmless.
+ * Lists messages that were set aside, and redrives them. A worker may rightly drop a copy of an old message. A redrive therefore raises the service's
+ * generation and sends a new wake-up. A second redrive is harmless.
  *
- * Who sends to a cluster's queue speaks for that cluster alone, and what died there was never checked: a message of a dead-letter queue is its
- * cluster's, or it stays.
+ * The sender of a message in a dead-letter queue was never checked. Such a message is redriven only if it is about the queue's own cluster.
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import { isDeregistered } from '#shared/clusters/mode.ts';
@@ -51,7 +50,7 @@ export interface Look {
 /** Older events are not applied again: the next list has the current state of their objects. */
 const longestEventAgeMs = 24 * 3_600_000;
 
-/** What was set aside for these clusters. */
+/** Lists the messages that were set aside for these clusters. */
 export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
   const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
@@ -100,7 +99,7 @@ async function deadLetterUrl(sqs: SQSClient, url: string): Promise<string> {
 
 const never = async (): Promise<boolean> => false;
 
-/** `owner`: the cluster whose queue it is, or one of those that share it. */
+/** `owner`: the queue's cluster, or one of the clusters that share the queue. */
 function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: string, message: Message, owner: string): SetAsideMessage {
   const sentAtMs = Number(message.Attributes?.['SentTimestamp'] ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
@@ -116,7 +115,7 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
     await remove();
     return true;
   };
-  /** Of a queue that is one cluster's own. */
+  /** A message in a queue that belongs to one cluster. */
   const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage =>
     speaksFor === owner
       ? { queue, cluster: owner, subject, why, sentAtMs, redrive }

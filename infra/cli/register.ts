@@ -70,7 +70,7 @@ async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterCo
   return registrationRecord(cluster, config.hub, { urls, eventsArn, syncsArn }) as Registration;
 }
 
-/** By the queue itself: one that is not there any more is no cluster's. */
+/** Asks SQS for the ARN, so a queue that was deleted is not registered. */
 async function arnOf(sqs: SQSClient, url: string): Promise<string> {
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] }));
   if (!Attributes?.['QueueArn']) throw new Error(`queue ${url} does not tell its ARN`);
@@ -91,7 +91,7 @@ function outputsFile(file: string): Outputs {
   return JSON.parse(readFileSync(file, 'utf8')) as Outputs;
 }
 
-/** Another hub's clusters must not be told to this one. */
+/** Throws a UsageError if the files are another hub's. */
 function checkHub(hub: Hub, { hub: { name } }: Config, outputs: Outputs, files: RegisterFiles): void {
   const table = outputs[hubStackName(name)]?.['TableName'];
   if (table !== hub.tableName) {

@@ -1,4 +1,4 @@
-/** What installs a relay: its manifest for kubectl, and the Helm chart. */
+/** The two ways to install a relay: a manifest for kubectl, and a Helm chart. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -19,7 +19,7 @@ export interface ManifestValues {
   readonly quickStart?: boolean;
   /** The clusters file. */
   readonly clusters: string;
-  /** What a deploy has written. */
+  /** The file of outputs that a deploy writes. */
   readonly outputs: string;
   readonly queueUrl?: string;
   readonly roleArn?: string;

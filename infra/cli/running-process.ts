@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One process among all that have had its number. */
+/** A process by its id and its start, because the system gives an id to several processes over time. */
 export interface RunningProcess {
   readonly pid: number;
   /** When it began, in the system's own unit; undefined where the system does not provide it. */

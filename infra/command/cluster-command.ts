@@ -151,7 +151,7 @@ const rebuild = (): Command =>
     await rebuildClusters({ table, now, wait: sleep, say, who: userInfo().username }, await chosenClusters(table, chosen, all));
   });
 
-/** On which hub: a kill switch that hits another one is none. */
+/** Prints the hub's name, so that the operator sees which hub a switch affects. */
 function named(verb: string, hub: Hub): Hub {
   console.error(`${verb} on ${hub.name}`);
   return hub;

@@ -3,7 +3,7 @@
 import * as module from 'node:module';
 import { compileCache } from '#infra/local/compile-cache.ts';
 
-// Before anything large is loaded; Node 20 has none.
+// The cache is enabled before a large module is loaded. Node 20 lacks the function.
 module.enableCompileCache?.(compileCache);
 const { main } = await import('./program.ts');
 await main(process.argv.slice(2));

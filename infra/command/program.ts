@@ -1,4 +1,4 @@
-/** The one command, from what was typed to the exit code. What a command does is loaded when it is used: help and mistakes are answered at once. */
+/** The command-line program, from its arguments to the exit code. A command's code is loaded when the command runs, so help and mistakes are answered at once. */
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError } from 'commander';
 import { printable } from '#infra/cli/printable.ts';
@@ -20,7 +20,7 @@ export function program(): Command {
   const all = new Command(packageName)
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
-    // What each takes is in its own help: with it the lines would be longer than 80 columns.
+    // The arguments of each command are in its own help: with them the lines would be longer than 80 columns.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText(
       'after',
@@ -46,7 +46,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
   return answering(all);
 }
 
-/** Every mistake is told with the way to the help of its command, and by this program's own exit code. */
+/** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. */
 function answering(command: Command): Command {
   command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help tells what there is)`);
   command.configureOutput({ outputError: (text, write) => write(withoutFarGuess(text)) });
@@ -69,7 +69,7 @@ export async function main(args: readonly string[]): Promise<void> {
     await program().parseAsync([...args], { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Of a mistake on the command line the library has told already.
+    // The library has already printed a mistake on the command line.
     if (!(error instanceof CommanderError)) console.error(linesOf(error));
   }
 }
