@@ -34,7 +34,11 @@ export async function failOvers({ relays, first }: RelayPair, subject: Subject):
   }
   const [a, b] = relays;
   const other = (): WatchedRelay => (speaker === a ? b : a);
-  const bothReady = async (): Promise<void> => void (await until(async () => (await a.isReady()) && (await b.isReady())));
+  /** The lease may have moved since the last fault: the next one hits the relay that leads now. */
+  const bothReady = async (): Promise<void> => {
+    await until(async () => (await a.isReady()) && (await b.isReady()));
+    speaker = (await until(async () => ((await a.isLeading()) ? a : (await b.isLeading()) ? b : undefined))) ?? speaker;
+  };
 
   await measure('frozen past its lease', relays, () => speaker.signal('SIGSTOP'));
   // Started again at once it may be the one that sees the lease end first.

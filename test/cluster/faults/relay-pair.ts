@@ -18,6 +18,8 @@ export interface WatchedRelay {
   readonly spokeAt: number;
   signal(name: NodeJS.Signals): void;
   isReady(): Promise<boolean>;
+  /** False also for a relay that does not answer. */
+  isLeading(): Promise<boolean>;
 }
 
 export interface RelayPair {
@@ -33,7 +35,7 @@ export async function startRelayPair(scene: Scene): Promise<RelayPair> {
   for (const { relay } of started) if (!(await until(() => relay.isReady()))) throw new Error(`${relay.name} does not become ready`);
   const pid = [...(await scene.processes())].find(([name]) => name.startsWith('relay '))?.[1];
   if (pid === undefined) throw new Error('the run has no relay');
-  const none = { turns: 0, spokeAt: 0, isReady: async () => true };
+  const none = { turns: 0, spokeAt: 0, isReady: async () => true, isLeading: async () => false };
   const first: WatchedRelay = { name: 'relay a', api: scene.proxy, queues: scene.proxy, ...none, signal: (name) => void process.kill(pid, name) };
   return {
     first,
@@ -88,6 +90,7 @@ async function startRelay(scene: Scene, name: string) {
     },
     signal: (signal) => void (child.pid && process.kill(child.pid, signal)),
     isReady: async () => (await ask('/readyz'))?.ok ?? false,
+    isLeading: async () => /^relay_leading(\{.*\})? 1$/m.test((await (await ask('/metrics'))?.text()) ?? ''),
   };
   return {
     relay,
