@@ -46,7 +46,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     '/api/services': json(async (query) => listServices(started(), await knownCluster(started(), named(query, 'cluster')))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
     '/api/history': json(
-      (query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }),
+      (query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).catch(noHistory),
     ),
     '/api/then': json((query) => {
       const atMs = Number(named(query, 'at'));
@@ -61,6 +61,12 @@ const newestRuns = 200;
 
 class NotReady extends Error {
   override readonly name = 'NotReady';
+}
+
+/** A name that a cluster only imports has no Service and no history, but an explanation. `/api/explain` refuses an unknown name. */
+function noHistory(error: unknown): HistoryAnswer {
+  if (!(error instanceof UsageError)) throw error;
+  return { told: [], remarks: [] };
 }
 
 async function knownCluster(table: Table, cluster: string): Promise<string> {
