@@ -71,7 +71,7 @@ export function watchOthers(world: SetWorld): () => void {
 }
 
 /** Checks that each record of the table belongs to a known cluster, and fits DynamoDB. */
-export function ensureKeys(world: SetWorld): void {
+function ensureKeys(world: SetWorld): void {
   for (const item of world.table.dump()) {
     const { pk, sk } = item;
     const owner = clusterOfKey(item);
@@ -89,7 +89,7 @@ export function ensureKeys(world: SetWorld): void {
 const mostReason = 1_000;
 
 /** Checks that each message in the queues is readable, and each quarantined one has its reason. */
-export function ensureQueues(world: SetWorld): void {
+function ensureQueues(world: SetWorld): void {
   for (const { id, queues } of world.members.values()) {
     for (const { body } of queues.events.waiting()) ensure(readEvents(body).cluster === id, `a message in the queue of ${id} is of another cluster`);
     for (const { body } of queues.syncs.waiting()) ensure(readWakeUp(body).cluster === id, `a wake-up in the queue of ${id} is of another cluster`);
@@ -105,7 +105,15 @@ export function ensureQueues(world: SetWorld): void {
 }
 
 /** Checks that no message has failed: an unreadable one is quarantined at its first receive. */
-export function ensureNothingFailed(world: SetWorld): void {
+function ensureNothingFailed(world: SetWorld): void {
   const errors = world.warnings.filter((text) => text.includes('"error"'));
   ensure((world.metrics.get('MessagesFailed') ?? 0) === 0, `messages come back: ${errors.slice(0, 3).join('; ')}`);
+}
+
+/** Lets the fleet live on. Throws if a key or a message names another cluster than its own, or if a message comes back. */
+export async function ensureUnharmed(world: SetWorld): Promise<void> {
+  await goOn(world);
+  ensureKeys(world);
+  ensureQueues(world);
+  ensureNothingFailed(world);
 }

@@ -6,7 +6,7 @@ import { readEvents } from '#shared/queue/events.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { bodiesOf, type HostileBody, hostileBody } from '../bodies.ts';
 import type { Door } from '../door.ts';
-import { ensureKeys, ensureNothingFailed, ensureQueues, ensureServed, goOn, newestAttack, startFleet, watchOthers } from '../fleet.ts';
+import { ensureServed, ensureUnharmed, newestAttack, startFleet, watchOthers } from '../fleet.ts';
 import { anyJson, deepJson, hostileNumber, hostileText, mostly, mutated, someLabels, someMutations, someName } from '../hostile.ts';
 
 /** Older than what the cluster itself sends: an attack must not outdo the true state of the same object. */
@@ -186,10 +186,7 @@ export const events: Door<readonly HostileBody[]> = {
     await world.of('a').queues.events.send(bodies.map((body) => ({ body })));
     await world.pass(1);
     ensureOthers();
-    await goOn(world);
-    ensureKeys(world);
-    ensureQueues(world);
-    ensureNothingFailed(world);
+    await ensureUnharmed(world);
     if (!bodies.some(isOfOtherSession)) ensureServed(world, 'a');
     ensureServed(world, 'c');
   },

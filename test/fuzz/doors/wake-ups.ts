@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { bodiesOf, type HostileBody, hostileBody } from '../bodies.ts';
 import type { Door } from '../door.ts';
-import { ensureKeys, ensureNothingFailed, ensureQueues, ensureServed, goOn, startFleet, watchOthers } from '../fleet.ts';
+import { ensureServed, ensureUnharmed, startFleet, watchOthers } from '../fleet.ts';
 import { hostileNumber, hostileText, mostly, someName } from '../hostile.ts';
 
 const someNumber = mostly(fc.nat(), hostileNumber);
@@ -33,10 +33,7 @@ export const wakeUps: Door<readonly HostileBody[]> = {
     await world.of('a').queues.syncs.send(bodies.map((body) => ({ body })));
     await world.pass(1);
     ensureOthers();
-    await goOn(world);
-    ensureKeys(world);
-    ensureQueues(world);
-    ensureNothingFailed(world);
+    await ensureUnharmed(world);
     ensureServed(world, 'a');
     ensureServed(world, 'c');
   },
