@@ -1,7 +1,8 @@
 /** Faults of a cluster, as opposed to faults of an object. They open the cluster's circuit and use up no retries. */
 import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
-import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
@@ -62,8 +63,27 @@ export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: s
   throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${meta.circuit?.reason}, being probed` });
 }
 
+/**
+ * Resolves to the clients of the cluster's API, one for each time limit, under the hub's name as a writer there. If the circuit is open, the first client
+ * asks the cluster for its identity, and the answer closes the circuit.
+ */
+export async function connect<T extends readonly (() => number)[]>(
+  deps: SyncDeps,
+  meta: ClusterRecord,
+  ...timeouts: T
+): Promise<{ readonly [I in keyof T]: ClusterApi }> {
+  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
+  const apis: ClusterApi[] = [];
+  for (const timeoutMs of timeouts) apis.push(await deps.cluster({ ...meta, writer }, timeoutMs));
+  if (meta.circuit) {
+    await apis[0]?.identity();
+    await closedCircuit(deps, meta);
+  }
+  return apis as unknown as { readonly [I in keyof T]: ClusterApi };
+}
+
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */
-export async function closedCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
+async function closedCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
   if (!(await closeCircuit(deps.table, meta, deps.now()))) return;
   deps.metrics.put('CircuitOpen', 0, { cluster: meta.id });
   deps.log.info('circuit closed', { cluster: meta.id });

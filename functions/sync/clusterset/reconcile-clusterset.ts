@@ -3,14 +3,14 @@ import { ClusterApiError, isAlreadyExists, isClusterFault, isConflict, isNotFoun
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
-import { beginProbe, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
+import { beginProbe, connect, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Attempt, Reconciler } from '../state/reconciler.ts';
@@ -96,11 +96,6 @@ async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeout
   const admission = admitByCircuit(meta, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
   if (admission.kind === 'postpone') throw new Postponed(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
-  const api = await deps.cluster({ ...meta, writer }, timeoutMs);
-  if (meta.circuit) {
-    await api.identity();
-    await closedCircuit(deps, meta);
-  }
+  const [api] = await connect(deps, meta, timeoutMs);
   return api;
 }

@@ -5,7 +5,7 @@
 import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
@@ -19,7 +19,7 @@ import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
-import { beginProbe, classifyFailure, closedCircuit, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
+import { beginProbe, classifyFailure, connect, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { concernsOptIn, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
@@ -112,13 +112,8 @@ async function prepare(
   const { items, observed } = read;
   const { claim, carriedOver, deadlineMs } = work;
   const { service } = claim;
-  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
   const left = timeLeft(deps, deadlineMs);
-  const [api, brief] = [await deps.cluster({ ...meta, writer }, left.call), await deps.cluster({ ...meta, writer }, left.brief)];
-  if (meta.circuit) {
-    await api.identity();
-    await closedCircuit(deps, meta);
-  }
+  const [api, brief] = await connect(deps, meta, left.call, left.brief);
   const inputs = await load(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
     ...{ saved: carriedOver?.saved, ahead: await read.ahead },
