@@ -20,5 +20,5 @@ export const eventComponents = ['endpoint-controller', 'endpoint-slice-controlle
  */
 export const fieldManagerOf = (writer: string | undefined): string => (writer ? `${fieldManager}-${writer}` : fieldManager);
 
-/** For calls that write no outputs, which have no hub's id. */
+/** Field manager of calls that write no outputs. It carries no id of a hub. */
 export const fieldManager = 'fleet-endpoints';

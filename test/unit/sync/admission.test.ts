@@ -1,4 +1,4 @@
-/** The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. Of the rows that match a cluster the first one counts. */
+/** The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. The first row that matches a cluster counts. */
 import { expect, it } from 'vitest';
 import { admit } from '#functions/sync/admission/admission.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
