@@ -47,7 +47,7 @@ const overtaken: Partial<Profile> = {
   delayMs: 1_000,
   watchDelayMs: 50,
   changes: 60,
-  limits: withLimits({ podLog: { mostUnlogged: 0 } }),
+  limits: withLimits({ podLog: { maxUnlogged: 0 } }),
 };
 
 export const mutants: readonly Mutant[] = [
@@ -268,7 +268,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a batch looks for the log of its pods before it writes them',
     seeds: [27, 29, 35],
-    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { mostUnlogged: 4 }, relay: { pageSize: 4 } }) },
+    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { maxUnlogged: 4 }, relay: { pageSize: 4 } }) },
     table: (table, actor, world) => {
       const looks = new Map<string, Item | undefined>();
       return {
@@ -450,7 +450,7 @@ function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): 
     const part = `${message.listId} ${message.i}`;
     const count = (counts.get(part) ?? 1) + 1;
     counts.set(part, count);
-    if (count <= world.profile.limits.ingest.mostRuns) return [{ ...m, body: encodeMessage(message) }];
+    if (count <= world.profile.limits.ingest.maxRuns) return [{ ...m, body: encodeMessage(message) }];
     world.queues.quarantine.add({ body: `not applied within ${count} runs: ${part}` });
     return [];
   });
