@@ -165,10 +165,14 @@ const heartbeat = fc.record({
 
 const message = fc.oneof({ weight: 5, arbitrary: live }, { weight: 3, arbitrary: list }, { weight: 1, arbitrary: heartbeat });
 
-/** Returns true if the body is of another session than the relay's: sweep then decides which session counts. */
-function isOfOtherSession(body: string): boolean {
+/**
+ * Returns true if the cluster's own relay may take endpoints away by this body: sweep decides which of two sessions counts, and the hub ignores the lists
+ * after the attack if the body claims a newer version.
+ */
+function mayWithdraw(body: string): boolean {
   try {
-    return readEvents(body).session !== 's1';
+    const message = readEvents(body);
+    return message.session !== 's1' || ('asOf' in message && Number(message.asOf) > newestAttack);
   } catch {
     return false;
   }
@@ -187,7 +191,7 @@ export const events: Door<readonly HostileBody[]> = {
     await world.pass(1);
     ensureOthers();
     await ensureUnharmed(world);
-    if (!bodies.some(isOfOtherSession)) ensureServed(world, 'a');
+    if (!bodies.some(mayWithdraw)) ensureServed(world, 'a');
     ensureServed(world, 'c');
   },
 };
