@@ -1,6 +1,6 @@
 /** Why an address of a source is not in an import, in words. */
 import type { LeftOut, LeftOutReason } from './source-pods.ts';
-import { mostEndpoints } from './source-pods.ts';
+import { maxEndpoints } from './source-pods.ts';
 
 export function whyLeftOut(reason: LeftOutReason): string {
   switch (reason.kind) {
@@ -11,7 +11,7 @@ export function whyLeftOut(reason: LeftOutReason): string {
       return `collision: ${pod === '' ? `a slice of ${cluster}, which stays as it is,` : `pod ${pod} of ${cluster}`} has the address on the same port`;
     }
     case 'too-many':
-      return `an import has ${mostEndpoints.toLocaleString('en')} endpoints at most`;
+      return `an import has ${maxEndpoints.toLocaleString('en')} endpoints at most`;
   }
 }
 

@@ -20,7 +20,7 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
-import { tellExports } from './import-failure.ts';
+import { reportToExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
@@ -52,7 +52,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
   const { merged, entries } = read;
   if (takesImports === undefined) {
-    await tellExports(run, entries, undefined);
+    await reportToExports(run, entries, undefined);
     return ok;
   }
   const api = await run.api();
@@ -63,13 +63,13 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
-    await tellExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
+    await reportToExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
   if (plan.kind === 'delete') await deleteAsSeen(api, 'ServiceImport', plan.object);
   if (!wanted || plan.kind === 'delete') {
-    await tellExports(run, entries, undefined);
+    await reportToExports(run, entries, undefined);
     return ok;
   }
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
@@ -87,7 +87,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
     const { isInTheWay, message } = derived;
     if (!isInTheWay) run.found.notReady = message;
-    await tellExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
+    await reportToExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
     return ok;
   }
   return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, refusals, read });
@@ -106,7 +106,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   const notReady: NotReady | undefined = message === undefined ? undefined : { reason: 'Pending', message, isInTheWay: false };
   const status = { ...importStatus(merged), ...(notReady && { notReady }) };
   await unlessRefused(refusals, undefined, () => writeStatus(run, api, withAddresses, status));
-  await tellExports(run, read.entries, message === undefined ? undefined : { reason: 'Failed', message });
+  await reportToExports(run, read.entries, message === undefined ? undefined : { reason: 'Failed', message });
   if (written.kind !== 'ok') return written;
   if (refusals.length === 0) return afterSilence(run, read);
   run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });

@@ -19,11 +19,11 @@ export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): 
 
 /** Call it after list parts were marked as applied. Sweep continues what is left at `untilMs`, and after an error. */
 export async function wakeAfterFirstLists(deps: IngestDeps, { cluster: before }: Pick<BatchContext, 'cluster'>, untilMs: number): Promise<void> {
-  if (missingFirstLists(before).length === 0 && !before.lists.holdsWakeUps) return;
+  if (missingFirstLists(before).length === 0 && !before.lists.suppressesWakeUps) return;
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);
-    if (!cluster?.lists.holdsWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
+    if (!cluster?.lists.suppressesWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
     const switched = await readCluster(deps.table, id);
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
