@@ -1,5 +1,6 @@
 /** One view of the cluster, with its outbox, its reflectors and its heartbeats (relay.ts). */
 import { limitsOf } from '#shared/contract/limits.ts';
+import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
@@ -70,19 +71,37 @@ export class Session {
 
   /** One heartbeat at a time, without retries: the next one has newer versions. */
   async #beat(signal: AbortSignal): Promise<void> {
-    const { queue, clock, meter, election, maySend } = this.#deps;
+    const { source, queue, clock, meter, election, maySend } = this.#deps;
     const { header } = this.outbox;
+    let kubernetes: string | undefined;
+    // Not awaited: an API server that does not answer must not delay a heartbeat.
+    const readVersion = (): void =>
+      void source.version(signal).then(
+        (version) => {
+          kubernetes = version;
+        },
+        () => {},
+      );
+    readVersion();
     for (let isFirst = true; ; ) {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
       const high = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
-      const message: HeartbeatMessage = { ...header, type: 'heartbeat', high, at: Math.round(clock.now()), waiting: this.outbox.waiting };
+      const message: HeartbeatMessage = {
+        ...header,
+        type: 'heartbeat',
+        high,
+        at: Math.round(clock.now()),
+        waiting: this.outbox.waiting,
+        ...(isKubernetesVersion(kubernetes) && { kubernetes }),
+      };
       let again = this.#options.heartbeatMs;
       try {
         await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
         meter.count('relay_heartbeats_total');
         if (isFirst) again = Math.min(again, returnMs);
         isFirst = false;
+        readVersion();
       } catch {
         signal.throwIfAborted();
         meter.count('relay_queue_errors_total');

@@ -5,6 +5,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
@@ -15,6 +16,7 @@ interface ListedCluster {
   readonly id: string;
   readonly mode: string;
   readonly modeSince: string;
+  readonly kubernetesVersion: string | null;
   readonly optIn: string;
   readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
   readonly relayHeardAt: string | null;
@@ -30,9 +32,12 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
-  const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences']];
+  const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences', 'kubernetes']];
   const left: string[] = [];
-  for (const { id, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+  const notes: string[] = [];
+  for (const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+    const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
+    if (unsupported) notes.push(`${id}  ${unsupported}`);
     if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
     else
@@ -45,11 +50,12 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
         differences === null ? '-' : String(differences),
+        kubernetesVersion ?? '-',
       ]);
   }
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-  for (const text of [...rows.map(line), ...left]) say(text.trimEnd());
+  for (const text of [...rows.map(line), ...left, ...notes]) say(text.trimEnd());
 }
 
 async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedCluster> {
@@ -58,6 +64,7 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
     id: meta.id,
     mode: meta.mode,
     modeSince: wholeSeconds(new Date(meta.modeSwitch.atMs).toISOString()),
+    kubernetesVersion: meta.relay.kubernetesVersion ?? null,
     optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
     clusterset: isMember(meta)
       ? {

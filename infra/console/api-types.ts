@@ -31,6 +31,8 @@ export interface SeriesValues {
 export interface FleetRow {
   readonly cluster: string;
   readonly mode: string;
+  /** Kubernetes version of the API server; empty before a heartbeat has named it. */
+  readonly version: string;
   /** Seconds; null before the first heartbeat. */
   readonly heartbeatAge: number | null;
   /** Age in seconds of the oldest overdue work; 0 for none. */

@@ -31,6 +31,7 @@ async function recordedRow(table: Table, cluster: string, nowMs: number): Promis
   return {
     cluster,
     mode: switchesText(meta),
+    version: meta.relay.kubernetesVersion ?? '',
     heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - meta.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
     circuit: circuitText(meta),

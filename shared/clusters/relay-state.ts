@@ -14,9 +14,16 @@ export interface RelayState {
   readonly clockBehindMs: number;
   /** What the last heartbeat alone says of it. */
   readonly lastClockBehindMs: number | undefined;
+  /** The API server's version of Kubernetes; undefined before the first heartbeat that names it. */
+  readonly kubernetesVersion: string | undefined;
 }
 
-const attributes = { heartbeatAtMs: 'heartbeatAt', clockBehindMs: 'relayBehind', lastClockBehindMs: 'relayBehindLast' } as const;
+const attributes = {
+  heartbeatAtMs: 'heartbeatAt',
+  clockBehindMs: 'relayBehind',
+  lastClockBehindMs: 'relayBehindLast',
+  kubernetesVersion: 'kubernetes',
+} as const;
 const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
 export function decodeRelay(item: Item): RelayState {
@@ -26,19 +33,21 @@ export function decodeRelay(item: Item): RelayState {
     readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
     clockBehindMs: number(attributes.clockBehindMs) ?? 0,
     lastClockBehindMs: number(attributes.lastClockBehindMs),
+    kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
   };
 }
 
 /** What a heartbeat changes: the kinds of which it has read more, and the clock if it is known. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
-  Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
+  Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs' | 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
 /** Nothing changes once the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {
-  const { heartbeatAtMs, clockBehindMs, lastClockBehindMs, readUpTo } = heard;
+  const { heartbeatAtMs, clockBehindMs, lastClockBehindMs, kubernetesVersion, readUpTo } = heard;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
   if (clockBehindMs !== undefined) set[attributes.clockBehindMs] = clockBehindMs;
   if (lastClockBehindMs !== undefined) set[attributes.lastClockBehindMs] = lastClockBehindMs;
+  if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   await table.update(metaKey(id), { set }, isIncarnation(incarnation));
 }

@@ -2,6 +2,7 @@
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
@@ -105,6 +106,7 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
     ...fact('Mode', meta.mode),
+    ...fact('Kubernetes', unsupportedVersion(meta.relay.kubernetesVersion) ?? meta.relay.kubernetesVersion),
     ...fact('Opt-in', meta.withdrawsOptIn ? 'being withdrawn' : meta.optIn),
     ...fact('Exports', exportsText(meta)),
     ...fact('Imports', meta.clusterset.imports === 'off' ? undefined : meta.clusterset.imports),

@@ -102,6 +102,7 @@ export type Heartbeat = Speaker & {
   readonly readUpTo: { readonly [K in Kind]?: string };
   /** By the relay's clock. */
   readonly sentAtMs: number;
+  readonly kubernetesVersion: string | undefined;
 };
 
 export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart | Heartbeat;
@@ -110,7 +111,7 @@ export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart |
 export function readEvents(body: string, limits: QueueLimits = defaultLimits.queue): Events {
   const m = parseEventsMessage(body, limits);
   const speaker = speakerOf(m);
-  if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at };
+  if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at, kubernetesVersion: m.kubernetes };
   const { kind, asOf } = m;
   const { accepted, refused } = checkEntries<InputEntry | OutputEntry>(kind, m.entries);
   const states =

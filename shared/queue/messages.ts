@@ -107,6 +107,8 @@ export type HeartbeatMessage = EventsHeader & {
   /** Relay's clock, ms since the epoch, and objects waiting in its outbox. */
   readonly at: number;
   readonly waiting: number;
+  /** The API server's version; absent until the relay has read it. */
+  readonly kubernetes?: string;
 };
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;

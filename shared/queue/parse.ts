@@ -2,8 +2,10 @@
  * Checks messages as they come in: a message that passes has the shape of its type. An error names what was wrong, what was given and what is allowed.
  * Each entry of a message is checked by itself, so one bad object holds up no other.
  */
+
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isWellFormed } from '#shared/kube/api-validation.ts';
+import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
@@ -33,6 +35,8 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       for (const kind of allKinds) if (high[kind] !== undefined) version(high, kind);
       number(m, 'at');
       number(m, 'waiting');
+      if (m['kubernetes'] !== undefined && !isKubernetesVersion(m['kubernetes']))
+        throw new UnreadableMessage(`kubernetes is ${show(m['kubernetes'])}: a version such as v1.37.2 is needed`);
       return m as unknown as EventsMessage;
     }
     case 'list': {

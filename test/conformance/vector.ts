@@ -1,4 +1,4 @@
-/** The format of a recorded vector: what the upstream controllers of v1.36.3 made of these objects and changes. */
+/** The format of a recorded vector: what the upstream controllers of v1.37.2 made of these objects and changes. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -75,7 +75,7 @@ export interface EventView {
  * 1450 and 1700 of `--record`, less those whose outcome was not the same in 40 plays (nearly four in ten: which pod goes to which slice, and what
  * happens when several things come at once, is not determined upstream).
  */
-export const recorded = ['upstream-v1.36.3', 'random-v1.36.3'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
+export const recorded = ['upstream-v1.37.2', 'random-v1.37.2'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
 
 /** `dual-stack` of `dual-stack-11-003`. */
 export const familyOf = ({ id }: Vector): string => id.replace(/(-\d+)+$/, '');

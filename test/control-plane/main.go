@@ -9,23 +9,18 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
-	kubectl "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
+// The programs of every Kubernetes version: a control plane of another version is this file alone. tools.go adds the others.
 var programs = map[string]func(){
-	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          command(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": command(controllermanager.NewControllerManagerCommand),
-	"kubectl":                 func() { kubectlutil.CheckErr(cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand())) },
-	"churn":                   churn,
 }
 
 func command(build func() *cobra.Command) func() {

@@ -73,6 +73,7 @@ function start(name: string): TestRelay {
   };
   const watched: WatchSource = {
     identity: (signal) => source.identity(signal),
+    version: (signal) => source.version(signal),
     watch: (kind, from, signal) => source.watch(kind, from, signal),
     async list(kind, page, signal) {
       if (kind === 'Pod' && cutOff.podLists) throw new ClusterApiError('forbidden', { status: 403 });

@@ -29,6 +29,7 @@ export function relayWays(actor: Actor, source: Watched, queue: MessageQueue, le
   return {
     source: {
       identity: (signal) => reach('api', () => source.identity(signal)),
+      version: (signal) => source.version(signal),
       list: (kind, page, signal) => reach('api', () => source.list(kind, page, signal)),
       async *watch(kind, from, signal) {
         await reach('api', async () => {});

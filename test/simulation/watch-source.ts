@@ -35,6 +35,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
     cut: () => {
       for (const cut of cuts) cut();
     },
+    version: async () => 'v1.37.2',
     identity: () =>
       actor.call(
         'api',

@@ -1,36 +1,50 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cacheFolder, followedVersion, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
 
-const sources = fileURLToPath(new URL('../control-plane/', import.meta.url));
-const kubernetesVersion = 'v1.36.3';
-const ldflags = `-s -w -X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`;
+const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
 /**
  * Path of the binary that is etcd, kube-apiserver, kube-controller-manager, kubectl and the load generator. Built when its
  * sources have changed: some minutes the first time. Kept outside the tree, so that a fresh checkout need not build it again.
  */
 export async function controlPlaneBinary(say: (line: string) => void = console.error): Promise<string> {
-  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `control-plane-${await hashOfSources()}`);
+  const version = await followedVersion();
+  return built({ version, module: sources, folder: join(cacheFolder, `control-plane-${await hashOfSources(ldflagsOf(version))}`) }, say);
+}
+
+/** Path of a binary that is kube-apiserver and kube-controller-manager of another version, such as v1.31.0. Built once. */
+export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
+  const module = await kubernetesModule(version, 'components', ['main.go']);
+  return built({ version, module, folder: module }, say);
+}
+
+interface Build {
+  readonly version: string;
+  /** Folder of the Go module. */
+  readonly module: string;
+  /** Folder of the binary. */
+  readonly folder: string;
+}
+
+async function built({ version, module, folder }: Build, say: (line: string) => void): Promise<string> {
   const binary = join(folder, 'kube');
   if (await exists(binary)) return binary;
   await mkdir(folder, { recursive: true });
-  const go = await goVersion();
-  say(`building the control plane, Kubernetes ${kubernetesVersion}, with ${go} (minutes the first time): ${binary}`);
+  say(`building the control plane, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
   const started = Date.now();
   // Another process may be building the same: the last one to finish wins, and either result is whole.
   const unfinished = `${binary}.${process.pid}`;
-  await build(unfinished);
+  await build(module, version, unfinished);
   await rename(unfinished, binary);
   say(`built in ${Math.round((Date.now() - started) / 1000)} s`);
   return binary;
 }
 
-async function hashOfSources(): Promise<string> {
+async function hashOfSources(ldflags: string): Promise<string> {
   const names = (await readdir(sources)).filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go')).sort();
   const hash = createHash('sha256').update(ldflags);
   for (const name of names) hash.update(`\0${name}\0`).update(await readFile(join(sources, name)));
@@ -48,9 +62,10 @@ async function goVersion(): Promise<string> {
   }
 }
 
-function build(output: string): Promise<void> {
+function build(module: string, version: string, output: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const go = spawn('go', ['build', '-ldflags', ldflags, '-o', output, '.'], { cwd: sources, stdio: ['ignore', 'inherit', 'inherit'] });
+    const args = ['build', '-ldflags', ldflagsOf(version), '-o', output, '.'];
+    const go = spawn('go', args, { cwd: module, stdio: ['ignore', 'inherit', 'inherit'] });
     go.once('error', reject);
     go.once('exit', (code, signal) => {
       if (code === 0) resolve();

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '#shared/cluster-api/connection.ts';
-import { controlPlaneBinary } from './control-plane-binary.ts';
+import { componentsBinary, controlPlaneBinary } from './control-plane-binary.ts';
 import { type Component, controlPlaneComponent } from './control-plane-component.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 
@@ -33,9 +33,14 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-/** Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports of 127.0.0.1. About two seconds. */
+/**
+ * Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports of 127.0.0.1. About two seconds. The latter two are of the version in
+ * KUBERNETES_VERSION, by default of the version that the hub follows.
+ */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binary = await controlPlaneBinary(options.say);
+  const version = process.env['KUBERNETES_VERSION'];
+  const components = version ? await componentsBinary(version, options.say) : binary;
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'fleet-endpoints-control-plane-')));
   const file = (name: string): string => join(folder, name);
   const ports = await freePorts(4);
@@ -47,7 +52,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   await writeFile(file('service-account.key'), await serviceAccountKey(file('service-account.key')));
 
   const component = (name: string, args: readonly string[], health: string): Component =>
-    controlPlaneComponent({ name, binary, args, logFile: file(`${name}.log`), health, token });
+    controlPlaneComponent({ name, binary: name === 'etcd' ? binary : components, args, logFile: file(`${name}.log`), health, token });
   const etcd = component(
     'etcd',
     etcdArgs(file('etcd'), `http://127.0.0.1:${etcdPort}`, `http://127.0.0.1:${peerPort}`),

@@ -15,6 +15,9 @@ export interface MemorySourceOptions {
   readonly bookmarkMs?: number;
 }
 
+/** The version that a cluster in memory reports. */
+export const memoryVersion = 'v1.37.2';
+
 export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: MemorySourceOptions): MemoryWatchSource {
   const open = new Set<(e: unknown) => void>();
   let broken = false;
@@ -30,6 +33,8 @@ export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: 
       await reach(signal);
       return store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     },
+
+    version: async () => memoryVersion,
 
     async list(kind, page, signal) {
       await reach(signal);

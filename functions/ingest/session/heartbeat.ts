@@ -17,5 +17,6 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
     if (version > cluster.relay.readUpTo[kind]) readUpTo[kind] = version;
   }
   const clock = relayClockAfter(cluster.relay, message.sentAtMs, acceptedAtMs);
-  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, ...clock });
+  const { kubernetesVersion } = message;
+  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion, ...clock });
 }

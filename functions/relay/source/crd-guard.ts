@@ -34,6 +34,7 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
 
   return {
     identity: (signal) => source.identity(signal),
+    version: (signal) => source.version(signal),
 
     async list(kind, page, signal) {
       const read = await source.list(kind, page, signal);

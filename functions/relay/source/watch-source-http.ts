@@ -31,6 +31,12 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
       return namespace.metadata.uid;
     },
 
+    async version(signal) {
+      const { gitVersion } = parse<{ readonly gitVersion?: unknown } | null>(await get('/version', { signal })) ?? {};
+      if (typeof gitVersion !== 'string') throw new MalformedAnswer('the answer of /version has no gitVersion');
+      return gitVersion;
+    },
+
     async list(kind, { limit, continue: token, maxBytes }, signal) {
       const query = { limit, continue: token };
       const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });

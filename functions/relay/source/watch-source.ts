@@ -29,6 +29,8 @@ export type WatchEvent =
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
+  /** The API server's version of Kubernetes, such as v1.37.2 or v1.33.5-eks-113cf36. */
+  version(signal: AbortSignal): Promise<string>;
   /** One page of a consistent list. Status 410: the token has expired. */
   list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**

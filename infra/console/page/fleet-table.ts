@@ -14,6 +14,7 @@ interface Column {
 
 const columns: readonly Column[] = [
   { title: 'Mode', text: (r) => r.mode },
+  { title: 'Kubernetes', text: (r) => r.version || 'unknown' },
   {
     title: 'Relay heard',
     text: (r) => (r.heartbeatAge === null ? 'never' : `${durationText(r.heartbeatAge)} ago`),

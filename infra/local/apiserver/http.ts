@@ -52,7 +52,7 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
   if (/^\/(readyz|livez|healthz)$/.test(pathname)) return void response.end('ok');
   if (token && request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'Unauthorized', 'Unauthorized');
   const body = parse((await text(request)) || '{}', 'object');
-  if (pathname === '/version') return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
+  if (pathname === '/version') return answer(response, 200, { major: '1', minor: '37', gitVersion: 'v1.37.2' });
   if (pathname.endsWith('/selfsubjectaccessreviews')) return answer(response, 201, { ...body, status: { allowed: true } });
 
   const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];

@@ -28,7 +28,7 @@ export interface DeleteOptions {
 /**
  * What the API server does with objects, without the server: synchronous, in memory, no clock and no randomness of its own.
  * Throws a Refusal, which is a ClusterApiError, where the API server would answer with a failure. Objects that it returns
- * are shared and must not be changed. Behaviour checked against kube-apiserver v1.36.3 (API-1 to API-11, TR-7).
+ * are shared and must not be changed. Behaviour checked against kube-apiserver v1.37.2 (API-1 to API-11, TR-7).
  */
 export class Store {
   readonly #options: StoreOptions;

@@ -2,16 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
 import { listClusters } from '#shared/clusters/record.ts';
-import { parseWorkKey } from '#shared/store/keys.ts';
+import { parseWorkKey, shadowKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';
 
 /** The services that a local run has work for; with `failing`, without those that it will try again later. */
 export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
-  const [, console] = await run.line(/console at (\S+)/);
-  const { table } = connectHub({ HUB: await hubAt(console as string) });
-  const [cluster = ''] = await listClusters(table);
+  const { table, cluster } = await clusterOf(run);
   return async (failing) => {
     const dirty = await table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
     const services = await Promise.all(
@@ -26,6 +24,20 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
     );
     return services.flat();
   };
+}
+
+/** The services that a run in shadow mode finds to differ, with their differences. */
+export async function differencesOf(run: LocalRun): Promise<readonly string[]> {
+  const { table, cluster } = await clusterOf(run);
+  const items = await table.query(shadowKey(cluster, '', '').pk);
+  return items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
+}
+
+async function clusterOf(run: LocalRun) {
+  const [, console] = await run.line(/console at (\S+)/);
+  const { table } = connectHub({ HUB: await hubAt(console as string) });
+  const [cluster = ''] = await listClusters(table);
+  return { table, cluster };
 }
 
 /** Several runs may be side by side on this machine: ours is the one with that console. */

@@ -4,7 +4,7 @@ import { type ControlPlane, startControlPlane } from '#test/support/control-plan
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';
-import { owedBy } from './owed.ts';
+import { differencesOf, owedBy } from './owed.ts';
 import { openThroughout } from './script.ts';
 import { settling } from './settling.ts';
 import { anyService, type Snapshot, snapshot, type Versions } from './snapshot.ts';
@@ -27,10 +27,16 @@ const patience = 120_000;
 
 type Say = (line: string) => void;
 
-export async function playUpstreams(steps: readonly Step[], say: Say): Promise<Run> {
+/** `compares`: a run in shadow mode compares meanwhile, and each step waits until it has compared everything. */
+export async function playUpstreams(steps: readonly Step[], say: Say, compares = false): Promise<Run & { readonly differing: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: both, controllerManagerFlags: unlimited });
+  let shadow: LocalRun | undefined;
   try {
-    const { snapshots, api } = await play(steps, controlPlane, async () => [], say);
+    if (compares) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
+    await shadow?.line(/^ready/, patience);
+    const { snapshots, api } = await play(steps, controlPlane, shadow ? await owedBy(shadow) : async () => [], say);
+    const differing = shadow ? await differencesOf(shadow) : [];
+    await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     await controlPlane.controllerManager.start([`--controllers=${others}`]);
     const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
@@ -39,12 +45,13 @@ export async function playUpstreams(steps: readonly Step[], say: Say): Promise<R
         await run.line(/^ready/, patience);
         return { owed: await owedBy(run) };
       });
-      return { snapshots, takeOver: over };
+      return { snapshots, takeOver: over, differing };
     } finally {
       await run.stop();
       api.close();
     }
   } finally {
+    await shadow?.stop();
     await controlPlane.stop();
   }
 }

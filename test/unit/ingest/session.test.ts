@@ -22,6 +22,13 @@ it('the first relay of a cluster tells who the cluster is, and its session belon
   expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100'));
 });
 
+it('a heartbeat records the version of Kubernetes, and a heartbeat without one keeps it', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub, { kubernetes: 'v1.33.5-eks-113cf36' }));
+  await hub.ingest(heartbeat(hub));
+  expect((await meta(hub))?.relay.kubernetesVersion).toBe('v1.33.5-eks-113cf36');
+});
+
 it('heartbeats raise what has been read, and never lower it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));

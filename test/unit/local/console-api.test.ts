@@ -80,6 +80,7 @@ describe('the console’s API', () => {
       {
         cluster: 'a',
         mode: 'active',
+        version: '',
         heartbeatAge: null,
         oldestDirty: 4,
         p50: 100,

@@ -1,0 +1,89 @@
+/** Go modules that contain the programs of another Kubernetes version. */
+import { execFile } from 'node:child_process';
+import { access, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const controlPlaneSources = fileURLToPath(new URL('../control-plane/', import.meta.url));
+export const cacheFolder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints');
+
+/** The version whose behaviour the hub follows: the one of test/control-plane/go.mod. */
+export async function followedVersion(): Promise<string> {
+  const [, version] = /^\tk8s\.io\/kubernetes (v\S+)$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
+  if (!version) throw new Error('test/control-plane/go.mod requires no k8s.io/kubernetes');
+  return version;
+}
+
+/** Throws if `text` is no release of Kubernetes, such as v1.38.0. */
+export function assertRelease(text: string): void {
+  if (!/^v1\.\d{1,3}\.\d{1,3}(-(alpha|beta|rc)\.\d+)?$/.test(text))
+    throw new Error(`${JSON.stringify(text)} is no release of Kubernetes: v1.MINOR.PATCH is needed`);
+}
+
+/**
+ * Returns the folder of a Go module with the named sources of test/control-plane, for a Kubernetes version. Throws if the module proxy lacks the version.
+ * `sources`: paths in test/control-plane.
+ */
+export async function kubernetesModule(version: string, name: string, sources: readonly string[]): Promise<string> {
+  assertRelease(version);
+  const folder = join(cacheFolder, `${name}-${version}`);
+  if (await exists(join(folder, 'go.sum'))) {
+    await copySources(folder, sources);
+    return folder;
+  }
+  const unfinished = `${folder}.${process.pid}`;
+  await copySources(unfinished, sources);
+  await writeFile(join(unfinished, 'go.mod'), await goMod(version));
+  await go(['mod', 'tidy'], unfinished);
+  await rm(folder, { recursive: true, force: true });
+  await rename(unfinished, folder);
+  return folder;
+}
+
+async function copySources(folder: string, sources: readonly string[]): Promise<void> {
+  for (const source of sources) {
+    await mkdir(join(folder, source, '..'), { recursive: true });
+    await copyFile(join(controlPlaneSources, source), join(folder, source));
+  }
+}
+
+/** k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of the same version. */
+async function goMod(version: string): Promise<string> {
+  const { GoMod } = JSON.parse(await go(['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], controlPlaneSources)) as {
+    readonly GoMod: string;
+  };
+  const text = await readFile(GoMod, 'utf8');
+  const staging = new Set([...text.matchAll(/^\t(k8s\.io\/\S+)(?: v0\.0\.0$| => \.\/staging\/)/gm)].map(([, path]) => path as string));
+  const release = version.replace(/^v1\./, 'v0.');
+  const [, goVersion = '1.24.0'] = /^go (\S+)$/m.exec(text) ?? [];
+  return [
+    `module fleet-endpoints/test/kubernetes`,
+    `go ${goVersion}`,
+    `require k8s.io/kubernetes ${version}`,
+    `replace (\n${[...staging].map((path) => `\t${path} => ${path} ${release}`).join('\n')}\n)`,
+    '',
+  ].join('\n\n');
+}
+
+/** Runs go; the answer is its standard output. */
+export async function go(args: readonly string[], cwd: string): Promise<string> {
+  const options = { cwd, maxBuffer: 64 << 20, env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' } };
+  const { stdout } = await promisify(execFile)('go', [...args], options).catch((cause: Error & { readonly stderr?: string }) => {
+    throw new Error(
+      `go ${args.join(' ')} in ${cwd} failed: ${(cause.stderr || cause.message)
+        .split('\n')
+        .filter((line) => !line.startsWith('go: downloading'))
+        .slice(0, 20)
+        .join('\n')}`,
+    );
+  });
+  return stdout;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
