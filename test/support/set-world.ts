@@ -79,17 +79,17 @@ class Member {
     const inner = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
     const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       (async (...args: A): Promise<R> => {
-        if (verb !== 'rights') this.calls++;
+        if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
-        if (args[0] === 'Service' && ['create', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
-        const refusal = verb !== 'rights' && this.refuses(verb, args[0], args[1]);
+        if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
+        const refusal = verb !== 'rights' && this.refuses(verb === 'dryRunCreate' ? 'create' : verb, args[0], args[1]);
         if (refusal) throw refusal;
-        if (verb !== '' && verb !== 'rights') this.writes.push(`${verb} ${String(args[0])}`);
+        if (!['', 'rights', 'dryRunCreate'].includes(verb)) this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
       }) as never;
     const read = ['get', 'list', 'identity'];
-    const rights = ['allows', 'dryRunCreate'];
+    const rights = ['allows'];
     const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
     return Object.fromEntries(
       verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call)]),
@@ -100,8 +100,9 @@ class Member {
   #refuseOtherFamilies(given: unknown): void {
     const { metadata, spec } = given as {
       readonly metadata?: { readonly name: string };
-      readonly spec?: { readonly ipFamilies?: readonly string[] };
+      readonly spec?: { readonly ipFamilies?: readonly string[]; readonly clusterIP?: string };
     };
+    if (spec?.clusterIP === 'None') return;
     const i = (spec?.ipFamilies ?? []).findIndex((family) => !this.families.includes(family));
     if (i < 0) return;
     const message = `Invalid value: "${spec?.ipFamilies?.[i]}": not configured on this cluster`;

@@ -3,7 +3,6 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
@@ -29,7 +28,7 @@ export async function carryOut(
       await call();
       run.written.slices++;
     } catch (error) {
-      if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
+      if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
       refused.set(cluster, error);
     }
   }

@@ -2,11 +2,10 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. Each run
  * reads the present objects from the cluster, and every write has preconditions. A repeated run writes nothing.
  */
-import { ClusterApiError, isInvalid } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { type DerivedServicePlan, planDerivedService } from '#shared/clusterset/derived-service.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
@@ -20,10 +19,11 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
+import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { tellExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
-import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
+import { refusedByCluster } from './import-slice-writes.ts';
 import { writeImportedSlices } from './import-slices.ts';
 import { readSources, type Sources } from './import-sources.ts';
 
@@ -48,19 +48,33 @@ async function preview(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const { meta, namespace, name } = run;
   const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  const { merged, entries } = read;
   if (takesImports === undefined) {
-    await tellExports(run, entries, undefined);
+    await tellExports(run, read.entries, undefined);
     return ok;
   }
+  try {
+    return await writeObjects(run, read, takesImports ? read.merged : undefined);
+  } catch (error) {
+    if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
+    run.found.notReady = error.message;
+    await tellExports(run, read.entries, { reason: 'Failed', message: error.message });
+    return refused(run, error.message);
+  }
+}
+
+/** `merged` undefined: nothing of the name may be in the cluster. */
+async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExports | undefined): Promise<Outcome> {
+  const { meta, namespace, name } = run;
+  const { entries } = read;
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
-  const { set } = meta.clusterset;
-  const wanted = takesImports ? merged : undefined;
   const before = await api.get('Service', namespace, derivedName(namespace, name));
-  const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
+  const findings: Findings = { refusals: [], notes: [] };
+  const settled =
+    merged && current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
+  const wanted = settled?.merged ?? merged;
+  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged: wanted, current, derived: current && before });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
     await tellExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
@@ -73,55 +87,58 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
     return ok;
   }
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
-  const refusals: string[] = [];
   const serviceImport =
     plan.kind === 'create'
       ? await api.create('ServiceImport', body(plan.draft))
       : plan.kind === 'update'
-        ? await unlessRefused(refusals, current, () => api.replace('ServiceImport', plan.object))
+        ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
-  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, refusals });
+  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
-  if ('reason' in derived) {
-    await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
-    const { isInTheWay, message } = derived;
-    if (!isInTheWay) run.found.notReady = message;
-    await tellExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
-    return ok;
-  }
-  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, refusals, read });
+  if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
+  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, ...findings, notReady: settled?.notReady, read });
 }
 
-interface ToFollow extends Addressed {
+interface WithoutDerived extends Pick<Sources, 'entries'> {
+  readonly serviceImport: ServiceImport;
+  readonly status: ReturnType<typeof importStatus>;
+  readonly notReady: NotReady;
+}
+
+async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
+  await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
+  const { message, failure } = notReady;
+  if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
+  await tellExports(run, entries, failure);
+  return failure?.reason === 'Failed' ? refused(run, message) : ok;
+}
+
+function refused(run: ClustersetRun, message: string): Outcome {
+  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
+  return refusedByCluster(run, message);
+}
+
+interface ToFollow extends Addressed, Findings {
+  readonly notReady: NotReady | undefined;
   readonly read: Sources;
 }
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
-  const { merged, derived, refusals, read } = to;
+  const { merged, derived, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
   const written = await writeImportedSlices(run, api, { ...read, merged, derived });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
-  const notReady: NotReady | undefined = message === undefined ? undefined : { reason: 'Pending', message, isInTheWay: false };
-  const status = { ...importStatus(merged), ...(notReady && { notReady }) };
-  await unlessRefused(refusals, undefined, () => writeStatus(run, api, withAddresses, status));
-  await tellExports(run, read.entries, message === undefined ? undefined : { reason: 'Failed', message });
+  const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
+  const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
+  if (to.notReady) run.found.notReady = to.notReady.message;
+  await unlessRefused(run, refusals, undefined, () =>
+    writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
+  );
+  await tellExports(run, read.entries, failure);
   if (written.kind !== 'ok') return written;
-  if (refusals.length === 0) return afterSilence(run, read);
-  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
-  return refusedByCluster(run, refusals.join('; '));
-}
-
-/** Returns `before` if the API server refuses the write, and adds its message to `refusals`. An example is an import whose marks a user has removed. */
-async function unlessRefused<T>(refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
-    refusals.push(error.message);
-    return before;
-  }
+  return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
 }
 
 /**
@@ -144,44 +161,6 @@ async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): 
   return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
 }
 
-interface Derived {
-  readonly merged: MergedExports;
-  readonly serviceImport: ServiceImport;
-  readonly current: Service | undefined;
-  readonly refusals: string[];
-}
-
-/** Why the import is not ready, for its status. */
-interface NotReady {
-  readonly reason: 'Pending' | 'IPFamilyNotSupported';
-  readonly message: string;
-  readonly isInTheWay: boolean;
-}
-
-/** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
-async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | NotReady | undefined> {
-  const plan = planDerivedService(to);
-  if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;
-  if (plan.kind === 'not-ours') {
-    run.found.inTheWay = 'Service';
-    return { reason: 'Pending', message: `Service ${to.current?.metadata.name} is there that the hub did not make`, isInTheWay: true };
-  }
-  run.assertTimeToWrite();
-  try {
-    // Its families are settled once it is made.
-    if (plan.kind === 'update') return await unlessRefused(to.refusals, to.current, () => api.replace('Service', plan.object));
-    return await writeService(api, plan);
-  } catch (error) {
-    if (!isInvalid(error, 'spec.ipFamilies')) throw error;
-    return { reason: 'IPFamilyNotSupported', message: `the cluster has none of ${to.merged.spec.ipFamilies.join(', ')}`, isInTheWay: false };
-  }
-}
-
-async function writeService(api: ClusterApi, plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' }): Promise<Service> {
-  if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
-  return api.create('Service', plan.draft);
-}
-
 interface Addressed {
   readonly merged: MergedExports;
   readonly serviceImport: ServiceImport;
@@ -195,17 +174,19 @@ async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, ser
   const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived });
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
-  return unlessRefused(refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
+  return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
 }
 
 interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
   readonly notReady?: NotReady;
+  /** What the import is without, though it is ready. */
+  readonly notes?: readonly string[];
 }
 
 async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
-  const { clusters, endpointSliceObjects, notReady } = say;
+  const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const { reason = 'Ready', message = '' } = notReady ?? {};
+  const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
   const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
   const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);

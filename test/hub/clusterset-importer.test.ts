@@ -1,0 +1,218 @@
+/** What an importer makes of the exports of others: its live imports stay while exports, API servers and sources change. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+
+const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] => world.of(id).store.list('EndpointSlice', 'shop') as never;
+const seen = (world: SetWorld, source = ''): readonly string[] =>
+  slicesIn(world, 'a')
+    .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
+    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .filter((text) => text.startsWith(source))
+    .sort();
+const importOf = (world: SetWorld) => world.of('a').store.find('ServiceImport', 'shop', 'web') as unknown as ServiceImport | undefined;
+const derivedOf = (world: SetWorld) => world.of('a').store.find('Service', 'shop', derivedName('shop', 'web')) as unknown as Service | undefined;
+const readyOfImport = (world: SetWorld) => importOf(world)?.status?.conditions?.find((c) => c.type === 'Ready');
+const condition = (world: SetWorld, id: string, type: string) =>
+  (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === type);
+
+const ofB = ['b 10.2.0.1 true', 'b 10.2.0.2 true'];
+const forbidden = new ClusterApiError('exceeded quota: services', { status: 403, reason: 'Forbidden' });
+const isDerived = (object: unknown): boolean => (object as Service).metadata?.name?.startsWith('derived-') === true;
+const dual = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' };
+const podOf = (name: string, ...ips: readonly string[]): RawObject => {
+  const one = pod(name, ips[0] as string) as unknown as { status: object };
+  return { ...one, status: { ...one.status, podIPs: ips.map((ip) => ({ ip })) } } as never;
+};
+const younger = { creationTimestamp: '2026-06-01T00:00:00Z' };
+const ofSix = [namespace(), service({ ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }), pod('web-1', 'fd00:3::1')];
+
+describe('a derived Service that would have to be made again', () => {
+  it.each([
+    ['headless', { clusterIP: 'None' }],
+    ['of another family', { ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }],
+  ])('stays with its import and its endpoints where the API server refuses one that is %s', async (_, next) => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(120);
+    const before = [derivedOf(world)?.metadata.uid, importOf(world)?.spec];
+    world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === 'Service' ? forbidden : undefined);
+    world.of('b').store.apply(service(next));
+    world.of('b').store.apply(pod('web-2', '10.2.0.2', false));
+    await world.pass(60);
+    expect([derivedOf(world)?.metadata.uid, importOf(world)?.spec]).toEqual(before);
+    expect(seen(world)).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 false']);
+    expect(readyOfImport(world)).toMatchObject({ status: 'False', reason: 'Pending', message: forbidden.message });
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
+  });
+
+  it('is made again where the API server takes the next one', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(120);
+    world.of('b').store.apply(service({ clusterIP: 'None' }));
+    await world.pass(60);
+    expect([derivedOf(world)?.spec?.clusterIP, importOf(world)?.spec.type]).toEqual(['None', 'Headless']);
+    expect(seen(world)).toEqual(ofB);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
+  });
+
+  it('stays where the cluster has no family of the next one, and the import says so', async () => {
+    const world = await SetWorld.start({ a: { ...importer(), families: ['IPv4'] }, b: exporter('10.2.0') });
+    await world.pass(120);
+    const uid = derivedOf(world)?.metadata.uid;
+    world.of('b').store.apply(service({ ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }));
+    await world.pass(60);
+    expect(derivedOf(world)?.metadata.uid).toBe(uid);
+    expect(readyOfImport(world)).toMatchObject({ status: 'False', reason: 'IPFamilyNotSupported' });
+  });
+});
+
+describe('an export without precedence', () => {
+  it('takes no live import away from a cluster that does not have its family', async () => {
+    const world = await SetWorld.start({
+      a: { ...importer(), families: ['IPv4'] },
+      b: { ...exporter('10.2.0'), given: [namespace(), service(dual), pod('web-1', '10.2.0.1'), serviceExport()] },
+      c: { ...exporter('10.3.0'), given: ofSix },
+    });
+    await world.pass(200);
+    const uid = derivedOf(world)?.metadata.uid;
+    world.of('c').store.apply(serviceExport(younger));
+    await world.pass(120);
+    expect([seen(world, 'b'), derivedOf(world)?.metadata.uid]).toEqual([['b 10.2.0.1 true'], uid]);
+    expect(readyOfImport(world)).toMatchObject({ status: 'True' });
+  });
+
+  it.each([
+    ['IPv6', ofSix],
+    ['IPv4', [namespace(), service(), pod('web-1', '10.3.0.1')]],
+  ])('changes neither address nor families nor ports of a live import: its family is %s alone', async (_, given) => {
+    const world = await SetWorld.start({
+      a: importer(),
+      b: { ...exporter('10.2.0'), given: [namespace(), service(dual), podOf('web-1', '10.2.0.1', 'fd00:2::1'), serviceExport()] },
+      c: { ...exporter('10.3.0'), given },
+    });
+    await world.pass(200);
+    const { spec } = importOf(world) as ServiceImport;
+    world.of('c').store.apply(serviceExport(younger));
+    await world.pass(120);
+    expect(importOf(world)?.spec).toEqual(spec);
+    expect(seen(world, 'c')).toHaveLength(1);
+    for (const id of ['b', 'c']) expect(condition(world, id, 'Conflict')).toMatchObject({ status: 'True', reason: 'IPFamilyConflict' });
+  });
+});
+
+describe('a cluster that refuses to create', () => {
+  it.each(['Service', 'ServiceImport'])('a %s of an import says so on the exports, until it takes it', async (refusedKind) => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === refusedKind ? forbidden : undefined);
+    await world.pass(60);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
+    expect(readyOfImport(world)?.status).toBe(refusedKind === 'Service' ? 'False' : undefined);
+    world.of('a').refuses = () => undefined;
+    await world.pass(310);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True', reason: 'Exported' });
+    expect([readyOfImport(world)?.status, seen(world)]).toEqual(['True', ofB]);
+  });
+
+  it('a headless derived Service of a family that it does not have is not asked for: its addresses would lead nowhere', async () => {
+    const given = [namespace(), service({ ipFamilies: ['IPv6'], clusterIP: 'None' }), pod('web-1', 'fd00:2::1'), serviceExport()];
+    const world = await SetWorld.start({ a: { ...importer(), families: ['IPv4'] }, b: { ...exporter('10.2.0'), given } });
+    await world.pass(60);
+    expect(readyOfImport(world)).toMatchObject({ status: 'False', reason: 'IPFamilyNotSupported' });
+    expect(derivedOf(world)).toBeUndefined();
+  });
+});
+
+describe('an API server that does not know the value of trafficDistribution', () => {
+  const older = (world: SetWorld): void => {
+    const unknown = new ClusterApiError('Unsupported value: "PreferSameZone"', {
+      status: 422,
+      reason: 'Invalid',
+      fields: ['spec.trafficDistribution'],
+    });
+    world.of('a').refuses = (verb, kind, object) =>
+      kind === 'Service' && ['create', 'replace'].includes(verb) && (object as Service).spec?.trafficDistribution === 'PreferSameZone'
+        ? unknown
+        : undefined;
+  };
+  const zonal = service({ trafficDistribution: 'PreferSameZone' });
+
+  it('has the import without the field, and the import says so', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { given: [zonal] }) });
+    older(world);
+    await world.pass(60);
+    expect(seen(world)).toEqual(ofB);
+    expect(derivedOf(world)?.spec?.trafficDistribution).toBeUndefined();
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(60);
+    expect(readyOfImport(world)).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('trafficDistribution PreferSameZone is left out'),
+    });
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
+  });
+
+  it('has the other changes of the Service', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    older(world);
+    await world.pass(60);
+    const ports = [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }];
+    world.of('b').store.apply(service({ trafficDistribution: 'PreferSameZone', ports }));
+    await world.pass(60);
+    expect(derivedOf(world)?.spec?.ports?.map((p) => p.port)).toEqual([81]);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('an import that one webhook fails', () => {
+  const failing = new ClusterApiError('failed calling webhook "services.example"', { status: 500, reason: 'InternalError' });
+
+  it('delays no endpoint of the cluster’s own services, and says so on the exports', async () => {
+    const local = service({}, { name: 'local', uid: 'local' });
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } } as unknown as RawObject;
+    const world = await SetWorld.start({
+      a: { ...importer(), mode: 'active', given: [namespace(), local, pod('web-1', '10.1.0.1'), node] },
+      b: exporter('10.2.0'),
+    });
+    world.of('a').refuses = (verb, kind, object) => (verb === 'create' && kind === 'Service' && isDerived(object) ? failing : undefined);
+    await world.pass(120);
+    const addresses = (): readonly (string | undefined)[] =>
+      slicesIn(world, 'a')
+        .filter((s) => s.metadata.labels?.[labelServiceName] === 'local')
+        .flatMap((s) => (s.endpoints ?? []).map((e) => e.addresses[0]));
+    const seconds: number[] = [];
+    for (let i = 2; i < 12; i++) {
+      world.of('a').store.apply(pod(`web-${i}`, `10.1.0.${i}`));
+      let waited = 0;
+      for (; !addresses().includes(`10.1.0.${i}`) && waited < 600; waited++) await world.pass(1);
+      seconds.push(waited);
+      await world.pass(7);
+    }
+    expect(Math.max(...seconds), `seconds until the local slice had each new pod: ${seconds.join(' ')}`).toBeLessThan(10);
+    expect((await readCluster(world.table, 'a'))?.circuit).toBeUndefined();
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${failing.message}` });
+  });
+
+  it('opens the circuit where the cluster answers nothing else either', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    world.of('a').refuses = () => failing;
+    await world.pass(60);
+    expect((await readCluster(world.table, 'a'))?.circuit).toMatchObject({ reason: 'server-error' });
+  });
+
+  it('keeps the slices with their sources where it is the update of the derived Service', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(60);
+    world.of('a').refuses = (verb, kind, object) => (verb === 'replace' && kind === 'Service' && isDerived(object) ? failing : undefined);
+    world.of('b').store.apply(service({ sessionAffinity: 'ClientIP' }));
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(60);
+    expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+  });
+});
