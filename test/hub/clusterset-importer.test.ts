@@ -5,7 +5,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import { importsManagedBy, labelHeadless, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -214,5 +214,44 @@ describe('an import that one webhook fails', () => {
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(60);
     expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+  });
+});
+
+describe('a silent source keeps its endpoints', () => {
+  const ofC = ['c 10.3.0.1 true', 'c 10.3.0.2 true'];
+  const bodies = (world: SetWorld): readonly object[] =>
+    slicesIn(world, 'a').flatMap((s) => (s.metadata.labels?.[labelSourceCluster] === 'c' ? [{ endpoints: s.endpoints, ports: s.ports }] : []));
+
+  async function withSilentC(spec: object = {}): Promise<SetWorld> {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { given: [service(spec)] }), c: exporter('10.3.0') });
+    await world.pass(120);
+    Object.assign(world.of('c'), { isHeard: false, apiAnswers: false });
+    await world.pass(200);
+    expect(seen(world, 'c')).toEqual(ofC);
+    return world;
+  }
+
+  it.each([
+    ['becomes headless', {}, { clusterIP: 'None' }],
+    ['gets an address', { clusterIP: 'None' }, {}],
+  ])('byte for byte where the import %s', async (_, spec, next) => {
+    const world = await withSilentC(spec);
+    const before = bodies(world);
+    world.of('b').store.apply(service(next));
+    await world.pass(60);
+    expect(bodies(world)).toEqual(before);
+    const uid = derivedOf(world)?.metadata.uid;
+    const isHeadless = derivedOf(world)?.spec?.clusterIP === 'None';
+    for (const { metadata } of slicesIn(world, 'a')) {
+      expect(metadata.ownerReferences).toMatchObject([{ uid }]);
+      expect(metadata.labels?.[labelHeadless]).toBe(isHeadless ? '' : undefined);
+    }
+  });
+
+  it('where a user has deleted the ServiceImport', async () => {
+    const world = await withSilentC();
+    world.of('a').store.remove('ServiceImport', 'shop', 'web');
+    await world.pass(60);
+    expect(seen(world)).toEqual([...ofB, ...ofC]);
   });
 });

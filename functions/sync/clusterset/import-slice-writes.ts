@@ -16,7 +16,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
 export async function carryOut(
   run: ClustersetRun,
   api: ClusterApi,
-  { plans, withdrawn }: ImportedSlicesPlan,
+  { plans, withdrawn, copies }: ImportedSlicesPlan,
   slices: readonly EndpointSlice[],
 ): Promise<ReadonlyMap<string, ClusterApiError>> {
   const taken = new Set(slices.map((s) => s.metadata.name));
@@ -38,6 +38,7 @@ export async function carryOut(
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
     return createSlice(api, { namespace, draft, owner, taken, assertTimeToWrite });
   };
+  for (const [cluster, drafts] of copies) for (const draft of drafts) await write(cluster, () => create(draft));
   for (const [cluster, { addressTypes }] of plans) {
     for (const t of addressTypes) {
       for (const draft of t.create) await write(cluster, () => create(draft));

@@ -12,7 +12,7 @@ import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -24,7 +24,7 @@ import { tellExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { refusedByCluster } from './import-slice-writes.ts';
-import { writeImportedSlices } from './import-slices.ts';
+import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, type Sources } from './import-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
@@ -94,10 +94,11 @@ async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExp
         ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
+  const slices = await listImportedSlices(run, api);
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
   if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
-  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, ...findings, notReady: settled?.notReady, read });
+  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, ...findings, notReady: settled?.notReady, read });
 }
 
 interface WithoutDerived extends Pick<Sources, 'entries'> {
@@ -120,15 +121,16 @@ function refused(run: ClustersetRun, message: string): Outcome {
 }
 
 interface ToFollow extends Addressed, Findings {
+  readonly slices: readonly EndpointSlice[];
   readonly notReady: NotReady | undefined;
   readonly read: Sources;
 }
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
-  const { merged, derived, refusals, notes, read } = to;
+  const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...read, merged, derived });
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
   const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
