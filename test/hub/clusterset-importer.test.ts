@@ -255,3 +255,26 @@ describe('a silent source keeps its endpoints', () => {
     expect(seen(world)).toEqual([...ofB, ...ofC]);
   });
 });
+
+it('a storm of imports takes a part of a worker: four runs at once', async () => {
+  const names = Array.from({ length: 12 }, (_, i) => `web-${i}`);
+  const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
+  const world = await SetWorld.start({ a: importer(), b: { ...exporter('10.2.0'), given: [namespace(), pod('web-1', '10.2.0.1'), ...given] } });
+  const a = world.of('a');
+  const api = a.api.bind(a);
+  const running = { now: 0, most: 0 };
+  a.api = (meta) => {
+    const inner = api(meta);
+    const get = async (kind: 'ServiceImport', ...of: readonly [string, string]) => {
+      running.now++;
+      running.most = Math.max(running.most, running.now);
+      await new Promise(setImmediate);
+      running.now--;
+      return inner.get(kind, ...of);
+    };
+    return { ...inner, get: (kind, ...of) => (kind === 'ServiceImport' ? (get(kind, ...of) as never) : inner.get(kind, ...of)) };
+  };
+  await world.pass(60);
+  expect(a.store.list('ServiceImport')).toHaveLength(12);
+  expect(running.most).toBe(4);
+});
