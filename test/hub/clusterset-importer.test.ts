@@ -6,7 +6,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelHeadless, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { allKinds, type EndpointSlice, type Service } from '#shared/kube/types.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -277,4 +277,46 @@ it('a storm of imports takes a part of a worker: four runs at once', async () =>
   await world.pass(60);
   expect(a.store.list('ServiceImport')).toHaveLength(12);
   expect(running.most).toBe(4);
+});
+
+describe('an importer that is not installed yet', () => {
+  async function withoutRelay() {
+    const world = await SetWorld.start({ a: { ...importer(), isInstalled: false }, b: exporter('10.2.0') });
+    const { syncs } = world.of('a').queues;
+    const send = syncs.send.bind(syncs);
+    const sent = { messages: 0 };
+    Object.assign(syncs, {
+      send: (messages: Parameters<typeof send>[0]) => {
+        sent.messages += messages.length;
+        return send(messages);
+      },
+    });
+    return { world, sent };
+  }
+  const withoutNamespaces = allKinds.filter((kind) => kind !== 'Namespace');
+
+  it('costs one message for each change, until its relay has listed everything', async () => {
+    const { world, sent } = await withoutRelay();
+    await world.pass(600);
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(3600);
+    expect(sent.messages).toBeLessThan(5);
+    await world.of('a').startRelay();
+    await world.pass(10);
+    expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
+  });
+
+  it('has its imports when its relay may list Namespaces', async () => {
+    const { world, sent } = await withoutRelay();
+    await world.of('a').startRelay(withoutNamespaces);
+    await world.pass(3600);
+    expect(sent.messages).toBeLessThan(5);
+    await world.of('a').startRelay(['Namespace']);
+    await world.pass(10);
+    expect(seen(world)).toEqual(ofB);
+    const before = sent.messages;
+    await world.of('a').sendList('Namespace', 'second');
+    await world.pass(10);
+    expect(sent.messages - before).toBeLessThan(2);
+  });
 });

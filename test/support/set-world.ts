@@ -38,6 +38,8 @@ import { memoryTable } from './table-memory.ts';
 export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly mode?: Mode;
   readonly given?: readonly RawObject[];
+  /** False: its relay is to be started by the test. */
+  readonly isInstalled?: boolean;
   /** Of its Services; both where it is left out. */
   readonly families?: readonly ('IPv4' | 'IPv6')[];
 }
@@ -109,8 +111,9 @@ class Member {
     throw invalid('Service', metadata?.name ?? '', [{ field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message }]);
   }
 
-  async startRelay(): Promise<void> {
-    for (const kind of allKinds) {
+  async startRelay(of: readonly Kind[] = allKinds): Promise<void> {
+    this.isHeard = true;
+    for (const kind of of) {
       await this.#sendList(kind);
       this.store.watch(kind, ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous));
     }
@@ -211,14 +214,15 @@ export class SetWorld {
 
   static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
     const world = new SetWorld(limits);
-    for (const [id, { mode = 'shadow', given = [], families, ...membership }] of Object.entries(members)) {
+    for (const [id, { mode = 'shadow', given = [], families, isInstalled = true, ...membership }] of Object.entries(members)) {
       const member = new Member(world, id, given);
       if (families) member.families = families;
       world.members.set(id, member);
       const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
       await registerCluster(world.table, { id, mode, api }, startAt);
       await saveMembership(world.table, id, { ...noMembership, ...membership });
-      await member.startRelay();
+      member.isHeard = isInstalled;
+      if (isInstalled) await member.startRelay();
     }
     return world;
   }

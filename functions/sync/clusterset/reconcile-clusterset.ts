@@ -1,7 +1,7 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound, isTimeOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
@@ -55,7 +55,9 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   // The switch back wakes all of it again.
   if (!hasRuns(meta)) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
-  if (!hasSynced(meta) || meta.lists.firstListOf[listed] !== meta.incarnation)
+  // The first lists wake everything. A relay may be installed days after its cluster was registered.
+  if (missingFirstLists(meta).length > 0 || meta.lists.firstListOf[listed] !== meta.incarnation) return ok;
+  if (!hasSynced(meta))
     return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.postponements ?? 0 });
   const left = timeLeft(deps, deadlineMs);
   const brief = { identity: async () => (await deps.cluster(meta, left.brief)).identity() };
