@@ -320,3 +320,37 @@ describe('an importer that is not installed yet', () => {
     expect(sent.messages - before).toBeLessThan(2);
   });
 });
+
+describe('an import with more endpoints than the most (MC-59)', () => {
+  const many = (n: number, network: (i: number) => string, ready: boolean) => Array.from({ length: n }, (_, i) => pod(`web-${i}`, network(i), ready));
+  const source = (pods: readonly RawObject[], createdAt = '2026-01-01T00:00:00Z') => ({
+    ...exporter(''),
+    given: [namespace(), service(), serviceExport({ creationTimestamp: createdAt }), ...pods],
+  });
+
+  it('has the pods that are ready first, of whichever cluster', async () => {
+    const notReady = many(5000, (i) => `10.1.${i >> 8}.${i & 255}`, false);
+    const ready = many(3, (i) => `10.3.0.${i + 1}`, true);
+    const world = await SetWorld.start({ a: importer(), b: source(notReady), c: source(ready, '2026-02-01T00:00:00Z') });
+    await world.pass(120);
+    expect(seen(world, 'c').filter((s) => s.endsWith('true'))).toHaveLength(3);
+    expect(seen(world)).toHaveLength(5000);
+  }, 60_000);
+
+  it('has a fair share of each cluster, and says so on all exports and on the import', async () => {
+    const ids = Array.from(
+      { length: 50 },
+      (_, i) => [`x${i + 10}`, source(many(i === 49 ? 151 : 100, (p) => `10.${i + 1}.0.${p + 1}`, true))] as const,
+    );
+    const world = await SetWorld.start({ a: importer(), ...Object.fromEntries(ids) });
+    await world.pass(120);
+    expect([seen(world, 'x59').length, seen(world, 'x10').length]).toEqual([100, 100]);
+    const message = 'an import has 5,000 endpoints at most: some of x59 are left out';
+    for (const id of ['x10', 'x59'])
+      expect(condition(world, id, 'Ready')).toMatchObject({ status: 'True', reason: 'Exported', message: `cluster "a": ${message}` });
+    expect(readyOfImport(world)).toMatchObject({ status: 'True', message });
+    for (let i = 0; i < 51; i++) world.of('x59').store.remove('Pod', 'shop', `web-${i}`);
+    await world.pass(60);
+    expect(condition(world, 'x10', 'Ready')).toMatchObject({ status: 'True', message: '' });
+  }, 60_000);
+});

@@ -3,6 +3,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
+import { limitText } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
@@ -24,6 +25,8 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf'
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
   readonly slices: readonly EndpointSlice[];
+  /** What the import is without. */
+  readonly notes: string[];
 }
 
 /** `refused`: the API server's refusals of slices of some sources. */
@@ -42,6 +45,8 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const final = isDoubtful ? planWith(confirmed) : plan;
   const refused = await carryOut(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
+  const limited = limitText(final);
+  if (limited !== undefined) to.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
   if (plan.leftOut.length > 0)

@@ -130,7 +130,7 @@ interface ToFollow extends Addressed, Findings {
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
   const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices, notes });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
   const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
@@ -138,7 +138,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   await unlessRefused(run, refusals, undefined, () =>
     writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
   );
-  await tellExports(run, read.entries, failure);
+  await tellExports(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
   if (written.kind !== 'ok') return written;
   return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
 }
