@@ -34,10 +34,13 @@ export interface ImportToPlan {
   readonly current: ServiceImport | undefined;
   /** Under the name of the derived Service, whosever it is. */
   readonly derived: Service | undefined;
+  /** The hub's field manager in the cluster. */
+  readonly writtenBy?: string;
 }
 
-export function planImport({ namespace, name, set, merged, current, derived }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, derived)) return { kind: merged ? 'not-ours' : 'unchanged' };
+export function planImport({ namespace, name, set, merged, current, derived, writtenBy }: ImportToPlan): ImportPlan {
+  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, { derived, writtenBy }))
+    return { kind: merged ? 'not-ours' : 'unchanged' };
   if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
   const draft: ImportDraft = {
     metadata: {

@@ -5,7 +5,14 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { importsManagedBy, labelHeadless, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import {
+  annotationClusterset,
+  importsManagedBy,
+  labelHeadless,
+  labelServiceName,
+  labelSliceManagedBy,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
 import { allKinds, type EndpointSlice, type Service } from '#shared/kube/types.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -353,4 +360,75 @@ describe('an import with more endpoints than the most (MC-59)', () => {
     await world.pass(60);
     expect(condition(world, 'x10', 'Ready')).toMatchObject({ status: 'True', message: '' });
   }, 60_000);
+});
+
+describe('an importer whose namespace takes no imports', () => {
+  it('is not asked for each pod', async () => {
+    const world = await SetWorld.start({ a: { imports: 'active', given: [namespace()] }, b: exporter('10.2.0') });
+    await world.pass(120);
+    const before = world.of('a').calls;
+    for (let i = 0; i < 20; i++) {
+      world.of('b').store.apply(pod('web-1', '10.2.0.1', i % 2 === 0));
+      await world.pass(5);
+    }
+    expect(world.of('a').calls - before).toBeLessThan(5);
+  });
+
+  it('loses the import that was made when its namespace took it, and the exports say nothing of its refusals any more', async () => {
+    const labelled = namespace({ [annotationClusterset]: 'default' });
+    const world = await SetWorld.start({ a: { imports: 'active', given: [labelled] }, b: exporter('10.2.0') });
+    await world.pass(60);
+    expect(seen(world)).toEqual(ofB);
+    world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'EndpointSlice' ? forbidden : undefined);
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(30);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False' });
+    world.of('a').store.apply(namespace());
+    await world.pass(30);
+    expect([importOf(world), seen(world)]).toEqual([undefined, []]);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('an import whose annotation of the set a user has changed', () => {
+  const changed = (world: SetWorld): RawObject => {
+    const edited = structuredClone(importOf(world)) as unknown as { metadata: { annotations: { [key: string]: string } } };
+    edited.metadata.annotations[annotationClusterset] = 'by-mistake';
+    return edited as unknown as RawObject;
+  };
+
+  it('is put right, and its slices follow', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(120);
+    world.of('a').store.apply(changed(world));
+    await world.pass(60);
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(60);
+    expect(importOf(world)?.metadata.annotations?.[annotationClusterset]).toBe('default');
+    expect(seen(world)).toEqual(['b 10.2.0.2 true']);
+  });
+
+  it('has slices that follow where the admission policies let it not be put right, and the exports say so', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(120);
+    world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'ServiceImport' ? forbidden : undefined);
+    world.of('a').store.apply(changed(world));
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(60);
+    expect(seen(world)).toEqual(['b 10.2.0.2 true']);
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed' });
+  });
+
+  it('stays where another hub has made it', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(120);
+    const derived = derivedOf(world) as unknown as RawObject;
+    const { managedFields: _, ...metadata } = derived.metadata;
+    world.of('a').store.remove('Service', 'shop', metadata.name);
+    world.of('a').store.apply({ ...derived, metadata });
+    world.of('a').store.apply(changed(world));
+    await world.pass(60);
+    expect(importOf(world)?.metadata.annotations?.[annotationClusterset]).toBe('by-mistake');
+    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'ImportNotOurs' });
+  });
 });

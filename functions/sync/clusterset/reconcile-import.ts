@@ -9,12 +9,14 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
@@ -41,51 +43,73 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  if (!takesImports) return ok;
+  if (!(await namespaceTakesImports(run))) return ok;
+  const read = await readSources(run);
   await findPreview(run, read);
   return afterSilence(run, read);
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  if (takesImports === undefined) {
-    await tellExports(run, read.entries, undefined);
-    return ok;
-  }
+  const takesImports = await namespaceTakesImports(run);
+  const read = takesImports ? await readSources(run) : undefined;
+  const entries = read?.entries ?? (await readEntries(run));
   try {
-    return await writeObjects(run, read, takesImports ? read.merged : undefined);
+    if (read?.merged) return await writeObjects(run, read, read.merged);
+    if (read || (takesImports === false && (await mayHaveImport(run)))) await removeImport(run);
+    await tellExports(run, entries, undefined);
+    return ok;
   } catch (error) {
     if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
     run.found.notReady = error.message;
-    await tellExports(run, read.entries, { reason: 'Failed', message: error.message });
+    await tellExports(run, entries, { reason: 'Failed', message: error.message });
     return refused(run, error.message);
   }
 }
 
-/** `merged` undefined: nothing of the name may be in the cluster. */
-async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExports | undefined): Promise<Outcome> {
+/** Most namespaces take no imports, so without a record of the import the cluster is not asked. Its own event wakes an import that is not told yet. */
+async function mayHaveImport({ deps, meta, namespace, name }: ClustersetRun): Promise<boolean> {
+  const { clusterset, lists, incarnation } = meta;
+  if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
+  return isAlive(await readObject({ table: deps.table, cluster: meta.id }, 'ServiceImport', namespace, name));
+}
+
+const managerOf = ({ meta }: ClustersetRun): string => fieldManagerOf(meta.writer);
+
+async function removeImport(run: ClustersetRun): Promise<void> {
+  const { namespace, name } = run;
+  const api = await run.api();
+  const current = await api.get('ServiceImport', namespace, name);
+  const derived = current && (await api.get('Service', namespace, derivedName(namespace, name)));
+  const plan = planImport({ namespace, name, set: run.meta.clusterset.set, merged: undefined, current, derived, writtenBy: managerOf(run) });
+  if (plan.kind !== 'delete') return;
+  run.assertTimeToWrite();
+  await deleteAsSeen(api, 'ServiceImport', plan.object);
+}
+
+async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExports): Promise<Outcome> {
   const { meta, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
   const before = await api.get('Service', namespace, derivedName(namespace, name));
   const findings: Findings = { refusals: [], notes: [] };
-  const settled =
-    merged && current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
+  const settled = current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
   const wanted = settled?.merged ?? merged;
-  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged: wanted, current, derived: current && before });
+  const plan = planImport({
+    namespace,
+    name,
+    set: meta.clusterset.set,
+    merged: wanted,
+    current,
+    derived: current && before,
+    writtenBy: managerOf(run),
+  });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
     await tellExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
-  if (plan.kind === 'delete') await deleteAsSeen(api, 'ServiceImport', plan.object);
-  if (!wanted || plan.kind === 'delete') {
-    await tellExports(run, entries, undefined);
-    return ok;
-  }
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
   const serviceImport =
     plan.kind === 'create'
@@ -154,6 +178,10 @@ function afterSilence({ deps, rounds }: ClustersetRun, { sources, metaOf }: Pick
   return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
 }
 
+function readEntries({ deps, meta, namespace, name }: ClustersetRun): Promise<SetEntries> {
+  return readSetEntries(deps.table, { set: meta.clusterset.set, namespace, name });
+}
+
 /** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
 async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): Promise<boolean | undefined> {
   const record = await readObject({ table: deps.table, cluster: meta.id }, 'Namespace', '', namespace);
@@ -173,7 +201,7 @@ interface Addressed {
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
 async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, refusals }: Addressed): Promise<ServiceImport> {
   const { namespace, name, meta } = run;
-  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived });
+  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived, writtenBy: managerOf(run) });
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
   return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
