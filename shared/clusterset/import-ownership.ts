@@ -15,7 +15,7 @@ const isManaged = ({ metadata: { labels } }: Pick<Service, 'metadata'>): boolean
 export const isOurImport = (serviceImport: Pick<ServiceImport, 'metadata'>, set: string): boolean =>
   isManaged(serviceImport) && serviceImport.metadata.annotations?.[annotationClusterset] === set;
 
-/** What is beside the ServiceImport. */
+/** Proofs beside the ServiceImport. */
 export interface BesideImport {
   /** Under the name of the derived Service, whosever it is. */
   readonly derived: Service | undefined;
@@ -24,8 +24,8 @@ export interface BesideImport {
 }
 
 /**
- * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service says by its label that the hub
- * has made it. An import that names another set may be another hub's, whose Service has the same label: then only the hub's field manager proves it.
+ * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service has the hub's label.
+ * An import that names another set may be another hub's, whose Service has the same label: then only the hub's field manager proves it.
  */
 export function isOurImportByDerived(serviceImport: ServiceImport, set: string, { derived, writtenBy }: BesideImport): boolean {
   const said = serviceImport.metadata.annotations?.[annotationClusterset];

@@ -45,7 +45,7 @@ export interface ImportedSlicesPlan {
   readonly plans: ReadonlyMap<string, SlicesPlan>;
   /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
   readonly withdrawn: readonly EndpointSlice[];
-  /** By source whose word does not count: slices to be created, for those that a former derived Service owns. */
+  /** By source whose word does not count: copies, to be created, of slices that a former derived Service owns. */
   readonly copies: ReadonlyMap<string, readonly SliceDraft[]>;
   /** Sources that would be evicted, but nothing else is ready. */
   readonly held: readonly string[];

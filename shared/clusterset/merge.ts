@@ -132,8 +132,8 @@ interface Families {
 }
 
 /**
- * The families of the export with precedence, or of the next export that names any. No other export changes them: a live import would lose an address, and a
- * cluster without the family that is left would lose the import. Clusters without one of them are a conflict, as traffic over it reaches a subset (MC-17).
+ * The families of the export with precedence, or of the next export that names any. Other exports change none of them: a live import would lose an
+ * address, and a cluster without the remaining family the whole import. A cluster without one of them is a conflict, as its traffic reaches a subset (MC-17).
  */
 function familiesOf(ordered: readonly ExportedService[]): Families {
   const own = ordered.map(({ cluster, spec }) => ({

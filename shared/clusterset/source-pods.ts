@@ -68,7 +68,7 @@ export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSl
   return { pods: new Map(pods), leftOut };
 }
 
-/** The pods of a source with the addresses that are left of each. They take these from the sources after it. */
+/** Returns the pods of a source with their free addresses, which are taken from then on. */
 function addressedPods({ cluster, service, pods, podCidrs }: SourcePods, taken: Map<string, Owner>, leftOut: LeftOut[]): readonly Pod[] {
   const portsOf = portsByPod(service);
   return [...pods].sort(readyFirst).flatMap((pod) => {
@@ -112,7 +112,7 @@ function roomOf(sources: readonly (readonly boolean[])[], most: number): readonl
   return sources.map((_, i) => ({ serving: serving[i] as number, others: others[i] as number }));
 }
 
-/** Gives each source the same share of `most`, and what it does not need to the others. The first sources get what is left over. */
+/** Gives each source the same share of `most`, and what it does not need to the others. The first sources get the rest. */
 function shares(needs: readonly number[], most: number): readonly number[] {
   let left = most;
   let waiting = needs.length;

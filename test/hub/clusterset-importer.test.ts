@@ -1,4 +1,4 @@
-/** What an importer makes of the exports of others: its live imports stay while exports, API servers and sources change. */
+/** Live imports of an importer stay while exports, API servers and sources change. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -45,7 +45,7 @@ describe('a derived Service that would have to be made again', () => {
   it.each([
     ['headless', { clusterIP: 'None' }],
     ['of another family', { ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }],
-  ])('stays with its import and its endpoints where the API server refuses one that is %s', async (_, next) => {
+  ])('a derived Service stays with its import and its endpoints where the API server refuses one that is %s', async (_, next) => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     const before = [derivedOf(world)?.metadata.uid, importOf(world)?.spec];
@@ -59,7 +59,7 @@ describe('a derived Service that would have to be made again', () => {
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
   });
 
-  it('is made again where the API server takes the next one', async () => {
+  it('a derived Service is made again where the API server takes the next one', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     world.of('b').store.apply(service({ clusterIP: 'None' }));
@@ -69,7 +69,7 @@ describe('a derived Service that would have to be made again', () => {
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
   });
 
-  it('stays where the cluster has no family of the next one, and the import says so', async () => {
+  it('a derived Service stays where the cluster has no family of the next one, and the import’s status has that', async () => {
     const world = await SetWorld.start({ a: { ...importer(), families: ['IPv4'] }, b: exporter('10.2.0') });
     await world.pass(120);
     const uid = derivedOf(world)?.metadata.uid;
@@ -81,7 +81,7 @@ describe('a derived Service that would have to be made again', () => {
 });
 
 describe('an export without precedence', () => {
-  it('takes no live import away from a cluster that does not have its family', async () => {
+  it('an export without precedence takes no live import away from a cluster that does not have its family', async () => {
     const world = await SetWorld.start({
       a: { ...importer(), families: ['IPv4'] },
       b: { ...exporter('10.2.0'), given: [namespace(), service(dual), pod('web-1', '10.2.0.1'), serviceExport()] },
@@ -98,7 +98,7 @@ describe('an export without precedence', () => {
   it.each([
     ['IPv6', ofSix],
     ['IPv4', [namespace(), service(), pod('web-1', '10.3.0.1')]],
-  ])('changes neither address nor families nor ports of a live import: its family is %s alone', async (_, given) => {
+  ])('an export without precedence changes neither address nor families nor ports of a live import: its family is %s alone', async (_, given) => {
     const world = await SetWorld.start({
       a: importer(),
       b: { ...exporter('10.2.0'), given: [namespace(), service(dual), podOf('web-1', '10.2.0.1', 'fd00:2::1'), serviceExport()] },
@@ -114,20 +114,23 @@ describe('an export without precedence', () => {
   });
 });
 
-describe('a cluster that refuses to create', () => {
-  it.each(['Service', 'ServiceImport'])('a %s of an import says so on the exports, until it takes it', async (refusedKind) => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
-    world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === refusedKind ? forbidden : undefined);
-    await world.pass(60);
-    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
-    expect(readyOfImport(world)?.status).toBe(refusedKind === 'Service' ? 'False' : undefined);
-    world.of('a').refuses = () => undefined;
-    await world.pass(310);
-    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True', reason: 'Exported' });
-    expect([readyOfImport(world)?.status, seen(world)]).toEqual(['True', ofB]);
-  });
+describe('refused creates', () => {
+  it.each(['Service', 'ServiceImport'])(
+    'a %s of an import that the cluster refuses to create fails the exports’ Ready condition until the cluster takes it',
+    async (refusedKind) => {
+      const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+      world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === refusedKind ? forbidden : undefined);
+      await world.pass(60);
+      expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
+      expect(readyOfImport(world)?.status).toBe(refusedKind === 'Service' ? 'False' : undefined);
+      world.of('a').refuses = () => undefined;
+      await world.pass(310);
+      expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True', reason: 'Exported' });
+      expect([readyOfImport(world)?.status, seen(world)]).toEqual(['True', ofB]);
+    },
+  );
 
-  it('a headless derived Service of a family that it does not have is not asked for: its addresses would lead nowhere', async () => {
+  it('a headless derived Service of a family that the cluster does not have is not made: its addresses would lead nowhere', async () => {
     const given = [namespace(), service({ ipFamilies: ['IPv6'], clusterIP: 'None' }), pod('web-1', 'fd00:2::1'), serviceExport()];
     const world = await SetWorld.start({ a: { ...importer(), families: ['IPv4'] }, b: { ...exporter('10.2.0'), given } });
     await world.pass(60);
@@ -150,7 +153,7 @@ describe('an API server that does not know the value of trafficDistribution', ()
   };
   const zonal = service({ trafficDistribution: 'PreferSameZone' });
 
-  it('has the import without the field, and the import says so', async () => {
+  it('an importer has the import without an unknown trafficDistribution, and the conditions name it', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { given: [zonal] }) });
     older(world);
     await world.pass(60);
@@ -165,7 +168,7 @@ describe('an API server that does not know the value of trafficDistribution', ()
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'True' });
   });
 
-  it('has the other changes of the Service', async () => {
+  it('an importer that refuses trafficDistribution has the other changes of the Service', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     older(world);
     await world.pass(60);
@@ -180,7 +183,7 @@ describe('an API server that does not know the value of trafficDistribution', ()
 describe('an import that one webhook fails', () => {
   const failing = new ClusterApiError('failed calling webhook "services.example"', { status: 500, reason: 'InternalError' });
 
-  it('delays no endpoint of the cluster’s own services, and says so on the exports', async () => {
+  it('an import that one webhook fails delays no endpoint of the cluster’s own services, and fails the exports’ Ready condition', async () => {
     const local = service({}, { name: 'local', uid: 'local' });
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } } as unknown as RawObject;
     const world = await SetWorld.start({
@@ -206,14 +209,14 @@ describe('an import that one webhook fails', () => {
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${failing.message}` });
   });
 
-  it('opens the circuit where the cluster answers nothing else either', async () => {
+  it('an import that fails opens the circuit where the cluster answers nothing else either', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     world.of('a').refuses = () => failing;
     await world.pass(60);
     expect((await readCluster(world.table, 'a'))?.circuit).toMatchObject({ reason: 'server-error' });
   });
 
-  it('keeps the slices with their sources where it is the update of the derived Service', async () => {
+  it('slices follow their sources where a webhook fails the update of the derived Service', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(60);
     world.of('a').refuses = (verb, kind, object) => (verb === 'replace' && kind === 'Service' && isDerived(object) ? failing : undefined);
@@ -224,7 +227,7 @@ describe('an import that one webhook fails', () => {
   });
 });
 
-describe('a silent source keeps its endpoints', () => {
+describe('slices of a silent source', () => {
   const ofC = ['c 10.3.0.1 true', 'c 10.3.0.2 true'];
   const bodies = (world: SetWorld): readonly object[] =>
     slicesIn(world, 'a').flatMap((s) => (s.metadata.labels?.[labelSourceCluster] === 'c' ? [{ endpoints: s.endpoints, ports: s.ports }] : []));
@@ -241,7 +244,7 @@ describe('a silent source keeps its endpoints', () => {
   it.each([
     ['becomes headless', {}, { clusterIP: 'None' }],
     ['gets an address', { clusterIP: 'None' }, {}],
-  ])('byte for byte where the import %s', async (_, spec, next) => {
+  ])('a silent source keeps its endpoints byte for byte where the import %s', async (_, spec, next) => {
     const world = await withSilentC(spec);
     const before = bodies(world);
     world.of('b').store.apply(service(next));
@@ -255,7 +258,7 @@ describe('a silent source keeps its endpoints', () => {
     }
   });
 
-  it('where a user has deleted the ServiceImport', async () => {
+  it('a silent source keeps its endpoints where a user has deleted the ServiceImport', async () => {
     const world = await withSilentC();
     world.of('a').store.remove('ServiceImport', 'shop', 'web');
     await world.pass(60);
@@ -302,7 +305,7 @@ describe('an importer that is not installed yet', () => {
   }
   const withoutNamespaces = allKinds.filter((kind) => kind !== 'Namespace');
 
-  it('costs one message for each change, until its relay has listed everything', async () => {
+  it('an importer without a relay costs one message for each change, until its relay has listed everything', async () => {
     const { world, sent } = await withoutRelay();
     await world.pass(600);
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
@@ -313,7 +316,7 @@ describe('an importer that is not installed yet', () => {
     expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
   });
 
-  it('has its imports when its relay may list Namespaces', async () => {
+  it('an importer has its imports when its relay may list Namespaces', async () => {
     const { world, sent } = await withoutRelay();
     await world.of('a').startRelay(withoutNamespaces);
     await world.pass(3600);
@@ -335,7 +338,7 @@ describe('an import with more endpoints than the most (MC-59)', () => {
     given: [namespace(), service(), serviceExport({ creationTimestamp: createdAt }), ...pods],
   });
 
-  it('has the pods that are ready first, of whichever cluster', async () => {
+  it('an import with too many endpoints has the ready ones first, of whichever cluster', async () => {
     const notReady = many(5000, (i) => `10.1.${i >> 8}.${i & 255}`, false);
     const ready = many(3, (i) => `10.3.0.${i + 1}`, true);
     const world = await SetWorld.start({ a: importer(), b: source(notReady), c: source(ready, '2026-02-01T00:00:00Z') });
@@ -344,7 +347,7 @@ describe('an import with more endpoints than the most (MC-59)', () => {
     expect(seen(world)).toHaveLength(5000);
   }, 60_000);
 
-  it('has a fair share of each cluster, and says so on all exports and on the import', async () => {
+  it('an import with too many endpoints has a fair share of each cluster, and the conditions of import and exports name the clusters', async () => {
     const ids = Array.from(
       { length: 50 },
       (_, i) => [`x${i + 10}`, source(many(i === 49 ? 151 : 100, (p) => `10.${i + 1}.0.${p + 1}`, true))] as const,
@@ -363,7 +366,7 @@ describe('an import with more endpoints than the most (MC-59)', () => {
 });
 
 describe('an importer whose namespace takes no imports', () => {
-  it('is not asked for each pod', async () => {
+  it('an importer whose namespace takes no imports is not asked for each pod', async () => {
     const world = await SetWorld.start({ a: { imports: 'active', given: [namespace()] }, b: exporter('10.2.0') });
     await world.pass(120);
     const before = world.of('a').calls;
@@ -374,7 +377,7 @@ describe('an importer whose namespace takes no imports', () => {
     expect(world.of('a').calls - before).toBeLessThan(5);
   });
 
-  it('loses the import that was made when its namespace took it, and the exports say nothing of its refusals any more', async () => {
+  it('an importer whose namespace takes no imports any more loses the import, and the exports’ conditions lose its refusals', async () => {
     const labelled = namespace({ [annotationClusterset]: 'default' });
     const world = await SetWorld.start({ a: { imports: 'active', given: [labelled] }, b: exporter('10.2.0') });
     await world.pass(60);
@@ -397,7 +400,7 @@ describe('an import whose annotation of the set a user has changed', () => {
     return edited as unknown as RawObject;
   };
 
-  it('is put right, and its slices follow', async () => {
+  it('an import whose annotation of the set a user has changed is put right, and its slices follow', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     world.of('a').store.apply(changed(world));
@@ -408,7 +411,7 @@ describe('an import whose annotation of the set a user has changed', () => {
     expect(seen(world)).toEqual(['b 10.2.0.2 true']);
   });
 
-  it('has slices that follow where the admission policies let it not be put right, and the exports say so', async () => {
+  it('an import that the admission policies let nobody put right has slices that follow, and the exports’ Ready condition fails', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'ServiceImport' ? forbidden : undefined);
@@ -419,7 +422,7 @@ describe('an import whose annotation of the set a user has changed', () => {
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed' });
   });
 
-  it('stays where another hub has made it', async () => {
+  it('an import of another set stays where another hub has made its derived Service', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     const derived = derivedOf(world) as unknown as RawObject;

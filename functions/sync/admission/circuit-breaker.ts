@@ -10,7 +10,7 @@ import type { SyncDeps } from '../state/deps.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { isOnceMore, type Run } from '../state/run.ts';
 
-/** What a failure is classified by. */
+/** The run whose failure is classified. */
 export interface FailedRun {
   readonly deps: SyncDeps;
   readonly meta: ClusterRecord;

@@ -20,8 +20,8 @@ export interface ClustersetRun {
   readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
   /**
-   * Returns true if the API server refuses one object and serves the cluster otherwise: by rights, admission or validation, or with a 5xx or no answer, as
-   * behind a webhook that is down. False in a namespace that is being deleted.
+   * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no
+   * answer, as behind a webhook that is down. False in a namespace that is being deleted.
    */
   readonly isRefused: (error: unknown) => Promise<boolean>;
   /** Findings of an import's run. import-report-record.ts saves them at its end, for explain and the console. */

@@ -17,11 +17,11 @@ export interface NotReady {
   readonly failure: ExportFailure | undefined;
 }
 
-/** What an import writes beside its result. */
+/** Messages that a run collects. */
 export interface Findings {
   /** The API server's refusals. */
   readonly refusals: string[];
-  /** What the import is without. */
+  /** Parts that the import lacks, though it is ready. */
   readonly notes: string[];
 }
 
@@ -119,7 +119,7 @@ async function orWithoutDistribution<T>(draft: DerivedDraft, notes: string[], wr
   }
 }
 
-/** An API server takes a headless Service of each family, also of one that the cluster does not have. So it is asked for one with an address. */
+/** An API server takes a headless Service of each family, also if the cluster lacks it. The dry run is of a Service with an address. */
 async function hasFamilyOf(api: ClusterApi, draft: DerivedDraft): Promise<boolean> {
   const { clusterIP, ...spec } = draft.spec;
   if (clusterIP !== 'None' || spec.ipFamilies === undefined) return true;

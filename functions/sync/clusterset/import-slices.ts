@@ -25,7 +25,7 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf'
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
   readonly slices: readonly EndpointSlice[];
-  /** What the import is without. */
+  /** Parts that the import lacks, though it is ready. */
   readonly notes: string[];
 }
 

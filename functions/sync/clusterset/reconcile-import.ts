@@ -66,7 +66,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   }
 }
 
-/** Most namespaces take no imports, so without a record of the import the cluster is not asked. Its own event wakes an import that is not told yet. */
+/** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import that has no record yet wakes this run. */
 async function mayHaveImport({ deps, meta, namespace, name }: ClustersetRun): Promise<boolean> {
   const { clusterset, lists, incarnation } = meta;
   if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
@@ -209,7 +209,7 @@ async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, ser
 
 interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
   readonly notReady?: NotReady;
-  /** What the import is without, though it is ready. */
+  /** Parts that the import lacks, though it is ready. */
   readonly notes?: readonly string[];
 }
 

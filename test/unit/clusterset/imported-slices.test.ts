@@ -196,7 +196,7 @@ describe('an address', () => {
     ['what a source does not need is for the others', [1, 9, 9], [0, 0, 0], 10, [1, 5, 4]],
     ['pods that serve come first', [0, 2], [9, 9], 5, [2, 3]],
     ['there is room for all', [2, 1], [1, 0], 5, [3, 1]],
-  ])('of the most that an import holds %s', (_, ready, others, most, expected) => {
+  ])('the room of an import is shared: %s', (_, ready, others, most, expected) => {
     const sources = ready.map((n, i) => ({
       cluster: `c${i}`,
       service: webService(),
