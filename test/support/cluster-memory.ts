@@ -26,7 +26,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
       }, false),
     identity: async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
     allows: async () => true,
-    dryRunCreate: async () => {},
+    dryRunCreate: async (kind, object) => store.dryRunCreate(kind, object.metadata.namespace ?? '', object),
   };
 }
 

@@ -66,7 +66,10 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
     const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
     if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? '')) return watchKind(store, target, response);
     if (method === 'GET') return answer(response, 200, listPage(store, target));
-    if (method === 'POST' && query.get('dryRun') === 'All') return answer(response, 201, body);
+    if (method === 'POST' && query.get('dryRun') === 'All') {
+      store.dryRunCreate(kind, namespace, body);
+      return answer(response, 201, body);
+    }
     if (method === 'POST') return answer(response, 201, store.create(kind, namespace, body, write));
     if (method === 'DELETE') {
       const items = store.list(kind, namespace).filter(target.match);
