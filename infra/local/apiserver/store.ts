@@ -78,12 +78,6 @@ export class Store {
     for (const shelf of Object.values(this.#shelves)) shelf.compact(this.resourceVersion);
   }
 
-  /** Throws AlreadyExists if the name is in use. Nothing else of a create is checked. */
-  dryRunCreate(kind: StoreKind, namespace: string, incoming: object): void {
-    const { name = '' } = copy(kind, namespace, incoming).metadata;
-    if (this.find(kind, namespace, name)) throw alreadyExists(kind, name);
-  }
-
   create(kind: StoreKind, namespace: string, incoming: object, options: WriteOptions = {}): RawObject {
     const object = copy(kind, namespace, incoming);
     const { metadata } = object;
