@@ -7,7 +7,7 @@ import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readE
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type EventsRecord, type Progress, quarantineEntries, waitForSweep } from './batch/redelivery.ts';
+import { type EventsRecord, type Progress, quarantineEntries, requeueUntilSessionVerified } from './batch/redelivery.ts';
 import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
@@ -26,7 +26,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   }
   const incarnation = await incarnationOfSession(batch, message);
   if (incarnation === undefined) {
-    if (message.type !== 'heartbeat') await waitForSweep(deps, cluster, record);
+    if (message.type !== 'heartbeat') await requeueUntilSessionVerified(deps, cluster, record);
     return undefined;
   }
   const context: MessageContext = { ...batch, incarnation };

@@ -26,12 +26,12 @@ import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts'
 import type { IngestDeps } from './batch/ingest-deps.ts';
 import { Room } from './batch/memory-budget.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type ObjectsAhead, readAhead } from './batch/prefetch-objects.ts';
-import { type EventsRecord, type Progress, quarantine, sendAgain } from './batch/redelivery.ts';
+import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
+import { type EventsRecord, type Progress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { cachesInScope } from './batch/warm-caches.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
-import { wakeConcerned } from './wake-ups/concerned-services.ts';
-import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-hold.ts';
+import { enqueueConcerned } from './wake-ups/concerned-services.ts';
+import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
 export async function ingestBatch(
@@ -49,7 +49,7 @@ export async function ingestBatch(
 }
 
 async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
-  const ahead = readAhead(deps, id, records);
+  const ahead = prefetchObjects(deps, id, records);
   const cluster = await readCluster(deps.table, id);
   if (!cluster || cluster.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
@@ -72,7 +72,7 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
 
 function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, ahead: ObjectsAhead): BatchContext {
   return {
-    deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheScope) },
+    deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheEpoch) },
     cluster,
     store: { table: limited, cluster: cluster.id },
     effects: new BatchEffects(),
@@ -94,7 +94,7 @@ async function applyMessages(batch: BatchContext, records: readonly EventsRecord
   const failed: string[] = [];
   const marks = await concurrently(10, records, async (record): Promise<MarkApplied | undefined> => {
     try {
-      return await room.whileIn(memoryOf(record.body, queue), () => applyInTime(batch, record, limit));
+      return await room.runWithin(memoryOf(record.body, queue), () => applyInTime(batch, record, limit));
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, cluster, record, error.message);
@@ -116,7 +116,7 @@ async function applyInTime(batch: BatchContext, record: EventsRecord, limit: Tim
     progress.hasBegun = true;
     return await applyMessage(batch, record, progress);
   } catch (error) {
-    if (error instanceof OutOfTime && (await sendAgain(batch.deps, batch.cluster, record, progress))) return undefined;
+    if (error instanceof OutOfTime && (await resendRemainder(batch.deps, batch.cluster, record, progress))) return undefined;
     throw error;
   }
 }
@@ -125,7 +125,7 @@ async function applyInTime(batch: BatchContext, record: EventsRecord, limit: Tim
 async function notifyServices(batch: BatchContext): Promise<void> {
   const { deps, cluster, store, effects } = batch;
   const versions = await noteWrites(batch);
-  if (!(await areWakeUpsHeld(batch))) await wakeConcerned(batch, versions);
+  if (!(await areWakeUpsHeld(batch))) await enqueueConcerned(batch, versions);
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps } = effects;
   deps.metrics.put('WakeUps', await addWork(deps, syncs, cluster.id, wakeUps), { cluster: cluster.id });

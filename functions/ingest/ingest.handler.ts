@@ -5,7 +5,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { frequentCallConfig } from '#shared/aws-client-config.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
-import { comeBackSoon, received } from '#shared/queue/visibility.ts';
+import { received, retrySoon } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
@@ -41,7 +41,7 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
     const cluster = await directory.clusterOf(first.eventSourceARN);
     const records = event.Records.map(received);
     const failed = await ingestBatch(deps, cluster, records, Date.now() + context.getRemainingTimeInMillis());
-    await comeBackSoon({ queue: directory.queues(cluster, undefined).events, log, random: Math.random }, records, failed);
+    await retrySoon({ queue: directory.queues(cluster, undefined).events, log, random: Math.random }, records, failed);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

@@ -11,7 +11,7 @@ import { registrationProperty } from '#shared/contract/registration-property.ts'
 import type { Table } from '#shared/store/table.ts';
 
 /** By then a run of sweep that purges the former cluster's records has ended. */
-const longestWaitMs = 70_000;
+const maxWaitMs = 70_000;
 const waitMs = 5000;
 
 /**
@@ -54,7 +54,7 @@ async function registerWhenCleared(table: Table, registration: Registration, wai
     try {
       return await registerCluster(table, registration);
     } catch (error) {
-      if (!(error instanceof PurgeInProgress) || waited >= longestWaitMs) throw error;
+      if (!(error instanceof PurgeInProgress) || waited >= maxWaitMs) throw error;
       await wait(waitMs);
     }
   }

@@ -1,8 +1,8 @@
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Candidate, Election } from './election/election.ts';
-import { Acceptance } from './outbox/acceptance.ts';
 import { NotLeading } from './outbox/delivery.ts';
+import { QueueHealth } from './outbox/queue-health.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { Session } from './relay-session.ts';
 import { sleep } from './runtime/clock.ts';
@@ -23,7 +23,7 @@ const giveBackMs = 2_000;
 export class Relay {
   readonly #deps: RelayDeps;
   readonly #options: Required<RelayOptions>;
-  readonly #acceptance: Acceptance;
+  readonly #acceptance: QueueHealth;
   readonly #terms = new Condition();
   /** Aborted when another relay leads; undefined in a standby. */
   #term: AbortController | undefined;
@@ -31,7 +31,7 @@ export class Relay {
   #everListed = false;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
-    this.#acceptance = new Acceptance(deps.queue, deps.clock);
+    this.#acceptance = new QueueHealth(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
     const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
     this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, clusterset: false, outbox: {}, ...options };

@@ -15,9 +15,9 @@ export async function findOverdue(
   deps: SweepDeps,
   cluster: ClusterRecord,
 ): Promise<{ readonly overdue: readonly WakeUp[]; readonly oldestSeconds: number }> {
-  const { overdueMs, mostOverdue } = limitsOf(deps).sweep;
+  const { overdueMs, maxOverdue } = limitsOf(deps).sweep;
   const nowMs = deps.now();
-  const dirty = await deps.table.queryDirty(cluster.id, nowMs, mostOverdue);
+  const dirty = await deps.table.queryDirty(cluster.id, nowMs, maxOverdue);
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
   const works = await concurrently(100, dirty, ({ pk }) => {
     const { namespace, service } = parseWorkKey(pk);

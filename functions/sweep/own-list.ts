@@ -10,7 +10,7 @@ import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { type InputEntry, type ListPartMessage, longestProjection, messageVersion } from '#shared/queue/messages.ts';
+import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
@@ -101,7 +101,7 @@ function pagesOf(entries: readonly InputEntry[], { sweep }: Limits): readonly Ra
   };
   for (const entry of entries) {
     const size = Buffer.byteLength(entry.o ?? '');
-    if (size > longestProjection) {
+    if (size > maxProjectionLength) {
       close();
       from = keyOf(entry);
       continue;

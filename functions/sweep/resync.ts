@@ -30,7 +30,7 @@ const paceShare = 0.9;
 
 export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
   const key = resyncKey(meta.id);
-  const { resyncMinutes, mostResync } = limitsOf(deps).sweep;
+  const { resyncMinutes, maxResync } = limitsOf(deps).sweep;
   const minute = Math.floor(deps.now() / 60_000) + phaseOf(meta.id, resyncMinutes);
   const number = Math.floor(minute / resyncMinutes);
   const save = (round: Round): Promise<unknown> => deps.table.put({ ...key, round: JSON.stringify(round) });
@@ -40,7 +40,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const round = roundAt(number, JSON.parse(stored) as Round);
   const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
   if (due <= 0) return;
-  const step = { services: due, entries: Math.min(mostResync, due * entriesPerPage) };
+  const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step);
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
   const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
@@ -54,12 +54,12 @@ const roundAt = (number: number, stored: Round): Round =>
   stored.done && stored.number < number ? { number, passed: 0, total: stored.passed, done: false } : stored;
 
 function dueNow(deps: SweepDeps, { number, passed, total }: Round, current: number, minute: number): number {
-  const { resyncMinutes, firstResync, leastResync, mostResync } = limitsOf(deps).sweep;
+  const { resyncMinutes, firstResync, minResync, maxResync } = limitsOf(deps).sweep;
   const pace = total > 0 ? total / (paceShare * resyncMinutes) : firstResync;
-  const most = Math.max(mostResync, 2 * Math.ceil(pace));
+  const most = Math.max(maxResync, 2 * Math.ceil(pace));
   if (number < current) return most;
   const due = Math.min(most, Math.ceil(pace * (minute + 1)) - passed);
-  return due < Math.min(leastResync, total / 20) ? 0 : due;
+  return due < Math.min(minResync, total / 20) ? 0 : due;
 }
 
 /** Many clusters of a fleet have the same size: the hash of the id spreads the beginnings of their rounds. */

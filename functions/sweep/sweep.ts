@@ -8,7 +8,7 @@
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { hasRuns, isDeregistered, isStrict, writesAnything } from '#shared/clusters/mode.ts';
+import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -68,7 +68,8 @@ async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterRep
   const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && isStrict(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0) await sendOwnLists(deps, cluster);
+    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0)
+      await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
 }
@@ -98,7 +99,7 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
 async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
   const { deps } = run;
   const owing = new Map<string, ClusterRecord>();
-  const held = clusters.filter((c) => c.lists.holdsWakeUps && hasSynced(c) && hasRuns(c));
+  const held = clusters.filter((c) => c.lists.suppressesWakeUps && hasSynced(c) && hasRuns(c));
   await run.each('wakeAllAfterFirstLists', held, async (cluster) => {
     if (!(await wakeAllAfterFirstLists(deps.table, cluster))) return;
     const now = await readCluster(deps.table, cluster.id);

@@ -9,7 +9,7 @@
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
-import { isStrict } from '#shared/clusters/mode.ts';
+import { servesFromSnapshot } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import {
   beginIncarnation,
@@ -74,7 +74,7 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     if (!(error instanceof ClusterApiError)) throw error;
     // A cluster in shadow mode may never be reachable from here. The session is accepted if no known relay has sent a heartbeat since.
     const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
-    return !isStrict(cluster) && stood ? 'new' : 'unknown';
+    return !servesFromSnapshot(cluster) && stood ? 'new' : 'unknown';
   }
 }
 

@@ -3,11 +3,11 @@ import type { WorkKind } from '#shared/workqueue/rules/work-kind.ts';
 import { newRecord } from './aftermath/run-history.ts';
 import { exportReconciler, importReconciler } from './clusterset/reconcile-clusterset.ts';
 import { reconcileService } from './service/reconcile-service.ts';
-import { beginBesideClaim } from './state/prefetch.ts';
+import { prefetchDuringClaim } from './state/prefetch.ts';
 import type { Reconciler } from './state/reconciler.ts';
 
 export const reconcilers: { readonly [K in WorkKind]: Reconciler } = {
-  service: { prefetch: beginBesideClaim, reconcile: reconcileService, newRecord },
+  service: { prefetch: prefetchDuringClaim, reconcile: reconcileService, newRecord },
   export: exportReconciler,
   import: importReconciler,
 };

@@ -12,7 +12,7 @@ import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
-import { comeBackSoon, received } from '#shared/queue/visibility.ts';
+import { received, retrySoon } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';
@@ -71,7 +71,7 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
     const cluster = await directory.clusterOf(first.eventSourceARN);
     const records = event.Records.map(received);
     const failed = await syncBatch(deps, cluster, records, Date.now() + context.getRemainingTimeInMillis());
-    await comeBackSoon({ queue: directory.queues(cluster, undefined).syncs, log, random: Math.random }, records, failed);
+    await retrySoon({ queue: directory.queues(cluster, undefined).syncs, log, random: Math.random }, records, failed);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   } finally {
     metrics.flush();

@@ -7,8 +7,8 @@ import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { report, reportGivenUp } from './aftermath/run-metrics.ts';
 import { reconcilers } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
-import type { CarriedOver } from './state/inputs.ts';
-import type { Reads } from './state/prefetch.ts';
+import type { PreviousRun } from './state/inputs.ts';
+import type { Prefetch } from './state/prefetch.ts';
 import type { EndedRun, Reconciler } from './state/reconciler.ts';
 import type { RunResult } from './state/run-result.ts';
 
@@ -27,7 +27,7 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
 interface Taken {
   readonly message: WakeUpMessage;
   readonly claim: Claim;
-  readonly prefetched: Reads | undefined;
+  readonly prefetched: Prefetch | undefined;
   readonly deadlineMs: number;
 }
 
@@ -37,13 +37,13 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
   const startedMs = deps.now();
   if (message.dueMs !== undefined) deps.metrics.put('QueueLatency', Math.max(0, startedMs - message.dueMs), { cluster: service.cluster });
   let claim = taken.claim;
-  let carriedOver: CarriedOver | undefined;
+  let previousRun: PreviousRun | undefined;
   let recorded: Promise<unknown> = Promise.resolve();
   for (let runs = 1; ; runs++) {
     const isFirst = runs === 1;
     const beganMs = deps.now();
     const observedAtMs = isFirst ? message.observedAtMs : undefined;
-    const result = await reconciler.reconcile(deps, { claim, carriedOver, prefetched: isFirst ? prefetched : undefined, observedAtMs, deadlineMs });
+    const result = await reconciler.reconcile(deps, { claim, previousRun, prefetched: isFirst ? prefetched : undefined, observedAtMs, deadlineMs });
     if (result === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;
@@ -63,7 +63,7 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
     }
     if (next.kind !== 'continue') return true;
     claim = next.claim;
-    carriedOver = result.carriedOver;
+    previousRun = result.previousRun;
   }
 }
 

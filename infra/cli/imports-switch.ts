@@ -40,7 +40,7 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
   if (imports !== 'off') for (const line of await otherSetsLines(hub.table, meta)) say(line);
   if (withdraw) {
     const note = (what: string) => noteSwitch(hub, options, what);
-    await withdrawImports(meta, { table: hub.table, now: hub.now, wait, mostMs: waitFor, note, wake: () => wake(id) });
+    await withdrawImports(meta, { table: hub.table, now: hub.now, wait, maxMs: waitFor, note, wake: () => wake(id) });
   }
   const { withdraws: _, ...kept } = clusterset;
   const former = clusterset.imports;

@@ -18,7 +18,7 @@ export interface Withdrawal {
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<unknown>;
   /** How long it is waited for, ms. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   readonly note: (what: string) => Promise<void>;
   readonly wake: () => Promise<string>;
 }
@@ -26,7 +26,7 @@ export interface Withdrawal {
 const lookEveryMs = 1000;
 
 export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, withdrawal: Withdrawal): Promise<void> {
-  const { table, now, wait, mostMs, note, wake } = withdrawal;
+  const { table, now, wait, maxMs, note, wake } = withdrawal;
   if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, and nothing runs there: switch it to shadow or active first`);
   const imported = await importedNames(table, id, clusterset.set);
   // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
@@ -36,7 +36,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
   if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true }))) throw new UsageError(`${id} has left meanwhile`);
   await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listed(imported)}` : ''}`);
   say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
-  const end = now() + mostMs;
+  const end = now() + maxMs;
   for (;;) {
     const left = await importedNames(table, id, clusterset.set);
     const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
@@ -45,7 +45,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
     if (now() >= end) {
       const what = left.length > 0 ? `${left.length} imports are there: ${listed(left)}` : 'not every run has ended';
       throw new Error(
-        `${id} stays withdrawing after ${mostMs / 1000} s, ${what}. Say it again to go on waiting, or imports ${id} active to give it up`,
+        `${id} stays withdrawing after ${maxMs / 1000} s, ${what}. Say it again to go on waiting, or imports ${id} active to give it up`,
       );
     }
     await wait(lookEveryMs);

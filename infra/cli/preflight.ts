@@ -60,7 +60,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
     return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
-  if (meta.modeSwitch.owesWaking || meta.lists.holdsWakeUps)
+  if (meta.modeSwitch.owesWaking || meta.lists.suppressesWakeUps)
     return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
   if (owed.services > 0) {
     const more = owed.services === maxOverdueRuns ? ' or more' : '';
@@ -103,12 +103,12 @@ export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: A
 }
 
 /** Sweep checks every few minutes; an older answer does not count. */
-const longestRightsMs = 30 * 60_000;
+const maxRightsMs = 30 * 60_000;
 
 /** Returns the findings that sweep recorded. Sweep asks with the functions' identity, which has rights in the cluster that the operator's may lack. */
 export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
   const { rights } = meta.readiness;
-  if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > longestRightsMs) {
+  if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > maxRightsMs) {
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];

@@ -48,7 +48,7 @@ export interface Look {
 }
 
 /** Older events are not applied again: the next list has the current state of their objects. */
-const longestEventAgeMs = 24 * 3_600_000;
+const maxEventAgeMs = 24 * 3_600_000;
 
 /** Lists the messages that were set aside for these clusters. */
 export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
@@ -111,7 +111,7 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
     return true;
   };
   const resend = (cluster: string, events: string) => async (): Promise<boolean> => {
-    if (deps.now() - sentAtMs < longestEventAgeMs) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
+    if (deps.now() - sentAtMs < maxEventAgeMs) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
     await remove();
     return true;
   };

@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig } from './config.ts';
 import { arn, awsRegion, eksName, keyArn, matches, roleArn } from './config-values.ts';
@@ -78,7 +78,7 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(
-            integer(0, longestDelaySeconds),
+            integer(0, maxDelaySeconds),
             defaultSettings.batchPeriodSeconds,
             "Seconds from a pod's change to its wake-up, as endpointUpdatesBatchPeriod of kube-controller-manager.",
           ),

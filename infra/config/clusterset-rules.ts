@@ -28,13 +28,13 @@ export function membershipOf(cluster: InSet, set: ClustersetConfig | undefined):
 export const noSet = ({ id, imports }: InSet): string =>
   `${id} has ${imports === 'off' ? 'exports' : `imports: ${imports}`}, but the hub has no set: hub.clusterset: { name: NAME } is needed`;
 
-const mostMembers = 100;
+const maxMembers = 100;
 
 export function brokenSet({ hub, clusters }: Config): string | undefined {
   const members = clusters.filter(takesPart);
   const [first] = members;
   if (first && !hub.clusterset) return noSet(first);
-  if (members.length > mostMembers) return `${members.length} clusters have imports or exports: ${mostMembers} are allowed in a set`;
+  if (members.length > maxMembers) return `${members.length} clusters have imports or exports: ${maxMembers} are allowed in a set`;
   return overlap(members);
 }
 

@@ -47,14 +47,14 @@ const namespaces = checked(
 );
 
 /** A policy of each importing cluster has the ranges of every other one. */
-const mostCidrs = 16;
+const maxCidrs = 16;
 const cidr = text(
   'a range of addresses, such as 10.20.0.0/16, without bits behind its prefix and not of every address',
   (value) => !!parseCidr(value) && !value.endsWith('/0'),
 );
 const podCidrs = checked(list(cidr), ({ length }) =>
-  length === 0 || length > mostCidrs
-    ? `${length} ranges are given: 1 to ${mostCidrs} are allowed, and all addresses of pods must be in one`
+  length === 0 || length > maxCidrs
+    ? `${length} ranges are given: 1 to ${maxCidrs} are allowed, and all addresses of pods must be in one`
     : undefined,
 );
 

@@ -19,7 +19,7 @@ export interface CloudWatchOptions {
 /** US dollars for each metric of a GetMetricData request, in most regions. */
 export const dollarsPerMetric = 0.01 / 1_000;
 /** CloudWatch's limit of a request. */
-const mostQueries = 500;
+const maxQueries = 500;
 const keptMs = 60_000;
 const recentSeconds = 300;
 
@@ -104,7 +104,7 @@ interface Span {
 
 /** For each query its values from `from` on, null where there is none. */
 async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
-  const batches = Array.from({ length: Math.ceil(queries.length / mostQueries) }, (_, i) => queries.slice(i * mostQueries, (i + 1) * mostQueries));
+  const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) => queries.slice(i * maxQueries, (i + 1) * maxQueries));
   return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();
 }
 

@@ -30,7 +30,7 @@ const takesPart = ({ record, exports, imports }: Member): boolean =>
   exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
 
 /** A cluster of which as much is owed is behind with everything. */
-const mostOwed = 1_000;
+const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
   const imports = importsAnything(record);
@@ -39,7 +39,7 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     alive(table, record.id, 'ServiceImport'),
     imports ? alive(table, record.id, 'Namespace') : [],
     imports ? listImportReports(table, record.id) : [],
-    imports ? table.queryDirty(record.id, now, mostOwed) : [],
+    imports ? table.queryDirty(record.id, now, maxPending) : [],
   ]);
   const keyed = <O extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(objects: readonly O[]) =>
     new Map(objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o] as const));

@@ -20,13 +20,13 @@ export interface TypedClusterset {
 }
 
 /** Every importer runs for each change of an export: with more clusters the demonstration would be of little else. */
-const mostOfDemonstration = 10;
+const maxOfDemonstration = 10;
 /** The namespace of the demonstration workload whose Service is exported. */
 const demonstrated = ['shop'];
 
 /** `embedded`: how many embedded clusters there are; 0 with a kubeconfig. */
 export function checkedClusterset(typed: TypedClusterset, embedded: number): ClustersetOptions {
-  const isDemonstration = embedded > 1 && embedded <= mostOfDemonstration;
+  const isDemonstration = embedded > 1 && embedded <= maxOfDemonstration;
   const { imports = isDemonstration ? 'active' : 'off', sameness = embedded > 0 ? 'all' : 'labelled', allowOverlap = false } = typed;
   if (!isImports(imports)) throw new UsageError(`--imports ${imports}: ${importsChoices.join(', ')}`);
   if (sameness !== 'all' && sameness !== 'labelled') throw new UsageError(`--sameness ${sameness}: all, labelled`);
@@ -53,8 +53,8 @@ export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports
 
 /** Returns a line for each part that the demonstration leaves out because of the number of clusters. */
 export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
-  if (clusters <= mostOfDemonstration || takesPart(clusterset)) return [];
-  const why = `every importer runs for each change, and ${clusters} clusters are more than ${mostOfDemonstration}`;
+  if (clusters <= maxOfDemonstration || takesPart(clusterset)) return [];
+  const why = `every importer runs for each change, and ${clusters} clusters are more than ${maxOfDemonstration}`;
   return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports all the same`];
 }
 

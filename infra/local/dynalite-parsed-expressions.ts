@@ -29,7 +29,7 @@ class Placeholder {
 }
 
 /** The program has some tens of expressions. A client that writes its values into its expressions has more. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** What the parser says of these depends on the values, not on their types alone. */
 const dependsOnValues = /between|attribute_type/i;
@@ -63,7 +63,7 @@ export function keepParsed(parser: Parser): void {
     const usedValues = Object.keys(context.attrVals ?? {}).filter((name) => !(name in unusedAttrVals));
     forget(context, { usedNames, usedValues });
     const names = new Map(Object.entries(context.attrVals ?? {}).map(([name, value]) => [value, new Placeholder(name)]));
-    if (kept.size >= mostKept) kept.clear();
+    if (kept.size >= maxKept) kept.clear();
     kept.set(key, { result: withValues(result, (part) => names.get(part)), usedNames, usedValues });
     return result;
   };

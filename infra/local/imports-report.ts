@@ -16,7 +16,7 @@ export interface ReportOptions {
 
 const everyMs = 2_000;
 /** Of one look; more of them nobody reads. */
-const mostLines = 12;
+const maxLines = 12;
 
 /** Looks until the signal ends it. */
 export async function reportImports({ connections, print, signal }: ReportOptions): Promise<void> {
@@ -38,8 +38,8 @@ export async function reportImports({ connections, print, signal }: ReportOption
       }),
     );
     const all = signal.aborted ? [] : lines.flat();
-    for (const line of all.slice(0, mostLines)) print(line);
-    if (all.length > mostLines) print(`and ${all.length - mostLines} more imports (kubectl get serviceimports -A)`);
+    for (const line of all.slice(0, maxLines)) print(line);
+    if (all.length > maxLines) print(`and ${all.length - maxLines} more imports (kubectl get serviceimports -A)`);
     await sleep(everyMs, undefined, { signal }).catch(() => {});
   }
   for (const { api } of apis) api.close();

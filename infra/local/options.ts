@@ -1,7 +1,7 @@
 /** The options of a local run. */
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type ClustersetOptions, checkedClusterset, type TypedClusterset } from './clusterset-options.ts';
 
@@ -50,7 +50,7 @@ export function checkedOptions(typed: TypedOptions): Options {
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
   if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
   if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
-  const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, longestDelaySeconds);
+  const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, maxDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', typed.maxEndpointsPerSlice, 1, 1000);
   const twice = context.find((name, i) => context.indexOf(name) !== i);
   if (twice !== undefined) throw new UsageError(`--context ${twice}: given twice`);

@@ -13,8 +13,8 @@ export interface FleetSize {
  */
 export function pagingShare(clusters: number): number {
   if (clusters === 0) return 1;
-  const mostThatMay = Math.min(Math.max(2, Math.floor(clusters / 20)), clusters - 1);
-  return (mostThatMay + 0.5) / clusters;
+  const maxThatMay = Math.min(Math.max(2, Math.floor(clusters / 20)), clusters - 1);
+  return (maxThatMay + 0.5) / clusters;
 }
 
 /** One of each for the hub. */
@@ -66,7 +66,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     threshold: 0,
     meaning: 'a cluster was restored or made anew under the same id',
   }),
-  on('ManyBraked', 'Braked', 'Sum', {
+  on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
     threshold: 10,
     periodMinutes: 5,

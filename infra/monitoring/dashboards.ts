@@ -121,7 +121,7 @@ export const fleetDashboard: Dashboard = {
         lines('Touched by others', 'Count', [
           of('ForeignWrites', 'Sum', 'foreign writes'),
           of('ServicesContested', 'Sum', 'services not written for a time'),
-          of('Braked', 'Sum', 'brake'),
+          of('GuardedRemovals', 'Sum', 'brake'),
         ]),
         lines('Given up', 'Count', [
           of('Parked', 'Sum', 'parked'),

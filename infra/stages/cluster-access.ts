@@ -25,9 +25,9 @@ export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterCo
   const audiences = statements(found((a) => (a.type === 'web-identity' ? a.audience : undefined)));
   const keys = statements(found((a) => (a.type === 'secret' ? a.kmsKeyArn : undefined)));
   const policies = roles.length + secrets.length + audiences.length + keys.length;
-  if (policies > mostPolicies) {
+  if (policies > maxPolicies) {
     throw new Error(
-      `the clusters' secrets, roles, audiences and keys fill ${policies} policies, and IAM lets a role have ${mostPolicies}: give hub.access.secrets or hub.access.roles patterns that they are within (clusters.example.yaml)`,
+      `the clusters' secrets, roles, audiences and keys fill ${policies} policies, and IAM lets a role have ${maxPolicies}: give hub.access.secrets or hub.access.roles patterns that they are within (clusters.example.yaml)`,
     );
   }
   for (const arns of roles) fn.allow(arns, 'sts:AssumeRole');
@@ -57,9 +57,9 @@ export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterCo
 }
 
 /** IAM's quota of managed policies a role, as it is unless raised. */
-const mostPolicies = 10;
+const maxPolicies = 10;
 /** Characters of a statement's list: a managed policy may have 6,144, and the CDK can put a statement into one policy only. */
-const mostCharacters = 5_500;
+const maxLength = 5_500;
 
 /** Returns the patterns that match at least one of the ARNs, and the ARNs that no pattern matches. */
 function within(patterns: readonly string[], arns: readonly string[]): string[] {
@@ -79,7 +79,7 @@ function statements(values: readonly string[]): string[][] {
     const size = JSON.stringify(value).length + 1;
     if (size > room) {
       lists.push([]);
-      room = mostCharacters;
+      room = maxLength;
     }
     lists.at(-1)?.push(value);
     room -= size;

@@ -7,7 +7,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { type ClusterQueueRole, queueNameOf } from './queue-arns.ts';
 
-const { ingestMs, syncMs, visibilityRuns, mostReceives } = defaultLimits.runs;
+const { ingestMs, syncMs, visibilityRuns, maxReceives } = defaultLimits.runs;
 export const ingestTimeout = Duration.millis(ingestMs);
 export const syncTimeout = Duration.millis(syncMs);
 /**
@@ -64,7 +64,7 @@ export class ClusterQueues extends Construct {
     this.deadEvents = dead('DeadEvents', 'events');
     this.deadSyncs = dead('DeadSyncs', 'syncs');
     // A sync's retries are in its work item, not here.
-    const maxReceiveCount = mostReceives;
+    const maxReceiveCount = maxReceives;
     this.events = queue('Events', 'events', {
       visibilityTimeout: visibilityOf(ingestTimeout),
       deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },

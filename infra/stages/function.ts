@@ -32,7 +32,7 @@ export interface HubFunctionProps extends StageProps {
   readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
   /** Set for asynchronous invocations: the reason for the missing dead-letter queue, and the limits of Lambda's own retries. */
-  readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly mostAge?: Duration };
+  readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly maxAge?: Duration };
   /** Executions that are kept for this function and that it never exceeds. */
   readonly reserved?: number;
   readonly network?: Network | undefined;
@@ -113,7 +113,7 @@ export class HubFunction extends Construct {
     }
     const { asynchronous } = props;
     if (asynchronous?.retries !== undefined) {
-      this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.mostAge && { maxEventAge: asynchronous.mostAge }) });
+      this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.maxAge && { maxEventAge: asynchronous.maxAge }) });
       acknowledge(this.fn, 'Serverless-LambdaAsyncFailureDestination', asynchronous.why);
     }
     acknowledge(

@@ -38,7 +38,7 @@ export class Sweep extends Construct {
       // minutes that are long over.
       asynchronous: {
         retries: 0,
-        mostAge: Duration.minutes(1),
+        maxAge: Duration.minutes(1),
         why: 'a run that fails is made up for by the next, a minute later; SweepFails tells of it',
       },
       // No two at a time, and none refused because other functions take all executions.

@@ -1,6 +1,6 @@
 import type { ApiFailure } from '#shared/kube/types.ts';
 
-const longestRetryAfterSeconds = 300;
+const maxRetryAfterSeconds = 300;
 
 type FailureOptions = Partial<Omit<ApiFailure, 'message'>> & {
   readonly fields?: readonly string[];
@@ -25,7 +25,7 @@ export class ClusterApiError extends Error implements ApiFailure {
     this.reason = failure.reason;
     this.causes = failure.causes ?? [];
     this.fields = failure.fields ?? [];
-    this.retryAfterSeconds = failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, longestRetryAfterSeconds);
+    this.retryAfterSeconds = failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, maxRetryAfterSeconds);
   }
 }
 

@@ -18,15 +18,15 @@ export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | '
   /** Objects of a page; 500 by default, as in client-go. */
   readonly pageSize?: number;
   /** Bytes above which a page is broken off and asked for again with a quarter of the objects: the caller's memory holds it several times over. */
-  readonly longestPage?: number;
+  readonly maxPageBytes?: number;
 }
 
 /** 500 pods of a tenant's may have 250 KB each, or more than 1 MB; of usual ones it is half full at most. */
-const longestPageBytes = 32 << 20;
+const defaultMaxPageBytes = 32 << 20;
 
 /** A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what was yielded so far must be dropped. */
 export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
-  const { query, pageSize = 500, longestPage = longestPageBytes, ...call } = options;
+  const { query, pageSize = 500, maxPageBytes = defaultMaxPageBytes, ...call } = options;
   let limit = pageSize;
   let token: string | undefined;
   const ask = async (): Promise<HttpResponse> => {
@@ -36,7 +36,7 @@ export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, p
           ...call,
           query: { ...query, limit, continue: token },
           idempotent: true,
-          maxBytes: longestPage,
+          maxBytes: maxPageBytes,
         });
       } catch (error) {
         if (!isTooLarge(error) || limit === 1) throw error;
@@ -48,7 +48,7 @@ export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, p
     const answer = await ask();
     if (answer.status !== 200) throw statusError(answer);
     const page = parsePage<T>(answer.body);
-    if (answer.body.length < longestPage / 4) limit = Math.min(pageSize, limit * 2);
+    if (answer.body.length < maxPageBytes / 4) limit = Math.min(pageSize, limit * 2);
     // Such a list would never end.
     if (page.continue !== undefined && page.continue === token)
       throw new ClusterApiError('a page of a list names itself as the next page', { status: 0 });

@@ -14,14 +14,14 @@ export function statusError(answer: {
 }
 
 /** It goes into logs, Events and messages of ours; upstream's own are shorter. */
-const longestMessage = 8 * 1024;
+const maxMessageLength = 8 * 1024;
 
 /** The same for a Status that came by itself, such as the object of an ERROR event of a watch. Fields of another type count as absent. */
 export function errorOfStatus(status: Status, retryAfterSeconds?: number): ClusterApiError {
   const reason = textOf(status.reason);
   const { causes, retryAfterSeconds: seconds } = status.details ?? {};
   const all = Array.isArray(causes) ? (causes as readonly ({ readonly reason?: unknown; readonly field?: unknown } | null)[]) : [];
-  return new ClusterApiError((textOf(status.message) ?? reason ?? 'unknown error').slice(0, longestMessage), {
+  return new ClusterApiError((textOf(status.message) ?? reason ?? 'unknown error').slice(0, maxMessageLength), {
     status: Number.isInteger(status.code) ? (status.code as number) : 500,
     ...(reason !== undefined && { reason }),
     causes: all.flatMap((cause) => textOf(cause?.reason) ?? []),

@@ -22,16 +22,16 @@ export function afterForeignWrites(
   { writes, manager }: Pick<ForeignWrites, 'writes' | 'manager'>,
   { nowMs, cluster, limits }: { readonly nowMs: number; readonly cluster: Switched; readonly limits: ForeignWriteLimits },
 ): ForeignWrites {
-  const { toleratedForeignWrites, foreignWritesMs, mostContestedMs } = limits;
+  const { toleratedForeignWrites, foreignWritesMs, maxContestedMs } = limits;
   const known = before && before.sinceMs > writesSince(cluster) ? before : undefined;
   const isSameWindow = known !== undefined && nowMs - known.sinceMs < foreignWritesMs;
   const next = {
     writes: writes + (isSameWindow ? known.writes : 0),
     sinceMs: isSameWindow ? known.sinceMs : nowMs,
-    stops: known && nowMs - known.untilMs < mostContestedMs ? known.stops : 0,
+    stops: known && nowMs - known.untilMs < maxContestedMs ? known.stops : 0,
     untilMs: known?.untilMs ?? 0,
     manager,
   };
   if (next.writes < toleratedForeignWrites) return next;
-  return { ...next, writes: 0, stops: next.stops + 1, untilMs: nowMs + Math.min(foreignWritesMs * 2 ** next.stops, mostContestedMs) };
+  return { ...next, writes: 0, stops: next.stops + 1, untilMs: nowMs + Math.min(foreignWritesMs * 2 ** next.stops, maxContestedMs) };
 }

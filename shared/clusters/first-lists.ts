@@ -6,7 +6,7 @@ import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type Inp
 import { metaKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
-import { isStrict, type Switches } from './mode.ts';
+import { type Switches, servesFromSnapshot } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
 
 export interface ListsState {
@@ -15,7 +15,7 @@ export interface ListsState {
   /** Kinds of which sweep has to make a list. */
   readonly ownListsWanted: readonly InputKind[];
   /** No run could begin for what ingest wrote: everything is woken once the first lists are complete. */
-  readonly holdsWakeUps: boolean;
+  readonly suppressesWakeUps: boolean;
   /** By kind: the newest list of which records were written that say nothing of services to be notified. */
   readonly begun: { readonly [K in CoreKind]?: Version };
 }
@@ -29,7 +29,7 @@ export const heldAttribute = 'heldWakeUps';
 export const decodeLists = (item: Item): ListsState => ({
   firstListOf: Object.fromEntries(allKinds.map((kind) => [kind, item[firstListAttribute(kind)] ?? 0])) as ListsState['firstListOf'],
   ownListsWanted: [...inputKinds, ...clustersetKinds].filter((kind) => item[ownListAttribute(kind)] === 1),
-  holdsWakeUps: item[heldAttribute] === 1,
+  suppressesWakeUps: item[heldAttribute] === 1,
   begun: Object.fromEntries(
     kinds.flatMap((kind) => (item[begunAttribute(kind)] === undefined ? [] : [[kind, item[begunAttribute(kind)] as Version]])),
   ),
@@ -48,7 +48,7 @@ export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[
  * without opt-in nothing is written.
  */
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
-  missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !isStrict(cluster));
+  missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !servesFromSnapshot(cluster));
 
 /** Kinds without whose first list exports or imports do not run. The cluster's own services run all the same: the relay may have no right to list them. */
 const setKinds = ['Namespace', 'ServiceExport'] as const satisfies readonly ClustersetKind[];
@@ -81,7 +81,7 @@ type Incarnation = ClusterIncarnation & Lists;
  */
 export async function beginFirstList(table: Table, { id, incarnation, lists }: Incarnation, kind: Kind, version: Version): Promise<boolean> {
   if (!isCoreKind(kind) || lists.firstListOf[kind] === incarnation) return false;
-  if (lists.holdsWakeUps && lists.begun[kind] === version) return true;
+  if (lists.suppressesWakeUps && lists.begun[kind] === version) return true;
   const attribute = begunAttribute(kind);
   const isNewest: Condition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
   const change = { set: { [heldAttribute]: 1, [attribute]: version } };
@@ -97,7 +97,7 @@ const isCoreKind = (kind: Kind): kind is CoreKind => (kinds as readonly Kind[]).
 export async function holdWakeUps(table: Table, { id, incarnation, lists }: Incarnation): Promise<boolean> {
   const [kind] = missingFirstLists({ incarnation, lists });
   if (kind === undefined) return false;
-  if (lists.holdsWakeUps) return true;
+  if (lists.suppressesWakeUps) return true;
   return (
     (await table.update(metaKey(id), { set: { [heldAttribute]: 1 } }, { all: [isIncarnation(incarnation), isMissing(kind, incarnation)] })) !==
     undefined

@@ -98,7 +98,7 @@ export const isWrittenTo: Condition = {
  * Does the snapshot decide about traffic? Then the word of one relay is not enough for a list that takes much away, nor for another cluster or history.
  * In shadow mode without opt-in and without exports nothing depends on the snapshot, and it follows the relay without delay.
  */
-export const isStrict = (switches: Switches): boolean => switches.mode !== 'shadow' || switches.optIn === 'active' || exportsAny(switches);
+export const servesFromSnapshot = (switches: Switches): boolean => switches.mode !== 'shadow' || switches.optIn === 'active' || exportsAny(switches);
 
 interface InMode {
   readonly mode: Mode;

@@ -81,7 +81,7 @@ export interface ClusterRecord extends CircuitState {
    * What a warm worker keeps of the cluster goes by numbers in the table, so it holds for this text only: with another incarnation, or in a record that
    * was made again (a table that was lost, a cluster that came back), they may have begun again.
    */
-  readonly cacheScope: string;
+  readonly cacheEpoch: string;
 }
 
 /** When the record was made, ms since the epoch. */
@@ -129,7 +129,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     writer: item[writer] as string | undefined,
     historySinceMs: Math.max(number(historySince), number(madeAt)),
     nodesVersion: number(nodesVersion),
-    cacheScope: `${number('inc')} of ${number(madeAt)}`,
+    cacheEpoch: `${number('inc')} of ${number(madeAt)}`,
   };
 }
 

@@ -31,7 +31,7 @@ interface ToNote {
 /** Adds the service to the list. Resolves to true if the list is as long as a second writer makes it. */
 export async function noteForeignService(table: Table, { id, modeSwitch }: ClusterSwitch, to: ToNote): Promise<boolean> {
   const { foreign } = attributes;
-  for (let tries = 1; tries <= mostTries; tries++) {
+  for (let tries = 1; tries <= maxTries; tries++) {
     const text = (await table.get(metaKey(id)))?.[foreign] as string | undefined;
     const known = text === undefined ? undefined : (JSON.parse(text) as ForeignServices);
     const next = withService(known, to);
@@ -44,7 +44,7 @@ export async function noteForeignService(table: Table, { id, modeSwitch }: Clust
   return false;
 }
 
-const mostTries = 5;
+const maxTries = 5;
 
 function withService(known: ForeignServices | undefined, { namespace, name, nowMs, limits }: ToNote): ForeignServices {
   if (!known || nowMs - known.sinceMs >= limits.foreignServicesMs) return { sinceMs: nowMs, services: [[namespace, name]] };

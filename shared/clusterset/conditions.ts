@@ -69,5 +69,5 @@ const isSame = (a: Condition, b: Condition): boolean =>
   a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration;
 
 /** The API takes 32,768 bytes. */
-const longestMessage = 8_000;
-const shortened = (text: string): string => (text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`);
+const maxMessageLength = 8_000;
+const shortened = (text: string): string => (text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength)}…`);

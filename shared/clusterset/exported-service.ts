@@ -4,7 +4,7 @@ import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service, ServicePort } from '#shared/kube/types.ts';
 import type { ExportValidity } from './export-validity.ts';
 import { askedLocality } from './locality.ts';
-import { mostPorts } from './merge-ports.ts';
+import { maxPorts } from './merge-ports.ts';
 import type { ExportedService } from './precedence.ts';
 
 export interface CheckedExport {
@@ -16,8 +16,8 @@ export interface CheckedExport {
 }
 
 /** Bytes of exported labels and annotations together, and of the whole text. */
-export const mostMapBytes = 16 * 1024;
-export const mostExportBytes = 32 * 1024;
+export const maxMapBytes = 16 * 1024;
+export const maxExportBytes = 32 * 1024;
 
 /**
  * An importer's API server would refuse the import as a whole for one wrong field, also what other clusters export. The set omits such a field, and
@@ -61,7 +61,7 @@ function specOf({ spec = {} }: Service, left: LeftOut): ExportedService['spec'] 
 }
 
 /** The first of them; a condition has room for few. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /** Collects the omitted fields of one export. */
 class LeftOut {
@@ -87,18 +87,18 @@ class LeftOut {
   }
 
   unless(field: string, value: unknown, isValid: boolean): boolean {
-    if (!isValid && this.problems.length < mostProblems) this.problems.push(`${field} is left out: no API server takes ${shown(value)}.`);
+    if (!isValid && this.problems.length < maxProblems) this.problems.push(`${field} is left out: no API server takes ${shown(value)}.`);
     return isValid;
   }
 }
 
 function sizeError({ labels, annotations, ...rest }: ExportedService): string | undefined {
   const ports = rest.spec.ports?.length ?? 0;
-  if (ports > mostPorts) return `the Service has ${ports} ports: at most ${mostPorts} are exported`;
+  if (ports > maxPorts) return `the Service has ${ports} ports: at most ${maxPorts} are exported`;
   const mapBytes = bytesOf({ labels, annotations });
-  if (mapBytes > mostMapBytes) return `exported labels and annotations have ${mapBytes} bytes: at most ${mostMapBytes} are exported`;
+  if (mapBytes > maxMapBytes) return `exported labels and annotations have ${mapBytes} bytes: at most ${maxMapBytes} are exported`;
   const bytes = mapBytes + bytesOf(rest);
-  return bytes > mostExportBytes ? `the export has ${bytes} bytes: at most ${mostExportBytes} are exported` : undefined;
+  return bytes > maxExportBytes ? `the export has ${bytes} bytes: at most ${maxExportBytes} are exported` : undefined;
 }
 
 const bytesOf = (value: object): number => encoder.encode(JSON.stringify(value)).length;

@@ -1,8 +1,8 @@
 /** Why an address of a source is not in an import, in words. */
 import type { LeftOut, LeftOutReason } from './source-pods.ts';
-import { mostEndpoints } from './source-pods.ts';
+import { maxEndpoints } from './source-pods.ts';
 
-const limit = `an import has ${mostEndpoints.toLocaleString('en')} endpoints at most`;
+const limit = `an import has ${maxEndpoints.toLocaleString('en')} endpoints at most`;
 
 /** Without numbers, so it changes only with the clusters that it names. */
 export function limitText({ leftOut }: { readonly leftOut: readonly LeftOut[] }): string | undefined {

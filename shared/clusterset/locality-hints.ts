@@ -62,7 +62,7 @@ function preferLocal(to: ToHint): LocalityHints {
   const { importer, endpoints } = to;
   const { cluster, zones } = importer;
   if (!to.isSource) return none('the cluster does not export the name, so none of the endpoints is local');
-  if (zones.length > mostZones) return none(`the nodes of the cluster have ${zones.length} zones, and an endpoint takes ${mostZones} at most`);
+  if (zones.length > maxZones) return none(`the nodes of the cluster have ${zones.length} zones, and an endpoint takes ${maxZones} at most`);
   const { spill, why } = spillOf(to);
   const [here, elsewhere] = [forZones(zones), forZones([zoneElsewhere])];
   return { hints: new Map(endpoints.map((e) => [e.key, e.cluster === cluster || spill.has(e.key) ? here : elsewhere])), why };
@@ -112,4 +112,4 @@ const forZones = (zones: readonly string[]): EndpointHints => ({ forZones: zones
 export const zoneElsewhere = 'fleet-endpoints.another-cluster';
 
 /** The API server takes no more hints of one endpoint. */
-const mostZones = 8;
+const maxZones = 8;

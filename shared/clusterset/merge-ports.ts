@@ -5,7 +5,7 @@ import type { ServicePort } from '#shared/kube/types.ts';
 import type { ExportedService } from './precedence.ts';
 
 /** More than these are left out, and said to be. */
-export const mostPorts = 64;
+export const maxPorts = 64;
 
 export interface MergedPorts {
   readonly ports: readonly ImportPort[];
@@ -21,9 +21,8 @@ export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
     for (const port of importPorts(spec.ports)) {
       if (merged.some((m) => isSamePort(m.port, port))) continue;
       const other = merged.find((m) => excludes(m.port, port));
-      if (!other && merged.length < mostPorts) merged.push({ port, cluster });
-      else
-        first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${mostPorts} are the most.`;
+      if (!other && merged.length < maxPorts) merged.push({ port, cluster });
+      else first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
     }
   }
   const ports = merged.map((m) => m.port);

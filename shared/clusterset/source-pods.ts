@@ -37,7 +37,7 @@ export interface ChosenPods {
   readonly leftOut: readonly LeftOut[];
 }
 
-export const mostEndpoints = 5_000;
+export const maxEndpoints = 5_000;
 
 interface Owner {
   readonly cluster: string;
@@ -48,7 +48,7 @@ interface Owner {
  * `sources` in the order of their precedence. `kept`: slices of other sources, which stay as they are whatever comes of this: their addresses are
  * taken.
  */
-export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = mostEndpoints): ChosenPods {
+export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = maxEndpoints): ChosenPods {
   const taken = takenBy(kept);
   const leftOut: LeftOut[] = [];
   const offers = sources.map((source) => ({ cluster: source.cluster, pods: addressedPods(source, taken, leftOut) }));

@@ -4,7 +4,7 @@ export interface ForeignWriteLimits {
   readonly toleratedForeignWrites: number;
   readonly foreignWritesMs: number;
   /** The longest such stop, ms; after as long a time without one the next is the shortest again. No message waits longer in SQS. */
-  readonly mostContestedMs: number;
+  readonly maxContestedMs: number;
   /** A manager that writes to so many services of so many namespaces within the window (ms) is a second writer of the cluster. */
   readonly foreignServices: number;
   readonly foreignNamespaces: number;
@@ -14,7 +14,7 @@ export interface ForeignWriteLimits {
 export const foreignWriteDefaults: ForeignWriteLimits = {
   toleratedForeignWrites: 5,
   foreignWritesMs: 60_000,
-  mostContestedMs: 900_000,
+  maxContestedMs: 900_000,
   foreignServices: 10,
   foreignNamespaces: 3,
   foreignServicesMs: 300_000,

@@ -6,32 +6,32 @@ export interface PodLogLimits {
    * A namespace with at most so many Pods (tombstones count) is read whole by each run. Only a larger one is cached by its log, which costs two write units and
    * three calls a change (docs/decisions/0022).
    */
-  readonly mostUnlogged: number;
+  readonly maxUnlogged: number;
   /** A worker reads a cached namespace whole again after this, ms: the net under the log. */
   readonly maxAgeMs: number;
   /** An entry of the log expires after this, s: longer than a worker reads by entries alone (`maxAgeMs`). */
   readonly entryTtlSeconds: number;
   /** With more names in one entry, a read of all pods is cheaper than a read of each. */
-  readonly mostNames: number;
+  readonly maxNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
-  readonly mostChanged: number;
+  readonly maxChanged: number;
   /** Projections of all Pods that a worker caches, bytes, of which the heap takes some four times as much. The namespace used longest ago goes first. */
-  readonly mostKeptBytes: number;
+  readonly maxKeptBytes: number;
 }
 
 export interface IngestLimits {
   /** Share of a run's time for writing objects; the rest is for notifying their services, which takes twice as many calls. */
   readonly writingShare: number;
   /** Objects of small messages that a batch reads beside the cluster's record. */
-  readonly readAhead: number;
+  readonly prefetchedObjects: number;
   /** Runs that a message may take; each writes for ten seconds or so. */
-  readonly mostRuns: number;
+  readonly maxRuns: number;
   /** After so many entries, or services, a run records how far it has got with a part of an output kind. */
   readonly entriesPerStep: number;
   readonly servicesPerStep: number;
   /** How long a message waits whose session is not bound yet, s: twice as long each time, up to the second. */
   readonly suspectDelaySeconds: number;
-  readonly mostSuspectDelaySeconds: number;
+  readonly maxSuspectDelaySeconds: number;
   /** A part of a list that would take away more than this many objects, and more than this share of them, waits for a list of sweep's own. */
   readonly suspiciousCount: number;
   readonly suspiciousShare: number;
@@ -40,42 +40,42 @@ export interface IngestLimits {
   /** Which parts of a list are applied is stored for as long, s: longer than its messages are in flight. */
   readonly listTtlSeconds: number;
   /** Bytes of an object's item; DynamoDB takes 400 KB, and its own count of numbers may differ from ours. */
-  readonly mostItemBytes: number;
+  readonly maxItemBytes: number;
   /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
   readonly memoryAtOnce: number;
   /** The caches of a warm worker, for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
-  readonly mostSelectorBytes: number;
-  readonly mostNamespacesKept: number;
-  readonly mostSessionsKept: number;
+  readonly maxSelectorBytes: number;
+  readonly maxNamespacesKept: number;
+  readonly maxSessionsKept: number;
   /** Characters of an item of 400 KB for the label sets that a pod had and whose services are still to be notified. */
-  readonly mostUnnotifiedChars: number;
+  readonly maxUnnotifiedChars: number;
 }
 
 export const podLogDefaults: PodLogLimits = {
-  mostUnlogged: 1_000,
+  maxUnlogged: 1_000,
   maxAgeMs: 20 * 60_000,
   entryTtlSeconds: 2 * 3600,
-  mostNames: 100,
-  mostChanged: 200,
-  mostKeptBytes: 16 << 20,
+  maxNames: 100,
+  maxChanged: 200,
+  maxKeptBytes: 16 << 20,
 };
 
 export const ingestDefaults: IngestLimits = {
   writingShare: 1 / 3,
-  readAhead: 100,
-  mostRuns: 50,
+  prefetchedObjects: 100,
+  maxRuns: 50,
   entriesPerStep: 100,
   servicesPerStep: 100,
   suspectDelaySeconds: 30,
-  mostSuspectDelaySeconds: 900,
+  maxSuspectDelaySeconds: 900,
   suspiciousCount: 20,
   suspiciousShare: 0.2,
   tombstoneMs: 15 * 60_000,
   listTtlSeconds: 3600,
-  mostItemBytes: 399 * 1024,
+  maxItemBytes: 399 * 1024,
   memoryAtOnce: 192 << 20,
-  mostSelectorBytes: 64 << 20,
-  mostNamespacesKept: 100_000,
-  mostSessionsKept: 10_000,
-  mostUnnotifiedChars: 128 * 1024,
+  maxSelectorBytes: 64 << 20,
+  maxNamespacesKept: 100_000,
+  maxSessionsKept: 10_000,
+  maxUnnotifiedChars: 128 * 1024,
 };

@@ -14,7 +14,7 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly leaseMs: number;
   /** What a call to a cluster's API may take at most, and has to have left or is not begun, ms. */
   readonly callMs: number;
-  readonly leastCallMs: number;
+  readonly minCallMs: number;
   /** Every call ends so long before the function does, ms: time for a probe and for saving. */
   readonly reserveMs: number;
   /** What a probe after a failed write, or an Event, may take, and what is left for saving when it ends, ms. Together not more than `reserveMs`. */
@@ -24,15 +24,15 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly maxRuns: number;
   readonly maxHoldMs: number;
   /** The run guard (mass-removal-guard.ts) lets services with fewer endpoints pass, and plans that keep at least this share. */
-  readonly brakeFrom: number;
-  readonly brakeShare: number;
+  readonly massRemovalMinEndpoints: number;
+  readonly massRemovalKeepRatio: number;
   /** How long one worker may take to find out whether the cluster is back, ms. */
   readonly probeMs: number;
   /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
-  readonly mostNodes: number;
+  readonly maxNodes: number;
   /** Services that a cluster exports of one namespace, and altogether. */
-  readonly mostExports: number;
-  readonly mostExportsOfCluster: number;
+  readonly maxExports: number;
+  readonly maxExportsOfCluster: number;
   /**
    * Names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once while its
    * wake-up is pending; further names wait for their turn.
@@ -40,7 +40,7 @@ export interface SyncLimits extends ForeignWriteLimits {
   readonly wakesOfCluster: number;
   readonly wakesOfNamespace: number;
   /** Services of which a worker remembers that a message waits for the end of their lease. */
-  readonly mostLeaseEnds: number;
+  readonly maxLeaseEnds: number;
   /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
   readonly triggersInline: number;
   readonly triggersPerBucket: number;
@@ -58,7 +58,7 @@ export interface SweepLimits {
   /** Work is woken again after this long beyond its due time, ms: longer than any message waits in a healthy system. */
   readonly overdueMs: number;
   /** Services looked at in one run, of those that are owed longest. */
-  readonly mostOverdue: number;
+  readonly maxOverdue: number;
   /** A run begins nothing new with less time left than this, ms: longer than a call of a cluster's API may take. */
   readonly reserveMs: number;
   /** A call of a cluster's API is given up after this, ms; a page of a list has longer. */
@@ -79,8 +79,8 @@ export interface SweepLimits {
   /** What a resync passes in a minute: services until it knows how many there are, and entries of the index of namespaces at most. */
   readonly firstResync: number;
   /** Fewer services than this wait for more, so that they share a batch of messages and a run of sync; of a small cluster a twentieth of all. */
-  readonly leastResync: number;
-  readonly mostResync: number;
+  readonly minResync: number;
+  readonly maxResync: number;
   /** Pages of the table that a run looks through for records of a cluster that has left, and for how long, ms. */
   readonly clearedPages: number;
   readonly clearMs: number;
@@ -94,7 +94,7 @@ export interface RelayLimits {
   /** A page of more bytes than this is followed by one of half as many objects; one of less than a quarter by one of twice as many. */
   readonly pageBytes: number;
   /** A page of more bytes than this is broken off and asked for again with a quarter of the objects: the relay's memory holds it several times over. */
-  readonly longestPage: number;
+  readonly maxPageBytes: number;
   /** Each kind is listed again after this, ms, give or take a tenth. */
   readonly resyncMs: number;
   /** Endpoints and slices of which metadata is sent are listed again after this, if it is longer: a sync that looks for itself repairs them too. */
@@ -109,12 +109,12 @@ export interface RelayLimits {
   /** JSON of one entry, bytes: with its header a live message of less than 1 MiB before compression. */
   readonly entryBytes: number;
   /** Bytes of a projection that is sent. A pod's record has the label sets that it had before beside it. */
-  readonly longestService: number;
-  readonly longestPod: number;
-  readonly longestNode: number;
+  readonly maxServiceBytes: number;
+  readonly maxPodBytes: number;
+  readonly maxNodeBytes: number;
   /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
-  readonly mostWaiting: number;
-  readonly mostWaitingBytes: number;
+  readonly maxWaiting: number;
+  readonly maxWaitingBytes: number;
   /** Of one live message. */
   readonly messageEntries: number;
   readonly messageBytes: number;
@@ -126,7 +126,7 @@ export interface QueueLimits {
   /** What a compressed body may unfold to, bytes: a body is at most 1 MiB, which deflate could unfold to a gigabyte. */
   readonly inflateBytes: number;
   /** Brackets and commas of a message's JSON: three characters of text become an object of 72 bytes. Whole slices have some 12 characters for each. */
-  readonly mostValues: number;
+  readonly maxValues: number;
 }
 
 /** Of the functions and their queues (infra/stages/cluster-queues.ts). */
@@ -140,10 +140,10 @@ export interface RunLimits {
   /** Messages of one batch, of one queue. */
   readonly batchSize: number;
   /** A message that failed comes back after this, s, times its receives, give or take half, but not later than that. A crash waits for the timeout. */
-  readonly comeBackSeconds: number;
-  readonly mostComeBackSeconds: number;
+  readonly retryDelaySeconds: number;
+  readonly maxRetryDelaySeconds: number;
   /** Throttles, crashes and faults raise the count too and must not end in a dead-letter queue: fifty are an hour and a half and more. */
-  readonly mostReceives: number;
+  readonly maxReceives: number;
 }
 
 export interface Limits {
@@ -164,22 +164,22 @@ export const defaultLimits: Limits = {
   sync: {
     leaseMs: 40_000,
     callMs: 15_000,
-    leastCallMs: 3_000,
+    minCallMs: 3_000,
     reserveMs: 5_000,
     briefCallMs: 3_000,
     saveMs: 2_000,
     maxRuns: 20,
     maxHoldMs: 10_000,
-    brakeFrom: 10,
-    brakeShare: 0.5,
+    massRemovalMinEndpoints: 10,
+    massRemovalKeepRatio: 0.5,
     probeMs: 30_000,
     ...foreignWriteDefaults,
-    mostNodes: 60_000,
-    mostExports: 1_000,
-    mostExportsOfCluster: 10_000,
+    maxNodes: 60_000,
+    maxExports: 1_000,
+    maxExportsOfCluster: 10_000,
     wakesOfCluster: 600,
     wakesOfNamespace: 200,
-    mostLeaseEnds: 10_000,
+    maxLeaseEnds: 10_000,
     triggersInline: 1200,
     triggersPerBucket: 48,
     historyNamed: 100,
@@ -189,7 +189,7 @@ export const defaultLimits: Limits = {
   },
   sweep: {
     overdueMs: 90_000,
-    mostOverdue: 500,
+    maxOverdue: 500,
     reserveMs: 10_000,
     apiMs: 3_000,
     pageMs: 15_000,
@@ -201,8 +201,8 @@ export const defaultLimits: Limits = {
     bytesPerPart: 256 * 1024,
     resyncMinutes: 720,
     firstResync: 100,
-    leastResync: 10,
-    mostResync: 5_000,
+    minResync: 10,
+    maxResync: 5_000,
     clearedPages: 100,
     clearMs: 20_000,
     believedAfterMs: 60_000,
@@ -210,7 +210,7 @@ export const defaultLimits: Limits = {
   relay: {
     pageSize: 500,
     pageBytes: 8 << 20,
-    longestPage: 16 << 20,
+    maxPageBytes: 16 << 20,
     resyncMs: 1_800_000,
     outputsResyncMs: 7_200_000,
     heartbeatMs: 30_000,
@@ -218,11 +218,11 @@ export const defaultLimits: Limits = {
     partTextBytes: 4 << 20,
     bodyBytes: 256 * 1024,
     entryBytes: 1_000_000,
-    longestService: 256 * 1024,
-    longestPod: 64 * 1024,
-    longestNode: 64 * 1024,
-    mostWaiting: 10_000,
-    mostWaitingBytes: 16 << 20,
+    maxServiceBytes: 256 * 1024,
+    maxPodBytes: 64 * 1024,
+    maxNodeBytes: 64 * 1024,
+    maxWaiting: 10_000,
+    maxWaitingBytes: 16 << 20,
     messageEntries: 200,
     messageBytes: 32 << 10,
   },
@@ -231,16 +231,16 @@ export const defaultLimits: Limits = {
   queue: {
     plainBytes: 4096,
     inflateBytes: 16 * 1024 * 1024,
-    mostValues: 1_000_000,
+    maxValues: 1_000_000,
   },
   runs: {
     ingestMs: 30_000,
     syncMs: 30_000,
     visibilityRuns: 6,
     batchSize: 10,
-    comeBackSeconds: 5,
-    mostComeBackSeconds: 180,
-    mostReceives: 50,
+    retryDelaySeconds: 5,
+    maxRetryDelaySeconds: 180,
+    maxReceives: 50,
   },
 };
 

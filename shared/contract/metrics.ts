@@ -41,7 +41,7 @@ export const metrics = {
   SyncsWaiting: { unit: 'Count', help: 'runs put off: circuit open, throttled, first lists not complete' },
   SyncsConflict: { unit: 'Count', help: 'writes refused because the object had changed' },
   Parked: { unit: 'Count', help: 'parts that used up their retries' },
-  Braked: { unit: 'Count', help: 'runs that asked the API before taking away many endpoints' },
+  GuardedRemovals: { unit: 'Count', help: 'runs that asked the API before taking away many endpoints' },
   Bounced: { unit: 'Count', help: 'wake-ups that met a live lease' },
   WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },
   WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices, those for Services that opt in and for imports included' },

@@ -1,2 +1,2 @@
 /** SQS delays a message by no more than this: a longer wait is split. */
-export const longestDelaySeconds = 900;
+export const maxDelaySeconds = 900;

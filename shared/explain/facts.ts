@@ -43,8 +43,8 @@ export function workFacts({ work, triggers, now, meta, difference }: ExplainInpu
     ...fact('Lease', leaseText(work, now)),
     ...fact(
       'Reads live',
-      work.liveReadGeneration > Math.min(work.controllers.endpoints.doneGeneration, work.controllers.slices.doneGeneration)
-        ? `until generation ${work.liveReadGeneration} is done`
+      work.apiReadGeneration > Math.min(work.controllers.endpoints.doneGeneration, work.controllers.slices.doneGeneration)
+        ? `until generation ${work.apiReadGeneration} is done`
         : undefined,
     ),
     ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),

@@ -20,8 +20,8 @@ export interface Before {
 /** Why a pod's address is where it is now, or why it is not listed. */
 export type Why = (pod: string, where: string) => string;
 
-/** `mostNamed`: pods that are named, in the order of their names; the others are counted. `otherWriter`: who wrote what was found. */
-export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, mostNamed: number): Changes {
+/** `maxNamed`: pods that are named, in the order of their names; the others are counted. `otherWriter`: who wrote what was found. */
+export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, maxNamed: number): Changes {
   const moves = new Map<string, Map<string, Move>>();
   const repairs = new Map<string, Move[]>();
   const otherwise = { endpoints: new Set<string>(), slices: new Set<string>() };
@@ -37,7 +37,7 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
     }
   }
   const pods = [...new Set([...moves.keys(), ...repairs.keys()])].sort();
-  const named = pods.slice(0, mostNamed);
+  const named = pods.slice(0, maxNamed);
   const changes = named.flatMap((pod): PodChange[] => [
     ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
     ...(repairs.has(pod) ? [{ pod, why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }] : []),

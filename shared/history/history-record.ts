@@ -24,7 +24,7 @@ export interface PodChange {
 }
 
 export interface Ending {
-  readonly kind: 'failed' | 'postponed';
+  readonly kind: 'failed' | 'requeued';
   readonly text: string;
 }
 

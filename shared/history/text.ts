@@ -3,7 +3,7 @@ import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { Ending, HistoryRecord, Move, PodChange } from './history-record.ts';
 
 const controllerCodes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
-const endingCodes = { failed: 'f', postponed: 'p' } as const satisfies { readonly [K in Ending['kind']]: string };
+const endingCodes = { failed: 'f', requeued: 'r' } as const satisfies { readonly [K in Ending['kind']]: string };
 
 type MoveText = readonly [where: string, address: string, from: string | 0, to: string | 0, detail?: string];
 type ChangeText = readonly [pod: string, why: string, moves: readonly MoveText[], repair?: 1];
@@ -31,14 +31,14 @@ interface RecordText {
   readonly m?: number;
 }
 
-/** Names half as many pods, and again, and counts the others, until the text has at most `mostBytes`. */
-export function encodeRecord(record: HistoryRecord, mostBytes: number): string {
+/** Names half as many pods, and again, and counts the others, until the text has at most `maxBytes`. */
+export function encodeRecord(record: HistoryRecord, maxBytes: number): string {
   const text = JSON.stringify(encode(record));
   const pods = [...new Set(record.changes.map(({ pod }) => pod))];
-  if (pods.length === 0 || encoder.encode(text).length <= mostBytes) return text;
+  if (pods.length === 0 || encoder.encode(text).length <= maxBytes) return text;
   const named = new Set(pods.slice(0, pods.length >> 1));
   const changes = record.changes.filter(({ pod }) => named.has(pod));
-  return encodeRecord({ ...record, changes, more: record.more + pods.length - named.size }, mostBytes);
+  return encodeRecord({ ...record, changes, more: record.more + pods.length - named.size }, maxBytes);
 }
 
 const encoder = new TextEncoder();
@@ -88,7 +88,7 @@ const encodeChange = ({ pod, why, moves, isRepair }: PodChange): ChangeText => {
 };
 
 function decode(r: RecordText): HistoryRecord {
-  const kindOf = (code: string): Ending['kind'] => (code === endingCodes.failed ? 'failed' : 'postponed');
+  const kindOf = (code: string): Ending['kind'] => (code === endingCodes.failed ? 'failed' : 'requeued');
   const endings = controllers.flatMap((c) => {
     const ending = r.o?.[controllerCodes[c]];
     return ending ? [[c, { kind: kindOf(ending[0]), text: ending[1] }] as const] : [];

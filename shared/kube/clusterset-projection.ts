@@ -60,12 +60,12 @@ export function decodeClustersetObject(kind: ClustersetKind, namespace: string, 
 }
 
 /** Longer values are cut to this length. Every allowed value is shorter, and a long rest could keep the export from being sent. */
-const longestValue = 64;
+const maxValueLength = 64;
 
 function ownAnnotations(annotations: Labels): Labels {
   const own = [annotationPrefer, annotationMinLocal].flatMap((key) => {
     const value = annotations[key];
-    return value === undefined ? [] : [[key, value.slice(0, longestValue)] as const];
+    return value === undefined ? [] : [[key, value.slice(0, maxValueLength)] as const];
   });
   return Object.fromEntries(own);
 }

@@ -3,17 +3,17 @@ import type { Labels } from '#shared/kube/labels.ts';
 
 export type ParsedSelector = { readonly selector: Labels; readonly error?: never } | { readonly selector?: never; readonly error: string };
 
-const mostPairs = 16;
-const mostCharacters = 1024;
+const maxPairs = 16;
+const maxLength = 1024;
 const allowed = 'key=value pairs with commas between them, 1 to 16, such as app=web,tier=front';
 
 /** `app=web, tier=front`: equality alone, no set-based operators. */
 export function parseSelector(text: string): ParsedSelector {
   // Every character that is allowed is one byte.
-  if (text.length > mostCharacters) return refused(`it has ${text.length} characters, and ${mostCharacters} are allowed`);
+  if (text.length > maxLength) return refused(`it has ${text.length} characters, and ${maxLength} are allowed`);
   if (text.trim() === '') return refused(`it is empty: ${allowed}`);
   const pairs = text.split(',');
-  if (pairs.length > mostPairs) return refused(`it has ${pairs.length} pairs, and ${mostPairs} are allowed`);
+  if (pairs.length > maxPairs) return refused(`it has ${pairs.length} pairs, and ${maxPairs} are allowed`);
   const selector = new Map<string, string>();
   for (const pair of pairs) {
     const equals = pair.indexOf('=');

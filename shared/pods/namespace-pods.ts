@@ -1,5 +1,5 @@
 /**
- * The two ways to read a namespace's Pods. Up to `mostUnlogged` Pods each view reads the namespace whole, and nothing is cached. A warm worker caches the
+ * The two ways to read a namespace's Pods. Up to `maxUnlogged` Pods each view reads the namespace whole, and nothing is cached. A warm worker caches the
  * Pods of a larger namespace, and reads the new ones by the namespace's log (logged/pod-log.ts). The last whole read decides between the two.
  */
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
@@ -38,7 +38,7 @@ export class NamespacePods implements Pods {
     this.#logged.delete(key);
     this.#logged.set(key, logged);
     const view = await logged.view(store, namespace, nowMs);
-    if (logged.records <= this.#limits.mostUnlogged) this.#logged.delete(key);
+    if (logged.records <= this.#limits.maxUnlogged) this.#logged.delete(key);
     this.#evict(key);
     return view;
   }
@@ -49,7 +49,7 @@ export class NamespacePods implements Pods {
     this.#reads.set(key, reads);
     try {
       const { pods, records } = await reads.read(() => readWhole(store, namespace));
-      if (records > this.#limits.mostUnlogged && this.#logged.get(key)?.scope !== scope) {
+      if (records > this.#limits.maxUnlogged && this.#logged.get(key)?.scope !== scope) {
         this.#logged.set(key, new LoggedNamespace(scope, this.#limits));
       }
       return { all: pods, confirms: async () => true };
@@ -61,7 +61,7 @@ export class NamespacePods implements Pods {
   #evict(used: string): void {
     let bytes = [...this.#logged.values()].reduce((sum, { bytes: own }) => sum + own, 0);
     for (const [key, { bytes: own }] of this.#logged) {
-      if (bytes <= this.#limits.mostKeptBytes) return;
+      if (bytes <= this.#limits.maxKeptBytes) return;
       if (key === used) continue;
       this.#logged.delete(key);
       bytes -= own;

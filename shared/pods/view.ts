@@ -9,7 +9,7 @@ export interface Pods {
 
 export interface UseOfPods {
   readonly nowMs: number;
-  /** `ClusterRecord.cacheScope`: Pods that were cached under another one are not used. */
+  /** `ClusterRecord.cacheEpoch`: Pods that were cached under another one are not used. */
   readonly scope?: string;
 }
 

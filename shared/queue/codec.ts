@@ -28,15 +28,15 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   } catch (cause) {
     throw new UnreadableMessage(`message is not JSON: ${excerpt(text)}`, { cause });
   }
-  if (isTooDeep(message)) throw new UnreadableMessage(`message is nested too deeply: at most ${mostLevels} levels are allowed`);
+  if (isTooDeep(message)) throw new UnreadableMessage(`message is nested too deeply: at most ${maxLevels} levels are allowed`);
   return message;
 }
 
 /** More than any object of Kubernetes has of what is sent. */
-const mostLevels = 20;
+const maxLevels = 20;
 
 /** JSON.parse takes any number of levels. JSON.stringify, which saves and sends the value again, takes as many as the stack has room for. */
-export const isTooDeep = (value: unknown, levels = mostLevels): boolean =>
+export const isTooDeep = (value: unknown, levels = maxLevels): boolean =>
   typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
 
 /** About the memory that the decoded message takes, bytes. The size of a compressed body says nothing about it. Throws UnreadableMessage. */
@@ -74,7 +74,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** How many values the JSON has, by the character before each of them outside of strings: counted before any is allocated. */
-function checkValues(json: Uint8Array, { mostValues }: QueueLimits): number {
+function checkValues(json: Uint8Array, { maxValues }: QueueLimits): number {
   let values = 0;
   let inText = false;
   for (let i = 0; i < json.length; i++) {
@@ -83,7 +83,7 @@ function checkValues(json: Uint8Array, { mostValues }: QueueLimits): number {
     else if (byte === backslash) i++;
     else if (!inText && (byte === comma || byte === bracket || byte === brace)) values++;
   }
-  if (values > mostValues) throw new UnreadableMessage(`message has ${values} values: at most ${mostValues} are allowed`);
+  if (values > maxValues) throw new UnreadableMessage(`message has ${values} values: at most ${maxValues} are allowed`);
   return values;
 }
 const [quote, backslash, comma, bracket, brace] = [...'"\\,[{'].map((c) => c.charCodeAt(0));

@@ -25,9 +25,9 @@ export interface EventsHeader {
 }
 
 /** Characters of a projection that ingest takes, at most. */
-export const longestProjection = 256 * 1024;
+export const maxProjectionLength = 256 * 1024;
 /** The same for kinds whose projections are shorter, and of which other clusters' runs read many at once. */
-export const longestProjectionOf: { readonly [K in InputKind]?: number } = { Pod: 64 * 1024, Node: 4 * 1024, Namespace: 4 * 1024 };
+export const maxProjectionLengthOf: { readonly [K in InputKind]?: number } = { Pod: 64 * 1024, Node: 4 * 1024, Namespace: 4 * 1024 };
 
 /** One object of an input kind. Without `o` it does not exist (any more), as of `rv`. */
 export interface InputEntry {
@@ -124,7 +124,7 @@ export interface SyncMessage {
   readonly notBefore?: number;
   /** A fresh one that has waited for a batch period, as upstream's AddAfter does; not one that waits for the end of a lease. */
   readonly batched?: boolean;
-  /** How often in a row the run was postponed. */
+  /** How often in a row the run was requeued. */
   readonly hops?: number;
   /** When the sync was due, for SyncLatency: the relay saw the change, by our clock, and its batch period is over. Retries have none. */
   readonly seen?: number;

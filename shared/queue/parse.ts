@@ -9,13 +9,13 @@ import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
-import { type Entry, type EventsMessage, longestProjection, longestProjectionOf, messageVersion, type SyncMessage } from './messages.ts';
+import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion, type SyncMessage } from './messages.ts';
 
 /** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
-const longestName = 253;
-const longestWorkName = longestName + 'export:'.length;
-const longestKey = 2 * longestName + 1;
-const mostEntries = 20_000;
+const maxNameLength = 253;
+const maxWorkNameLength = maxNameLength + 'export:'.length;
+const maxKeyLength = 2 * maxNameLength + 1;
+const maxEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -41,7 +41,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       if (m['progress'] !== undefined) {
         const progress = object(m['progress'], 'progress');
         number(progress, 'entries');
-        if (progress['services'] !== undefined) text(progress, 'services', longestKey);
+        if (progress['services'] !== undefined) text(progress, 'services', maxKeyLength);
       }
       break;
     }
@@ -54,8 +54,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   const kind = oneOf(m['kind'], allKinds, 'kind');
   if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
-  if (m['entries'].length > mostEntries)
-    throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${mostEntries} are allowed`);
+  if (m['entries'].length > maxEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
   for (const entry of m['entries'] as unknown[]) object(entry, 'entry');
   return m as unknown as EventsMessage;
 }
@@ -102,18 +101,18 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
   if (kind === 'Endpoints' || kind === 'EndpointSlice') {
     text(e, 'uid', 128, true);
     for (const field of ['svc', 'oldSvc'] as const) if (field === 'svc' || e[field] !== undefined) serviceName(e, field);
-    if (e['by'] !== undefined) text(e, 'by', longestName, true);
+    if (e['by'] !== undefined) text(e, 'by', maxNameLength, true);
     if (e['gen'] !== undefined) number(e, 'gen');
     if (e['body'] !== undefined) object(e['body'], 'body');
   } else if (e['o'] !== undefined) {
-    projection(e['o'], longestProjectionOf[kind] ?? longestProjection);
+    projection(e['o'], maxProjectionLengthOf[kind] ?? maxProjectionLength);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
   }
 }
 
 /** An end of a key range: empty, or the key "namespace/name" of an object of the kind. */
 function rangeEnd(fields: Fields, field: 'from' | 'to', kind: Kind): void {
-  text(fields, field, longestKey, true);
+  text(fields, field, maxKeyLength, true);
   const key = fields[field] as string;
   const slash = key.indexOf('/');
   if (key !== '' && slash < 0) throw new UnreadableMessage(`${field} is ${show(key)}: empty text or "namespace/name" is needed`);
@@ -151,8 +150,8 @@ export function parseSyncMessage(body: string): SyncMessage {
   const m = object(decodeMessage(body), 'message');
   checkVersion(m);
   text(m, 'cluster');
-  text(m, 'ns', longestName);
-  text(m, 'service', longestWorkName);
+  text(m, 'ns', maxNameLength);
+  text(m, 'service', maxWorkNameLength);
   if (!isDnsLabel(m['ns'] as string)) throw new UnreadableMessage(`ns is ${show(m['ns'])}: a DNS label of 1 to 63 characters is needed`);
   const name = (m['service'] as string).replace(/^(export|import):/, '');
   if (!isLabelValue(name) && !isDnsSubdomain(name))
@@ -180,7 +179,7 @@ function object(value: unknown, what: string): Fields {
   return value as Fields;
 }
 
-function text(fields: Fields, field: string, longest = longestName, mayBeEmpty = false): void {
+function text(fields: Fields, field: string, longest = maxNameLength, mayBeEmpty = false): void {
   const value = fields[field];
   if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);

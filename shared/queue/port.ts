@@ -5,7 +5,7 @@
 
 export interface OutgoingMessage {
   readonly body: string;
-  /** Whole seconds, at most `longestDelaySeconds` (contract/sqs-limits.ts): the caller splits a longer wait. */
+  /** Whole seconds, at most `maxDelaySeconds` (contract/sqs-limits.ts): the caller splits a longer wait. */
   readonly delaySeconds?: number;
 }
 

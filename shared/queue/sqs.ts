@@ -1,7 +1,7 @@
 /** A standard queue of SQS: messages come in any order, and a message may come twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 export interface SqsQueueOptions {
@@ -88,8 +88,8 @@ function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
 
 /** Its size in bytes. Throws before anything is sent: SQS refuses a whole call for one bad entry. */
 function checked({ body, delaySeconds = 0 }: OutgoingMessage): number {
-  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds) {
-    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${longestDelaySeconds}`);
+  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > maxDelaySeconds) {
+    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${maxDelaySeconds}`);
   }
   const size = Buffer.byteLength(body);
   if (size === 0 || size > maxMessageBytes) throw new RangeError(`a message of ${size} bytes: SQS takes 1 to ${maxMessageBytes}`);

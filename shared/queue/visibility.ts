@@ -32,12 +32,12 @@ export const received = ({
 });
 
 /** `random` is in [0, 1). */
-export function comeBackSeconds(receives: number, random: number, { comeBackSeconds: base, mostComeBackSeconds }: RunLimits): number {
-  return Math.max(1, Math.round(Math.min(mostComeBackSeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
+export function retryDelaySeconds(receives: number, random: number, { retryDelaySeconds: base, maxRetryDelaySeconds }: RunLimits): number {
+  return Math.max(1, Math.round(Math.min(maxRetryDelaySeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
 }
 
 /** Never rejects: a message that it fails for comes back when its visibility timeout ends. */
-export async function comeBackSoon(
+export async function retrySoon(
   { queue, log, random, limits = defaultLimits.runs }: ComeBackDeps,
   messages: readonly Pick<Received, 'messageId' | 'receiptHandle' | 'receives'>[],
   failed: readonly string[],
@@ -46,7 +46,7 @@ export async function comeBackSoon(
   const ids = new Set(failed);
   const back = messages.filter((m) => ids.has(m.messageId));
   try {
-    await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: comeBackSeconds(receives, random(), limits) })));
+    await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: retryDelaySeconds(receives, random(), limits) })));
   } catch (error) {
     log.warn('failed messages come back only when their visibility timeout ends', { messages: back.length, error: String(error) });
   }

@@ -21,8 +21,8 @@ export interface WakeUpMessage {
   readonly delayedByBatch?: boolean;
   /** For SyncLatency: when the relay saw the change, by our clock, plus the batch period, which `WakeUp.observedAtMs` is without. Retries have none. */
   readonly observedAtMs?: number | undefined;
-  /** How often in a row the run was postponed, for the length of the next wait; absent for new work and after a failure. */
-  readonly postponements?: number | undefined;
+  /** How often in a row the run was requeued, for the length of the next wait; absent for new work and after a failure. */
+  readonly requeues?: number | undefined;
   /** For QueueLatency: when the message itself was due, by the sender's clock. */
   readonly dueMs?: number | undefined;
 }
@@ -44,7 +44,7 @@ export function encodeWakeUp(w: WakeUpMessage): string {
     ...(w.notBeforeMs !== undefined && { notBefore: w.notBeforeMs }),
     ...(w.delayedByBatch && { batched: true }),
     ...(w.observedAtMs !== undefined && { seen: w.observedAtMs }),
-    ...(w.postponements !== undefined && { hops: w.postponements }),
+    ...(w.requeues !== undefined && { hops: w.requeues }),
   };
   return encodeMessage(message);
 }
@@ -62,7 +62,7 @@ export function readWakeUp(body: string): WakeUpMessage {
     delayedByBatch: m.batched === true,
     observedAtMs: m.seen,
     dueMs: m.due,
-    postponements: m.hops,
+    requeues: m.hops,
   };
 }
 

@@ -11,10 +11,10 @@ export function joinErrors(errors: readonly string[]): string {
 /** The same for logs and for what is put aside: a skipped pod is a clause, and there may be thousands. */
 export function summarizeErrors(errors: readonly string[]): string {
   const texts = [...new Set(errors)];
-  return texts.length <= mostTold ? joinErrors(texts) : `${joinErrors(texts.slice(0, mostTold))} and ${texts.length - mostTold} more`;
+  return texts.length <= maxListed ? joinErrors(texts) : `${joinErrors(texts.slice(0, maxListed))} and ${texts.length - maxListed} more`;
 }
 
-const mostTold = 5;
+const maxListed = 5;
 
 /** Q-24. */
 export function slicesFailureEvent(service: Service, message: string): EventSketch {

@@ -96,7 +96,7 @@ export async function* readSetNamespace(table: Table, set: string, namespace: st
  * By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. `before`: what the run has read, before
  * it read the records that `text` is made of (`{}`: nothing was there). False: it is not there any more, so a newer run has saved what it knows.
  */
-export async function saveFace(
+export async function saveExportEntry(
   table: Table,
   key: SetKey,
   cluster: string,
@@ -119,7 +119,7 @@ export async function noteWoken(table: Table, key: SetKey, cluster: string, gene
 export const owing = (work: 'export' | 'import', cluster: string): string => `${work}:${cluster}`;
 
 /** Before an entry is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
-export async function saveOwed(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
+export async function savePendingWakeUp(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
   const at = setKey(key.set, key.namespace, key.name, 'O', by);
   if (isOwed) await table.put({ ...at });
   else await table.delete(at);

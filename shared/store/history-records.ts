@@ -37,11 +37,11 @@ export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number
 }
 
 /** Characters; several times `sync.historyBytes`. */
-const longestText = 1 << 20;
+const maxTextLength = 1 << 20;
 
 function inflated(bytes: Uint8Array): string | undefined {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: longestText }).toString();
+    return inflateRawSync(bytes, { maxOutputLength: maxTextLength }).toString();
   } catch {
     return undefined;
   }

@@ -40,17 +40,17 @@ export interface SavedBody {
 }
 
 /** Bytes of a deflated object that an item of DynamoDB (400 KB) has room for, with its key and its other attributes. */
-export const mostSavedBytes = 384 * 1024;
+export const maxSavedBytes = 384 * 1024;
 
-/** `mostBytes`: only the metadata is saved of an object that is larger, deflated. */
-export function bodyItem(key: Key, { version, uid, name, generation, object }: OutputRecord, mostBytes: number): Item {
-  return { ...key, v: version, uid, name, ...(generation > 0 && { g: generation }), ...contentOf(object, mostBytes) };
+/** `maxBytes`: only the metadata is saved of an object that is larger, deflated. */
+export function bodyItem(key: Key, { version, uid, name, generation, object }: OutputRecord, maxBytes: number): Item {
+  return { ...key, v: version, uid, name, ...(generation > 0 && { g: generation }), ...contentOf(object, maxBytes) };
 }
 
-function contentOf(object: OutputObject | undefined, mostBytes: number): { readonly b?: Uint8Array; readonly m?: string } {
+function contentOf(object: OutputObject | undefined, maxBytes: number): { readonly b?: Uint8Array; readonly m?: string } {
   if (!object) return {};
   const deflated = deflateRawSync(JSON.stringify(object));
-  return deflated.byteLength <= mostBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
+  return deflated.byteLength <= maxBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
 }
 
 /** The labels and owners by which readers of the records know whose an output is. */

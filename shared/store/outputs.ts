@@ -10,7 +10,7 @@ import {
   headOf,
   isThere,
   kindOf,
-  mostSavedBytes,
+  maxSavedBytes,
   type OutputRecord,
   type SavedBody,
   savedBodyOf,
@@ -88,10 +88,10 @@ export async function readOutputHeads(
 }
 
 /** Of a slice's name by generateName ("service-" and five characters, 63 at most) this much is the service's. */
-export const longestNamePrefix = 58;
+export const maxNamePrefixLength = 58;
 
 /** Lists find slices by their service's name, with which names by generateName begin, ours and upstream's. A person may have named a slice otherwise. */
-const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${service}-`.slice(0, longestNamePrefix));
+const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${service}-`.slice(0, maxNamePrefixLength));
 
 /** Remembers the service, for good, if lists could not find this slice of it by its name. Each list then reads the service. */
 export async function rememberOddName(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function saveOutput(
   record: OutputRecord,
   { source = 'written', again = false }: SaveOptions = {},
 ): Promise<boolean> {
-  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, mostSavedBytes), again);
+  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, maxSavedBytes), again);
 }
 
 async function putBody(table: Table, service: ServiceKey, record: OutputRecord, item: Item, again = false): Promise<boolean> {

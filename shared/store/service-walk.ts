@@ -16,7 +16,7 @@ export interface Step {
   readonly entries: number;
 }
 
-export interface Walked {
+export interface ServicePage {
   /** Tombstones included. */
   readonly services: readonly ObjectRecord[];
   readonly entries: number;
@@ -28,7 +28,7 @@ export const entriesPerPage = 250;
 const namespacesAtOnce = 8;
 
 /** Each limit of the step is at least 1, or the walk would not move. */
-export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step): Promise<Walked> {
+export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step): Promise<ServicePage> {
   const services: ObjectRecord[] = [];
   let entries = 0;
   let place = from;

@@ -3,7 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { addGeneration, addGenerationForLiveRead } from './item-store.ts';
+import { addGeneration, addGenerationForApiRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
@@ -23,7 +23,7 @@ export class WakeUps {
         ? {
             ...wakeUp,
             delaySeconds: Math.min(other.delaySeconds, wakeUp.delaySeconds),
-            readLive: other.readLive || wakeUp.readLive,
+            readFromApiServer: other.readFromApiServer || wakeUp.readFromApiServer,
             observedAtMs:
               other.observedAtMs === undefined ? wakeUp.observedAtMs : Math.min(other.observedAtMs, wakeUp.observedAtMs ?? other.observedAtMs),
           }
@@ -67,7 +67,7 @@ interface Added {
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
-  const add = w.readLive ? addGenerationForLiveRead : addGeneration;
+  const add = w.readFromApiServer ? addGenerationForApiRead : addGeneration;
   // A wake-up that waits for its turn is not overdue before that.
   const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));
   const addedMs = now();

@@ -17,8 +17,8 @@ import { exportWork, importWork } from './rules/work-kind.ts';
  */
 export async function clustersetWakeUps(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
-  const { mostExports, mostExportsOfCluster } = defaultLimits.sync;
-  const most = { inNamespace: 2 * mostExports, inCluster: 2 * mostExportsOfCluster };
+  const { maxExports, maxExportsOfCluster } = defaultLimits.sync;
+  const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
   const namespaces = new Set<string>();
   for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) {

@@ -63,29 +63,29 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
 interface Decided {
   readonly after: { readonly [C in Controller]?: ControllerState };
   /** By their wait in seconds: controllers that wait for the same time share a wake-up. */
-  readonly retries: ReadonlyMap<number, { readonly numbers: RetryNumbers; readonly postponements: number }>;
+  readonly retries: ReadonlyMap<number, { readonly numbers: RetryNumbers; readonly requeues: number }>;
   readonly gaveUp: readonly GivenUp[];
 }
 
 function decide({ item, message }: Claim, outcomes: ReadonlyMap<Controller, Outcome>, nowMs: number): Decided {
   const after: { [C in Controller]?: ControllerState } = {};
-  const retries = new Map<number, { readonly numbers: RetryNumbers; readonly postponements: number }>();
+  const retries = new Map<number, { readonly numbers: RetryNumbers; readonly requeues: number }>();
   const gaveUp: GivenUp[] = [];
-  const postponedSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'postponed' ? o.waitSeconds : 0)));
+  const requeueAfterSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)));
   for (const [controller, outcome] of outcomes) {
     const next = nextState(controller, item.controllers[controller], outcome, {
       generation: item.generation,
       retryNumber: message.retryNumbers[controller],
       delayedByBatch: message.delayedByBatch === true,
-      postponedSeconds,
+      requeueAfterSeconds,
       nowMs,
     });
     after[controller] = next.state;
     const seconds = next.retryInSeconds;
     if (seconds !== undefined) {
-      const { numbers = {}, postponements = 0 } = retries.get(seconds) ?? {};
-      const again = outcome.kind === 'postponed' ? (message.postponements ?? 0) + 1 : postponements;
-      retries.set(seconds, { numbers: { ...numbers, [controller]: next.state.retryNumber }, postponements: again });
+      const { numbers = {}, requeues = 0 } = retries.get(seconds) ?? {};
+      const again = outcome.kind === 'requeued' ? (message.requeues ?? 0) + 1 : requeues;
+      retries.set(seconds, { numbers: { ...numbers, [controller]: next.state.retryNumber }, requeues: again });
     }
     if (next.gaveUp !== undefined) gaveUp.push({ controller, error: next.gaveUp });
   }
@@ -98,8 +98,8 @@ interface ToSend extends Pick<Decided, 'retries' | 'gaveUp'> {
 
 async function send(queues: ClusterQueues, { message, item }: Claim, { retries, gaveUp, nowMs }: ToSend): Promise<void> {
   const { generation } = item;
-  const wakeUps = [...retries].map(([seconds, { numbers, postponements }]) =>
-    delayUntil(retry(message, generation, numbers, postponements), nowMs + seconds * 1000, nowMs),
+  const wakeUps = [...retries].map(([seconds, { numbers, requeues }]) =>
+    delayUntil(retry(message, generation, numbers, requeues), nowMs + seconds * 1000, nowMs),
   );
   if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
   const { cluster, namespace, service } = message;
@@ -128,7 +128,7 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBe
   if (!item) return { kind: 'lease-lost' };
   // Wake-ups that met the lease meanwhile were sent away until its end, which is for the case that this worker dies before it sends this one.
   if (item.generation > record.generation) {
-    const wakeUp = { namespace: service.namespace, service: service.name, delaySeconds: 0, readLive: false, observedAtMs: undefined };
+    const wakeUp = { namespace: service.namespace, service: service.name, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
     await queues.syncs.send([outgoing(newWork(service.cluster, wakeUp, item.generation, deps.now()))]);
   }
   return { kind: 'done' };

@@ -32,7 +32,7 @@ export async function addGeneration(table: Table, service: ServiceKey, nowMs: nu
 }
 
 /** As `addGeneration`, and the run is to read its outputs from the API server. One write: a run in between would use up the wish. */
-export async function addGenerationForLiveRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
+export async function addGenerationForApiRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
   for (;;) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
@@ -166,7 +166,7 @@ export function decodeWork(item: Item | undefined): WorkItem {
   const id = item['lease'] as string | undefined;
   return {
     generation: number('gen'),
-    liveReadGeneration: number('live'),
+    apiReadGeneration: number('live'),
     lease: id === undefined ? undefined : { id, untilMs: number('until') },
     dirtyAtMs: item['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),

@@ -13,11 +13,11 @@ const marginMs = 1_000;
 
 /** The lease-end wake-ups that this process has sent and that are not due yet. A warm worker keeps them; nothing is lost with them. */
 export class LeaseEndWakeUps {
-  readonly #mostKept: number;
+  readonly #maxKept: number;
   readonly #dueMs = new Map<string, number>();
 
-  constructor({ mostLeaseEnds }: SyncLimits = defaultLimits.sync) {
-    this.#mostKept = mostLeaseEnds;
+  constructor({ maxLeaseEnds }: SyncLimits = defaultLimits.sync) {
+    this.#maxKept = maxLeaseEnds;
   }
 
   /** Is one pending that will be handled after `nowMs`? `nowMs` is read after the generation was added, or the lease seen: not before. */
@@ -27,7 +27,7 @@ export class LeaseEndWakeUps {
 
   /** The queue has accepted one that is due then. */
   sent(service: ServiceKey, dueMs: number): void {
-    if (this.#dueMs.size >= this.#mostKept) this.#dueMs.clear();
+    if (this.#dueMs.size >= this.#maxKept) this.#dueMs.clear();
     this.#dueMs.set(idOf(service), dueMs);
   }
 }

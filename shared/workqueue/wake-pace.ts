@@ -7,7 +7,7 @@ import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 /** The queue has a clock of its own: a wake-up that is about to come, or has just come, does not count as pending. */
 const marginMs = 1_000;
 /** SQS delays by no more. */
-const longestWaitMs = 900_000;
+const maxWaitMs = 900_000;
 
 export interface PacedName {
   readonly cluster: string;
@@ -41,7 +41,7 @@ export class WakePace {
   take({ cluster, namespace }: PacedName, nowMs: number): number {
     const { wakesOfCluster, wakesOfNamespace } = this.#limits;
     const waits = [this.#spend(cluster, wakesOfCluster, nowMs), this.#spend(`${cluster} ${namespace}`, wakesOfNamespace, nowMs)];
-    return Math.min(longestWaitMs, Math.max(...waits));
+    return Math.min(maxWaitMs, Math.max(...waits));
   }
 
   /** Every queue has accepted a wake-up for the latest generation that is due then. */
@@ -51,16 +51,16 @@ export class WakePace {
   }
 
   /** A minute's wake-ups may come at once, and after them one at a time. */
-  #spend(of: string, mostPerMinute: number, nowMs: number): number {
+  #spend(of: string, maxPerMinute: number, nowMs: number): number {
     this.#forgetSome(this.#spentUntilMs);
-    const spentUntilMs = Math.max(this.#spentUntilMs.get(of) ?? 0, nowMs) + 60_000 / mostPerMinute;
+    const spentUntilMs = Math.max(this.#spentUntilMs.get(of) ?? 0, nowMs) + 60_000 / maxPerMinute;
     this.#spentUntilMs.set(of, spentUntilMs);
     return Math.max(0, spentUntilMs - nowMs - 60_000);
   }
 
   /** Without it the pace is lost, and no wake-up. */
   #forgetSome(of: Map<string, number>): void {
-    if (of.size >= this.#limits.mostLeaseEnds) of.clear();
+    if (of.size >= this.#limits.maxLeaseEnds) of.clear();
   }
 }
 

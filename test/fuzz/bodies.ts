@@ -29,11 +29,11 @@ export const hostileBody = (message: Arbitrary<object>): Arbitrary<HostileBody> 
     { weight: 1, arbitrary: rawBody },
   );
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** The bodies that SQS takes. `envelope`: what each message has besides. */
 export const bodiesOf = (all: readonly HostileBody[], envelope: object): readonly string[] =>
-  all.map((of) => (typeof of === 'string' ? of : bodyOf(of, envelope))).filter((body) => body !== '' && Buffer.byteLength(body) <= mostBytes);
+  all.map((of) => (typeof of === 'string' ? of : bodyOf(of, envelope))).filter((body) => body !== '' && Buffer.byteLength(body) <= maxBytes);
 
 function bodyOf({ message, changes, form, cut: share }: HostileMessage, envelope: object): string {
   const whole = mutated({ ...envelope, ...message }, changes) as object;

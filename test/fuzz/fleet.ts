@@ -86,7 +86,7 @@ function ensureKeys(world: SetWorld): void {
   }
 }
 
-const mostReason = 1_000;
+const maxReasonLength = 1_000;
 
 /** Checks that each message in the queues is readable, and each quarantined one has its reason. */
 function ensureQueues(world: SetWorld): void {
@@ -96,7 +96,7 @@ function ensureQueues(world: SetWorld): void {
     for (const { body } of queues.quarantine.waiting()) {
       const { reason } = decodeMessage(body) as { readonly reason?: unknown };
       ensure(
-        typeof reason === 'string' && /\w{2}/.test(reason) && reason.length <= mostReason,
+        typeof reason === 'string' && /\w{2}/.test(reason) && reason.length <= maxReasonLength,
         `a message is set aside because of ${JSON.stringify(reason)}`,
       );
     }

@@ -19,10 +19,10 @@ export interface Failure {
   readonly value: string;
 }
 
-const longestCaseMs = 10_000;
+const maxCaseMs = 10_000;
 /** With the search for the smallest value that fails. */
-const longestRunMs = 60_000;
-const mostValueCharacters = 3_000;
+const maxRunMs = 60_000;
+const maxValueCharacters = 3_000;
 
 export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOptions): Promise<Failure | undefined> {
   const rejected: unknown[] = [];
@@ -41,8 +41,8 @@ export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOpti
   const result = await fc.check(property, {
     seed,
     numRuns: options.cases ?? cases,
-    timeout: longestCaseMs,
-    interruptAfterTimeLimit: longestRunMs,
+    timeout: maxCaseMs,
+    interruptAfterTimeLimit: maxRunMs,
     ...(path !== undefined && { path }),
   });
   process.off('unhandledRejection', onRejection);
@@ -52,7 +52,7 @@ export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOpti
     seed,
     path: result.counterexamplePath ?? '',
     error: errorText(result.errorInstance),
-    value: value.length > mostValueCharacters ? `${value.slice(0, mostValueCharacters)}… (${value.length} characters)` : value,
+    value: value.length > maxValueCharacters ? `${value.slice(0, maxValueCharacters)}… (${value.length} characters)` : value,
   };
 }
 

@@ -25,7 +25,7 @@ if (!Number.isInteger(firstSeed)) exit(`--seed ${values.seed}: a whole number is
 if (values.path !== undefined && (values.door === undefined || values.seed === undefined)) exit('--path needs --door and --seed');
 
 /** A thread of its own notices a case that never ends: the thread that runs it can do nothing then. */
-const watch = new Worker(new URL('./watch.ts', import.meta.url), { workerData: { longestMs: 60_000 } });
+const watch = new Worker(new URL('./watch.ts', import.meta.url), { workerData: { maxMs: 60_000 } });
 watch.unref();
 let failures = 0;
 for (const door of chosen) if (!(await run(door, (minutes * 60_000) / chosen.length))) failures++;

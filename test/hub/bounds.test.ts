@@ -1,6 +1,6 @@
 /** What a run tells, and what a warm worker keeps, does not grow with the cluster. */
 import { expect, it } from 'vitest';
-import { load } from '#functions/sync/state/inputs.ts';
+import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
@@ -31,7 +31,7 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
-  const sync = { ...defaultLimits.sync, mostNodes: 25 };
+  const sync = { ...defaultLimits.sync, maxNodes: 25 };
   const nodes = new Map();
   const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
@@ -39,6 +39,6 @@ it('a worker that meets one cluster after another keeps the nodes of those that 
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
-  await load(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: noCounts }, source: 'written' });
+  await readInputs(deps as never, { meta, key, triggers, items: { serviceRecord, hints: undefined, counts: noCounts }, source: 'written' });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

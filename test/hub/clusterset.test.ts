@@ -151,7 +151,7 @@ describe('a service that two clusters export', () => {
   it('a cluster exports so many Services of a namespace and no more: the others say so, and take the place of one that goes (MC-59)', async () => {
     const named = (name: string, held: RawObject): RawObject =>
       ({ ...held, metadata: { ...held.metadata, name, uid: `${held.kind}-${name}` } }) as RawObject;
-    const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, mostExports: 2 } };
+    const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, maxExports: 2 } };
     const world = await SetWorld.start({ a: importer, b: { ...open, exports: { namespaces: 'all' }, given: [namespace] } }, limits);
     const exported = () => (world.of('a').store.list('ServiceImport', 'shop') as readonly RawObject[]).map((i) => i.metadata.name).sort();
     for (const name of ['one', 'two', 'three']) {
@@ -507,7 +507,7 @@ describe('a source cluster', () => {
     const importNow = () =>
       addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', [wakeNow('shop', importWork('web'))]);
     // A worker caches a large namespace with its second read.
-    const warm = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+    const warm = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
     world.pods = warm;
     for (let read = 0; read < 2; read++) {
       await importNow();

@@ -12,7 +12,7 @@ import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
-const { toleratedForeignWrites: tolerated, foreignWritesMs, mostContestedMs, foreignServices, foreignNamespaces } = defaultLimits.sync;
+const { toleratedForeignWrites: tolerated, foreignWritesMs, maxContestedMs, foreignServices, foreignNamespaces } = defaultLimits.sync;
 
 /** svc-0 to svc-11: the first four in `default` with pods, the others in two more namespaces. */
 const namespaceOf = (i: number): string => (i < 4 ? 'default' : i < 8 ? 'shop' : 'bank');
@@ -174,13 +174,13 @@ describe('a service whose objects another client keeps writing', () => {
       await keepWriting(small);
       overwriteSlice(world, 0, 'curl');
       const from = world.now;
-      while ((sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 && world.now - from < 2 * mostContestedMs) await pass(10);
+      while ((sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 && world.now - from < 2 * maxContestedMs) await pass(10);
       return (world.now - from) / 1000;
     }
     const stops: number[] = [];
     for (let i = 0; i < 6; i++) stops.push(await stopped());
     for (const [i, seconds] of [60, 120, 240, 480, 900, 900].entries()) expect(Math.abs((stops[i] as number) - seconds)).toBeLessThan(30);
-    await pass(mostContestedMs / 1000 + 60);
+    await pass(maxContestedMs / 1000 + 60);
     expect(await stopped()).toBeLessThan(90);
   });
 

@@ -121,7 +121,7 @@ it('a run whose outputs the table refuses, as it holds newer ones, says that lat
     for (const { metadata } of world.store.list(kind)) world.store.remove(kind, 'default', metadata.name);
   }
   isRefused = true;
-  const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readLive: false, observedAtMs: undefined };
+  const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
   await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeUp]);
   await pass(1);
   expect((await lastLines(world)).map((line) => line.slice(0, 25))).toEqual(['pod pod-0: 10.1.0.1 went ', 'pod pod-1: 10.1.0.2 went ']);

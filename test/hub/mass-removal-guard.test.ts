@@ -4,7 +4,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { addGenerationForLiveRead } from '#shared/workqueue/item-store.ts';
+import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
@@ -22,7 +22,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   for (let i = 0; i < lost; i++) await small.world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
   // A pod's log says nothing of this: only a worker that reads everything anew sees it.
   await small.world.runUntil(small.world.now + 30 * 60_000);
-  await addGenerationForLiveRead(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
+  await addGenerationForApiRead(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
   small.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
   await small.pass(8);
   return small;
@@ -31,7 +31,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
 it('nothing is taken away where more than half of ten endpoints would go on the word of the snapshot alone', async () => {
   const { world } = await blinded(12, 8);
   expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
-  expect(world.metrics.get('Braked')).toBeGreaterThan(0);
+  expect(world.metrics.get('GuardedRemovals')).toBeGreaterThan(0);
   expect(world.metrics.get('Drift')).toBeGreaterThan(0);
 });
 
@@ -100,7 +100,7 @@ it('what is really gone is taken away, however much it is', async () => {
 it('services of fewer than ten endpoints are not braked', async () => {
   const { world } = await blinded(9, 8);
   expect([addresses(world), inSlices(world)]).toEqual([1, 1]);
-  expect(world.metrics.get('Braked')).toBeUndefined();
+  expect(world.metrics.get('GuardedRemovals')).toBeUndefined();
 });
 
 it('endpoints that are fewer than ten by the word of the cluster are not taken away by the snapshot that it has just corrected', async () => {

@@ -126,7 +126,7 @@ describe('a service that opts in beside the built-in controllers', () => {
   });
 
   it('what the built-in controllers left stays while it shows a pod of which only the record is written, and not the entry of the pod log', async () => {
-    const worker = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+    const worker = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], { ...beside, pods: worker });
     const store = { table: world.table, cluster };
     await pass(8);
@@ -581,7 +581,7 @@ describe('a service that opts in no more', () => {
     world.store.apply(aService());
     await forgetEvents(world);
     await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [
-      { namespace: 'default', service: 'svc', delaySeconds: 0, readLive: true, observedAtMs: undefined },
+      { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined },
     ]);
     await pass(5);
     world.store.patch('Service', 'default', 'svc', { spec: { publishNotReadyAddresses: true } }, 'merge');
@@ -690,5 +690,5 @@ it('the pods of a list that lacks most of them stay addresses in a shadow cluste
   world.store.apply({ ...annotated('app=a'), metadata: { ...annotated('app=a').metadata, labels: { touched: 'yes' } } });
   await pass(20);
   expect(served(ours(world))).toHaveLength(60);
-  expect(world.metrics.get('Braked')).toBeGreaterThan(0);
+  expect(world.metrics.get('GuardedRemovals')).toBeGreaterThan(0);
 });

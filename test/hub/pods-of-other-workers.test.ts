@@ -13,7 +13,7 @@ import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 async function withWorkers() {
-  let worker = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+  let worker = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
   const kept: Pods = { viewOf: (...call) => worker.viewOf(...call) };
   const { world, pass } = await smallCluster([aService(), ...pods(3)], { pods: kept });
   const store = { table: world.table, cluster };

@@ -236,9 +236,9 @@ describe('alarms', () => {
     [40, 2],
     [100, 5],
     [1000, 50],
-  ])('alarms of %i clusters page when more than %i are in a state that one may be in for a while', (clusters, mostThatMay) => {
+  ])('alarms of %i clusters page when more than %i are in a state that one may be in for a while', (clusters, maxThatMay) => {
     const share = pagingShare(clusters);
-    expect([mostThatMay / clusters > share, (mostThatMay + 1) / clusters > share]).toEqual([false, true]);
+    expect([maxThatMay / clusters > share, (maxThatMay + 1) / clusters > share]).toEqual([false, true]);
   });
 
   it('alarms of the hub never page for the worst cluster’s relay, circuit or lists, which would keep silent about all others', () => {

@@ -146,7 +146,7 @@ describe('a write that would take away much', () => {
     const message: EventsMessage = { v: messageVersion, cluster: 'c', session: 's1', uid, base: asOf, type: 'live', kind: 'Pod', asOf, entries };
     await c.world.queues.events.send([{ body: encodeMessage(message) }]);
     await c.pass(10);
-    expect(c.world.metrics.get('Braked')).toBeGreaterThanOrEqual(2);
+    expect(c.world.metrics.get('GuardedRemovals')).toBeGreaterThanOrEqual(2);
     expect(c.calls).toEqual([]);
 
     // their real end, of which the snapshot has nothing new to learn
@@ -167,7 +167,7 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     let state = idleController;
     let gaveUp = false;
     for (let i = 0; i < count; i++) {
-      const run = { generation: 1, retryNumber: state.retryNumber, delayedByBatch: false, postponedSeconds: 0, nowMs: state.retryDueMs };
+      const run = { generation: 1, retryNumber: state.retryNumber, delayedByBatch: false, requeueAfterSeconds: 0, nowMs: state.retryDueMs };
       const next = nextState('slices', state, { kind: 'failed', error: 'denied' }, run);
       state = next.state;
       gaveUp = next.gaveUp !== undefined;

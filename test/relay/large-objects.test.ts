@@ -28,7 +28,7 @@ const deployment = relayManifest(install).find((m) => m.kind === 'Deployment') a
 const [container] = deployment.spec.template.spec.containers;
 const nodeOptions: string = container.env.find((e: { name: string }) => e.name === 'NODE_OPTIONS').value;
 /** With a fifth to spare. */
-const mostMiB = 0.8 * Number.parseInt(container.resources.limits.memory, 10);
+const maxMiB = 0.8 * Number.parseInt(container.resources.limits.memory, 10);
 
 const servers: Server[] = [];
 const children: ChildProcess[] = [];
@@ -178,7 +178,7 @@ it.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
   const kind = cluster.plural === 'pods' ? 'Pod' : 'Service';
   const parts = () => relay.messages.flatMap((m) => (m.type === 'list' && m.kind === kind ? [m] : []));
   await relay.until(() => parts().some((p) => p.last));
-  expect(relay.peakMiB()).toBeLessThan(mostMiB);
+  expect(relay.peakMiB()).toBeLessThan(maxMiB);
   const names = parts().flatMap((p) => p.entries.map((e) => e.name));
   expect(names.sort()).toEqual(Array.from({ length: cluster.objects }, (_, i) => nameOf(i)));
 });
@@ -187,5 +187,5 @@ it.runIf(platform() === 'linux')('reads 150 watch events of 1 MB each within the
   const { url } = await serveCluster({ plural: 'pods', objects: 0, object: pod(1024 * KB), events: 150 });
   const relay = await startRelay(url);
   await relay.until(() => relay.messages.some((m) => m.type === 'live' && m.asOf === '1150'));
-  expect(relay.peakMiB()).toBeLessThan(mostMiB);
+  expect(relay.peakMiB()).toBeLessThan(maxMiB);
 });

@@ -108,7 +108,7 @@ describe('a kind with large objects', () => {
 
   it('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
     for (let i = 0; i < 20; i++) api.put(large(i, i < 8 ? 10 : 2_000));
-    await start({ pageSize: 8, limits: { pageBytes: 8_000, longestPage: 10_000 } });
+    await start({ pageSize: 8, limits: { pageBytes: 8_000, maxPageBytes: 10_000 } });
     expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
     expect(entriesOf('Pod')).toHaveLength(20);
     // The parts are of one list, though its pages differ in size.
@@ -120,7 +120,7 @@ describe('a kind with large objects', () => {
 
   it('after a large page half as many objects are asked for, after small ones again as many as before, in this list and the next', async () => {
     for (let i = 0; i < 22; i++) api.put(large(i, i < 4 ? 2_000 : 10));
-    await start({ pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 }, resyncMs: 60_000 });
+    await start({ pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 }, resyncMs: 60_000 });
     expect(
       asked()
         .slice(0, 6)
@@ -135,7 +135,7 @@ describe('a kind with large objects', () => {
     for (let i = 0; i < 8; i++) api.put(large(i, 2_000));
     api.next('list pods', (_response, _request, usual) => usual());
     api.next('list pods', (response) => json(response, 410, status(410, 'Expired')));
-    await start({ pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 } });
+    await start({ pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 } });
     expect(asked()).toEqual([
       ['4', undefined],
       ['2', '4'],
@@ -152,7 +152,7 @@ describe('a kind with large objects', () => {
   it('an object that is too large for a page by itself is named again and again, and the other kinds go on', async () => {
     api.put(large(0, 30_000));
     api.put({ kind: 'Node', metadata: { name: 'n' } });
-    run = runRelay(api.url, { pageSize: 4, limits: { pageBytes: 5_000, longestPage: 20_000 } });
+    run = runRelay(api.url, { pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 } });
     await until(() => run.meter.value('relay_watch_errors_total', 'Pod') > 1 && entriesOf('Node').length === 1);
     expect(run.logged.some((l) => l.level === 'warn' && String(l.fields['reason']).includes('more than 20000 bytes'))).toBe(true);
     expect(run.relay.isReady).toBe(false);

@@ -43,7 +43,7 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   const owed = (await world.table.items())
     .filter((item) => item.pk.includes('#WORK#'))
     .sort((a, b) => dirtyAt(a) - dirtyAt(b))
-    .slice(0, world.profile.limits.sweep.mostOverdue);
+    .slice(0, world.profile.limits.sweep.maxOverdue);
   const meta = await read;
   if (!meta || !hasSynced(meta)) return;
   for (const item of owed) {

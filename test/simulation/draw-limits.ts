@@ -3,12 +3,12 @@ import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Random } from './random.ts';
 
 /** Where nothing is drawn. A world's minute is short: runs end sooner than in production, and messages come back sooner. */
-export const ordinaryLimits: Limits = { ...defaultLimits, runs: { ...defaultLimits.runs, ingestMs: 10_000, mostReceives: 5 } };
+export const ordinaryLimits: Limits = { ...defaultLimits, runs: { ...defaultLimits.runs, ingestMs: 10_000, maxReceives: 5 } };
 
 /** Longest that a process may stand still in a world, and that a call may take where calls stall and where they do not (Processes.fate, Actor.call), ms. */
-export const longestPauseMs = 75_000;
-export const longestStallMs = 8_000;
-const longestSlowCallMs = 3_000;
+export const maxPauseMs = 75_000;
+export const maxStallMs = 8_000;
+const maxSlowCallMs = 3_000;
 
 /** More than a pod with fat labels takes (Life), or a slice of all pods of a world, bytes. */
 const fatEntryBytes = 6_000;
@@ -33,9 +33,9 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   // A run that is too short for its slowest calls gets on by luck alone.
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
   const syncMs = between(runs.syncMs, 15_000, 25_000);
-  const longestCallMs = stalls > 0 ? longestStallMs : longestSlowCallMs;
+  const maxCallMs = stalls > 0 ? maxStallMs : maxSlowCallMs;
   // What a run has under way may still arrive after its end.
-  const longestIngestMs = (pauses > 0 ? longestPauseMs : 0) + ingestMs + longestCallMs;
+  const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + maxCallMs;
   const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
   const messageBytes = between(relay.messageBytes, 200, 4_000);
   const drawn: Limits = {
@@ -47,46 +47,46 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
     },
     podLog: {
       // Worlds have few Pods: in most of them each namespace has a log, or gets one.
-      mostUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.mostUnlogged,
+      maxUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.maxUnlogged,
       maxAgeMs,
-      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((maxAgeMs + longestIngestMs) / 1000) + random.between(1, 20)),
-      mostNames: between(podLog.mostNames, 0, 3),
-      mostChanged: between(podLog.mostChanged, 0, 3),
-      mostKeptBytes: between(podLog.mostKeptBytes, 0, 1_500),
+      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((maxAgeMs + maxIngestMs) / 1000) + random.between(1, 20)),
+      maxNames: between(podLog.maxNames, 0, 3),
+      maxChanged: between(podLog.maxChanged, 0, 3),
+      maxKeptBytes: between(podLog.maxKeptBytes, 0, 1_500),
     },
     ingest: {
       ...ingest,
-      readAhead: between(ingest.readAhead, 0, 1),
+      prefetchedObjects: between(ingest.prefetchedObjects, 0, 1),
       entriesPerStep: between(ingest.entriesPerStep, 1, 4),
       servicesPerStep: between(ingest.servicesPerStep, 1, 4),
-      mostSelectorBytes: between(ingest.mostSelectorBytes, 0, 1_500),
-      mostNamespacesKept: between(ingest.mostNamespacesKept, 0, 1),
-      mostSessionsKept: between(ingest.mostSessionsKept, 0, 1),
+      maxSelectorBytes: between(ingest.maxSelectorBytes, 0, 1_500),
+      maxNamespacesKept: between(ingest.maxNamespacesKept, 0, 1),
+      maxSessionsKept: between(ingest.maxSessionsKept, 0, 1),
       memoryAtOnce: between(ingest.memoryAtOnce, 1, 100_000),
       suspectDelaySeconds: between(ingest.suspectDelaySeconds, 1, 10),
       suspiciousCount: between(ingest.suspiciousCount, 1, 4),
-      tombstoneMs: between(ingest.tombstoneMs, longestIngestMs, longestIngestMs + 10_000),
+      tombstoneMs: between(ingest.tombstoneMs, maxIngestMs, maxIngestMs + 10_000),
     },
     sync: {
       ...sync,
-      leaseMs: syncMs < runs.syncMs ? syncMs + longestCallMs + random.between(500, 7_000) : sync.leaseMs,
+      leaseMs: syncMs < runs.syncMs ? syncMs + maxCallMs + random.between(500, 7_000) : sync.leaseMs,
       maxRuns: between(sync.maxRuns, 1, 3),
       maxHoldMs: between(sync.maxHoldMs, 0, 1_000),
-      brakeFrom: between(sync.brakeFrom, 1, 4),
+      massRemovalMinEndpoints: between(sync.massRemovalMinEndpoints, 1, 4),
       probeMs: between(sync.probeMs, 5_000, 15_000),
-      mostLeaseEnds: between(sync.mostLeaseEnds, 1, 2),
+      maxLeaseEnds: between(sync.maxLeaseEnds, 1, 2),
       triggersInline: between(sync.triggersInline, 60, 200),
       triggersPerBucket: between(sync.triggersPerBucket, 1, 3),
     },
     sweep: {
       ...sweep,
       overdueMs: between(sweep.overdueMs, 2_000, 30_000),
-      mostOverdue: between(sweep.mostOverdue, 1, 3),
+      maxOverdue: between(sweep.maxOverdue, 1, 3),
       entriesPerPart: between(sweep.entriesPerPart, 1, 4),
       bytesPerPart: fatLabels ? fatEntryBytes : between(sweep.bytesPerPart, 100, 2_000),
       firstResync: between(sweep.firstResync, 1, 2),
-      leastResync: between(sweep.leastResync, 1, 3),
-      mostResync: between(sweep.mostResync, 1, 3),
+      minResync: between(sweep.minResync, 1, 3),
+      maxResync: between(sweep.maxResync, 1, 3),
       // It would hide what was lost.
       resyncMinutes: sweepWakes ? between(sweep.resyncMinutes, 1, 4) : sweep.resyncMinutes,
     },
@@ -96,8 +96,8 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       outputsResyncMs: between(relay.outputsResyncMs, 10_000, 60_000),
       heartbeatMs: between(relay.heartbeatMs, 1_000, 5_000),
       partBytes: between(relay.partBytes, 300, 2_000),
-      mostWaiting: between(relay.mostWaiting, 1, 4),
-      mostWaitingBytes: between(relay.mostWaitingBytes, 100, 2_000),
+      maxWaiting: between(relay.maxWaiting, 1, 4),
+      maxWaitingBytes: between(relay.maxWaitingBytes, 100, 2_000),
       messageEntries: between(relay.messageEntries, 1, 3),
       messageBytes: fatLabels ? Math.min(messageBytes, 4_000) : messageBytes,
       ...(fatLabels ? { entryBytes: fatEntryBytes, partTextBytes: random.between(fatEntryBytes + 500, 2 * fatEntryBytes) } : {}),
@@ -122,7 +122,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
 /** Without a draw of its own, so that a seed's world is what it was otherwise. */
 const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
-  historyNamed: sync.mostLeaseEnds === 1 ? 1 : sync.historyNamed,
+  historyNamed: sync.maxLeaseEnds === 1 ? 1 : sync.historyNamed,
   historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 4 * sync.triggersInline : sync.historyBytes,
   unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 + 100 * sync.triggersPerBucket : sync.unitBytes,
   savedBytes: sync.probeMs < ordinaryLimits.sync.probeMs ? sync.probeMs / 40 : sync.savedBytes,

@@ -8,13 +8,13 @@ import { beside } from './opt-in/draw.ts';
 
 export const explainMutants: readonly Mutant[] = [
   {
-    name: 'no record says that a Service went back to the built-in controllers',
+    name: 'no record shows a Service that returned to the built-in controllers',
     seeds: [218, 298, 55],
     profile: beside,
     table: withRecords((record) => ({ ...record, ...(record.writer && { writer: 'opt-in' }) })),
   },
   {
-    name: 'no record says that outputs were found otherwise than the hub had left them',
+    name: 'no record shows that another client changed an output',
     seeds: [238, 72, 139],
     table: withRecords(({ foundOtherwise: _, ...record }) => record),
   },

@@ -6,7 +6,7 @@ import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
-import { comeBackSeconds } from '#shared/queue/visibility.ts';
+import { retryDelaySeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import type { Actor } from './actor.ts';
@@ -64,7 +64,7 @@ export class Lambdas {
       containers[i] = fresh ? this.#freshContainer(role) : Object.assign(container, { busy: false });
       this.#poll(role);
     };
-    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.mostReceives - 1));
+    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.maxReceives - 1));
     const actor = this.#processes.actor(role, {
       lucky,
       fate: lucky ? undefined : this.#processes.fate(role === 'ingest' ? 60 : 25),
@@ -90,7 +90,7 @@ export class Lambdas {
           this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
           // The call may fail, and then the visibility timeout ends.
           if (!actor.dead && this.#world.random.chance(0.8)) {
-            queue.comeBack(r.id, comeBackSeconds(r.receives, this.#world.random.next(), runs));
+            queue.comeBack(r.id, retryDelaySeconds(r.receives, this.#world.random.next(), runs));
           }
         }
         if (!actor.dead) end(false);

@@ -174,9 +174,9 @@ export function monitor(
       if (after.all !== before.all || after.ready.size !== before.ready.size) wrote(namespace, service);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
-      const { brakeFrom, brakeShare } = profile.limits.sync;
+      const { massRemovalMinEndpoints, massRemovalKeepRatio } = profile.limits.sync;
       const had = Math.min(before.all, firstShown(actor, `${kind} ${namespace}/${service}`, before.all));
-      const braked = had >= brakeFrom && after.all < had * brakeShare;
+      const braked = had >= massRemovalMinEndpoints && after.all < had * massRemovalKeepRatio;
       for (const uid of gone) removed(actor, kind, namespace, service, uid, braked);
     };
   };

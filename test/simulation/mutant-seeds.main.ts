@@ -3,11 +3,11 @@ import { mutants } from './mutants.ts';
 import { simulate } from './simulate.ts';
 
 const [wanted = ''] = process.argv.slice(2);
-const [mostSeeds, enough] = [300, 4];
+const [maxSeeds, enough] = [300, 4];
 
 for (const mutant of mutants.filter((m) => m.name.includes(wanted))) {
   const found: { seed: number; ms: number }[] = [];
-  for (let seed = 1; seed <= mostSeeds && found.length < enough; seed++) {
+  for (let seed = 1; seed <= maxSeeds && found.length < enough; seed++) {
     const before = process.cpuUsage();
     const { failures } = await simulate({ seed, mutant });
     const { user, system } = process.cpuUsage(before);

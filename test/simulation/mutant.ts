@@ -56,5 +56,5 @@ export const crashing: Partial<Profile> = {
   pods: 5,
   changes: 25,
   // Each namespace with a pod has a log.
-  limits: withLimits({ podLog: { mostUnlogged: 0 } }),
+  limits: withLimits({ podLog: { maxUnlogged: 0 } }),
 };

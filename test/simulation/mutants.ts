@@ -47,18 +47,18 @@ const overtaken: Partial<Profile> = {
   delayMs: 1_000,
   watchDelayMs: 50,
   changes: 60,
-  limits: withLimits({ podLog: { mostUnlogged: 0 } }),
+  limits: withLimits({ podLog: { maxUnlogged: 0 } }),
 };
 
 export const mutants: readonly Mutant[] = [
   {
-    name: 'what an object was before is not remembered until it has been announced',
+    name: 'ingest does not store the former labels of an object',
     seeds: [69, 147, 113],
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
   },
   {
-    name: 'a batch that had nothing new to write has nothing to tell',
+    name: 'a redelivered batch sends no wake-ups',
     seeds: [5, 3, 6],
     profile: crashing,
     table: (table, actor) => ({
@@ -73,13 +73,13 @@ export const mutants: readonly Mutant[] = [
       name === 'syncs' && is('ingest', actor) ? { send: async (messages) => (writers.has(actor) ? queue.send(messages) : undefined) } : queue,
   },
   {
-    name: 'what is owed is cleared before the wake-ups are sent',
+    name: 'ingest clears `past` before it sends the wake-ups',
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
   },
   {
-    name: 'the wake-ups that were held during first lists are never sent',
+    name: 'ingest never sends the wake-ups after first lists',
     seeds: [15, 8, 5],
     table: (table) => ({
       ...table,
@@ -87,13 +87,13 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a retry is recorded before it is sent',
+    name: 'sync records a retry before it sends the message',
     seeds: [13, 8, 16],
     profile: { ...crashing, apiFailures: 0.1, fateAt: ['send'] },
     ...sendsLate('sync', (change) => change.remove?.includes('lease') ?? false),
   },
   {
-    name: 'a wake-up that finds the service taken is dropped',
+    name: 'sync drops a wake-up if another worker has the lease',
     seeds: [99, 30, 39],
     profile: { ...crashing, crashes: 0.1, slow: 0.1, namespaces: 1, services: 1, pods: 4, changes: 40 },
     queue: (queue, name) => (name === 'syncs' ? { send: (messages) => queue.send(messages.filter((m) => !isForLeaseEnd(m))) } : queue),
@@ -111,19 +111,19 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a lease is taken without a look at who holds it',
+    name: 'a worker takes a lease that another worker has',
     seeds: [3, 8, 22],
     profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
   },
   {
-    name: 'outputs are saved without proof of the lease',
+    name: 'a worker saves outputs without proof of the lease',
     seeds: [194, 250, 119],
     profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['api'], namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
     table: believesInItsLease,
   },
   {
-    name: 'a delta is taken to be of the body that is there',
+    name: 'a delta applies to any body',
     seeds: [158, 276, 46],
     profile: {
       ...crashing,
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'an output of which the metadata alone is saved is taken for one without addresses',
+    name: 'an output saved as metadata counts as empty',
     seeds: [4, 3, 2],
     profile: { ...crashing, crashes: 0, namespaces: 1, services: 2, pods: 4, changes: 60, limits: withLimits({ sync: { savedBytes: 100 } }) },
     table: (table, actor) => ({
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'tombstones are purged by age alone',
+    name: 'ingest purges tombstones by age alone',
     seeds: [3, 4, 2],
     profile: { ...crashing, crashes: 0, duplicates: 0.5, delayMs: 30_000, changes: 60 },
     begin: (world) => {
@@ -171,7 +171,7 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'what is older than the newest list may come to life',
+    name: 'an event older than the newest list restores an object',
     seeds: [4, 2, 3],
     profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
@@ -185,7 +185,7 @@ export const mutants: readonly Mutant[] = [
     table: (table, actor) => ({ ...table, get: async (key) => (is('ingest', actor) && key.pk.endsWith('#FENCE') ? undefined : table.get(key)) }),
   },
   {
-    name: 'no brake',
+    name: 'sync has no mass-removal guard',
     seeds: [8, 1, 3],
     profile: { ...crashing, crashes: 0, shrunkenLists: true, pods: 14, namespaces: 1, services: 2, relistMs: 15_000, changes: 4 },
     api: (api, actor) => ({
@@ -195,7 +195,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'runs before the first lists',
+    name: 'sync runs before the first lists',
     seeds: [4, 1, 2],
     profile: { ...crashing, crashes: 0, limits: withPageSize(3), pods: 10, changes: 5 },
     table: (table, actor) => ({
@@ -208,7 +208,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'syncs go on while it is in doubt whether the cluster is still the same',
+    name: 'sync continues while the identity of the cluster is in doubt',
     seeds: [109, 58, 53],
     profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60, batchPeriodSeconds: 30 },
     table: (table, actor) => ({
@@ -232,7 +232,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'the mode is read from a cache',
+    name: 'sync reads the mode from a cache',
     seeds: [11, 3, 10],
     profile: { ...crashing, crashes: 0, modeSwitches: 2, changes: 60 },
     table: (table, actor, world) => ({
@@ -241,7 +241,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'selectors are read eventually consistent',
+    name: 'ingest reads selectors with eventual consistency',
     seeds: [927, 906, 338],
     profile: { ...crashing, crashes: 0, changes: 60, delayMs: 0, watchDelayMs: 50 },
     table: (table, actor, world) => ({
@@ -250,7 +250,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a foreign write wakes the service, but not to look at the cluster',
+    name: 'a run after a foreign write does not read the API server',
     seeds: [3, 2, 5],
     profile: { ...crashing, crashes: 0, foreignEdits: 6, changes: 5 },
     table: (table) => ({
@@ -260,15 +260,15 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'pods are written and not logged for the workers that keep them',
+    name: 'ingest writes pods without an entry in the pod log',
     seeds: [1, 2, 4],
     profile: { ...crashing, crashes: 0 },
     table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
-    name: 'a batch looks for the log of its pods before it writes them',
+    name: 'a batch looks for the pod log before it writes its pods',
     seeds: [27, 29, 35],
-    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { mostUnlogged: 4 }, relay: { pageSize: 4 } }) },
+    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { maxUnlogged: 4 }, relay: { pageSize: 4 } }) },
     table: (table, actor, world) => {
       const looks = new Map<string, Item | undefined>();
       return {
@@ -288,7 +288,7 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'a batch takes the number of its pods before it writes them',
+    name: 'a batch takes its log number before it writes its pods',
     seeds: [14],
     // One worker, whose cache then misses the late pod.
     profile: { ...overtaken, containers: 1 },
@@ -307,13 +307,13 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'a run changes what the outputs say of a pod by what its worker keeps of it',
+    name: 'a run writes a pod’s state from a cached record',
     seeds: [49],
     profile: { ...crashing, crashes: 0 },
     pods: (pods) => ({ viewOf: async (...call) => ({ all: (await pods.viewOf(...call)).all, confirms: async () => true }) }),
   },
   {
-    name: 'what was read beside the claim counts, whatever the claim finds',
+    name: 'a prefetch counts whatever the claim finds',
     seeds: [32, 29, 37],
     profile: {
       ...crashing,
@@ -330,7 +330,7 @@ export const mutants: readonly Mutant[] = [
     table: countsWhatItReadFirst,
   },
   {
-    name: 'no list of outputs tells that a saved one is gone',
+    name: 'a list of outputs reports no deletion',
     seeds: [6, 9, 7],
     profile: { ...crashing, crashes: 0, relayKills: 5, foreignEdits: 20 },
     table: (table, actor) => ({
@@ -339,14 +339,14 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a part of a list of outputs begins from the start in each run',
+    name: 'a page of outputs begins from its start in each run',
     seeds: [3, 2, 4],
     profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { entriesPerStep: 4, servicesPerStep: 4 } }), new Random(1)) },
     queue: (queue, name, actor, world) =>
       name === 'events' && is('ingest', actor) ? { send: (messages) => queue.send(fromTheStart(messages, world)) } : queue,
   },
   {
-    name: 'the brake asks which pods there are, and not how they are',
+    name: 'the mass-removal guard checks names of pods alone',
     seeds: [4, 5, 2],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'ending') },
     api: (api, actor) => ({
@@ -359,7 +359,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a relay may confirm its own lists',
+    name: 'a relay confirms its own lists',
     seeds: [5, 1, 4],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'confirmed') },
     table: (table, actor) => ({
@@ -371,7 +371,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a part of a list is bounded by what it compresses to alone',
+    name: 'a list page has a bound of compressed bytes alone',
     seeds: [3, 4, 1],
     profile: { ...crashing, crashes: 0, fatLabels: true, pods: 12, limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }) },
   },
@@ -390,12 +390,12 @@ export const mutants: readonly Mutant[] = [
     table: keepsCircuit,
   },
   {
-    name: 'a record is written nowhere',
+    name: 'sync writes no record of a run, and claims that it did',
     profile: { ...crashing, crashes: 0, stalls: 0 },
     table: (table) => ({ ...table, put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)) }),
   },
   {
-    name: 'a run leaves no record',
+    name: 'sync writes no record of a run',
     table: (table) => ({
       ...table,
       put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)),
@@ -403,24 +403,24 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'the work item does not know the record of its newest run',
+    name: 'the work item lacks the id of its newest record',
     table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, isWork(key) ? withoutRecord(change) : change, condition) }),
   },
-  { name: 'messages whose handling failed are deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
+  { name: 'a failed message is deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
   {
-    name: 'parked work is re-driven with its old generation',
+    name: 'redrive sends parked work with its old generation',
     seeds: [142, 163, 140],
     profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
     redriveCopies: true,
   },
   {
-    name: 'a relay that stood still past its lease speaks on when it wakes',
+    name: 'a relay that was frozen past its lease continues to send',
     seeds: [14, 32, 2],
     profile: { ...crashing, crashes: 0, standby: true, relayFaults: 8, changes: 60 },
     turns: lateSpeaker,
   },
   {
-    name: 'a relay that takes the Lease over sends no lists',
+    name: 'a new leader of the relay sends no lists',
     profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     queue: (queue, name, actor, world) =>
       name === 'events' && is('relay', actor) ? { send: (m) => queue.send(listsOfFirst(m, actor, world)) } : queue,
@@ -450,7 +450,7 @@ function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): 
     const part = `${message.listId} ${message.i}`;
     const count = (counts.get(part) ?? 1) + 1;
     counts.set(part, count);
-    if (count <= world.profile.limits.ingest.mostRuns) return [{ ...m, body: encodeMessage(message) }];
+    if (count <= world.profile.limits.ingest.maxRuns) return [{ ...m, body: encodeMessage(message) }];
     world.queues.quarantine.add({ body: `not applied within ${count} runs: ${part}` });
     return [];
   });

@@ -101,7 +101,7 @@ export class Operations {
       actor.trace(`re-drives ${message.body}`);
       if (this.#processes.mutant?.redriveCopies && part)
         return syncs.add({ body: JSON.stringify({ v: 1, cluster: this.#world.cluster, ns, service, gen, seq: { [part]: 0 } }) });
-      const wakeUp = { namespace: ns, service, delaySeconds: 0, readLive: true, observedAtMs: undefined };
+      const wakeUp = { namespace: ns, service, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
       await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };

@@ -8,7 +8,7 @@ import type { Table } from '#shared/store/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
-import { longestPauseMs, longestStallMs } from './draw-limits.ts';
+import { maxPauseMs, maxStallMs } from './draw-limits.ts';
 import { lyingQueue } from './lies.ts';
 import type { Mutant } from './mutant.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
@@ -56,7 +56,7 @@ export class Processes {
     const { crashes, pauses, stalls } = profile;
     const what = chance < crashes ? 'crash' : chance < crashes + pauses ? 'pause' : chance < crashes + pauses + stalls ? 'stall' : undefined;
     if (!what) return undefined;
-    const drawn = what === 'stall' ? random.between(1_000, longestStallMs) : random.between(40_000, longestPauseMs);
+    const drawn = what === 'stall' ? random.between(1_000, maxStallMs) : random.between(40_000, maxPauseMs);
     const pauseMs = Math.max(1, Math.min(drawn, this.world.faultsEnd - this.world.scheduler.now));
     const on = random.pick(profile.fateAt);
     const most = { any: calls, read: calls, put: 6, update: 6, delete: 2, send: 2, api: 4 }[on];

@@ -13,7 +13,7 @@ export interface Message {
 export interface QueueOptions {
   readonly name: string;
   readonly visibilityMs: number;
-  readonly mostReceives: number;
+  readonly maxReceives: number;
   readonly duplicates: () => number;
   readonly delayMs: () => number;
 }
@@ -53,7 +53,7 @@ export class Queue {
     while (taken.length < most && seen.length > 0) {
       const [message] = seen.splice(this.#random.between(0, seen.length - 1), 1);
       if (!message) break;
-      if (message.receives >= this.options.mostReceives) {
+      if (message.receives >= this.options.maxReceives) {
         this.messages.delete(message.id);
         this.dead.push(message);
         continue;

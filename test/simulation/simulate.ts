@@ -92,7 +92,7 @@ async function listForWhoDied(world: World): Promise<boolean> {
 async function waitsForSweep({ table }: World): Promise<boolean> {
   const meta = await readCluster(table, cluster);
   if (!meta || !hasRuns(meta)) return false;
-  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.holdsWakeUps && missingFirstLists(meta).length === 0);
+  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0);
 }
 
 const settleMs = 120_000;
@@ -236,7 +236,7 @@ async function resync(world: World): Promise<void> {
   }
   const wakeUps = [...services].map((key) => {
     const [namespace = '', service = ''] = key.split('/');
-    return { namespace, service, delaySeconds: 0, readLive: false, observedAtMs: undefined };
+    return { namespace, service, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
   });
   const syncs = {
     send: async (messages: readonly { readonly body: string }[]) => {

@@ -30,7 +30,7 @@ import type { Pods } from '#shared/pods/view.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
-import { comeBackSoon } from '#shared/queue/visibility.ts';
+import { retrySoon } from '#shared/queue/visibility.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
@@ -229,7 +229,7 @@ export class HubWorld {
     const failed = await handle(records);
     for (const r of records) if (!failed.includes(r.messageId)) queue.delete(r.receiptHandle);
     const received = records.map((r) => ({ ...r, receives: r.receiveCount }));
-    await comeBackSoon({ queue, log: silent, random: () => 0.5 }, received, failed);
+    await retrySoon({ queue, log: silent, random: () => 0.5 }, received, failed);
   }
 
   /** Page by page, as the relay does. */
@@ -296,9 +296,9 @@ function countSends(queue: MessageQueue, onSend: HubWorldOptions['onSend']): voi
   const send = queue.send.bind(queue);
   Object.assign(queue, {
     send(messages: readonly OutgoingMessage[]) {
-      for (let i = 0; i < messages.length; i += mostMessagesASend) onSend();
+      for (let i = 0; i < messages.length; i += maxMessagesASend) onSend();
       return send(messages);
     },
   });
 }
-const mostMessagesASend = 10;
+const maxMessagesASend = 10;

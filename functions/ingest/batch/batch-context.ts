@@ -78,7 +78,7 @@ export class BatchEffects {
 
   /** Enqueues the service: by default at once, and with its outputs as they are saved. */
   wake(namespace: string, service: string, { delaySeconds = 0, live = false, observedAtMs }: WakeOptions = {}): void {
-    this.#wakeUps.add({ namespace, service, delaySeconds, readLive: live, observedAtMs });
+    this.#wakeUps.add({ namespace, service, delaySeconds, readFromApiServer: live, observedAtMs });
   }
 
   get nodesWritten(): boolean {

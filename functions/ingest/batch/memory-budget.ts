@@ -8,7 +8,7 @@ export class Room {
     this.#size = size;
   }
 
-  async whileIn<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+  async runWithin<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const share = Math.min(bytes, this.#size);
     await new Promise<void>((enter) => {
       this.#waiting.push({ bytes: share, enter });

@@ -15,19 +15,19 @@ export interface ObjectsAhead {
 }
 
 /** To parse a larger body twice takes longer than the call that is saved. */
-const longestBody = 8_192;
+const maxBodyLength = 8_192;
 
-export function readAhead(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
+export function prefetchObjects(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
   const reads = new Map<string, Promise<{ readonly record: ObjectRecord | undefined } | undefined>>();
   const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
-  const mostObjects = limitsOf(deps).ingest.readAhead;
+  const maxObjects = limitsOf(deps).ingest.prefetchedObjects;
   const store = { table: deps.table, cluster };
   for (const { body } of records) {
-    const message = body.length <= longestBody ? readable(deps, body) : undefined;
+    const message = body.length <= maxBodyLength ? readable(deps, body) : undefined;
     if (message?.type !== 'live' || message.cluster !== cluster || message.kind === 'Endpoints' || message.kind === 'EndpointSlice') continue;
     const { kind } = message;
     for (const { namespace, name } of message.entries) {
-      if (reads.size >= mostObjects) break;
+      if (reads.size >= maxObjects) break;
       const record = readObject(store, kind, namespace, name);
       reads.set(
         keyOf(kind, namespace, name),

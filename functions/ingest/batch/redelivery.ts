@@ -31,15 +31,15 @@ export interface Progress {
  * Sends a message again for which the run had too little time: at once, and as a new message, because a large one has no reason to wait, nor to count
  * receives towards the dead-letter queue. Resolves to false if it could not be sent.
  */
-export async function sendAgain(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
+export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const limits = limitsOf(deps).ingest;
     const run = message.runs ?? 1;
     // A part of an output kind carries its progress, and so comes to an end. Messages of input kinds carry none, and their runs are counted.
     const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
-    if (runs > limits.mostRuns) {
-      await quarantine(deps, cluster, record, `not applied within ${limits.mostRuns} runs`);
+    if (runs > limits.maxRuns) {
+      await quarantine(deps, cluster, record, `not applied within ${limits.maxRuns} runs`);
       return true;
     }
     const again = { ...message, runs, ...(progress.part && { progress: progress.part }) };
@@ -55,11 +55,11 @@ export async function sendAgain(deps: IngestDeps, cluster: ClusterRecord, record
  * A message of a session that is not bound yet waits for sweep to verify the session. Each wait is twice as long as the one before: while sweep cannot
  * reach the cluster, everything that the relay sends waits here.
  */
-export async function waitForSweep(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
+export async function requeueUntilSessionVerified(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
   const message = parseEventsMessage(body, limitsOf(deps).queue);
-  const { suspectDelaySeconds, mostSuspectDelaySeconds } = limitsOf(deps).ingest;
+  const { suspectDelaySeconds, maxSuspectDelaySeconds } = limitsOf(deps).ingest;
   const waits = Math.min(message.waits ?? 0, 30);
-  const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, mostSuspectDelaySeconds);
+  const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, maxSuspectDelaySeconds);
   await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
 }
 

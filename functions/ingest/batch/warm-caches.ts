@@ -76,11 +76,11 @@ export interface WarmCaches {
   readonly sessions: Cache<KnownSession>;
 }
 
-export const freshCaches = ({ mostSelectorBytes, mostNamespacesKept, mostSessionsKept }: IngestLimits = ingestDefaults) => ({
+export const freshCaches = ({ maxSelectorBytes, maxNamespacesKept, maxSessionsKept }: IngestLimits = ingestDefaults) => ({
   // A namespace without services takes memory too.
-  selectors: new LruCache<CachedSelectors>(mostSelectorBytes, ({ bytes }) => 500 + bytes),
-  namespaces: new LruCache<true>(mostNamespacesKept),
-  sessions: new LruCache<KnownSession>(mostSessionsKept),
+  selectors: new LruCache<CachedSelectors>(maxSelectorBytes, ({ bytes }) => 500 + bytes),
+  namespaces: new LruCache<true>(maxNamespacesKept),
+  sessions: new LruCache<KnownSession>(maxSessionsKept),
 });
 
 /**

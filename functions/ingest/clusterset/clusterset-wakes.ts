@@ -52,7 +52,7 @@ async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUp
     const concerned = new Map(services.map((w) => [w.service, w]));
     for await (const { name } of objectNamesIn(store, 'ServiceExport', namespace)) {
       const woken = concerned.get(name);
-      if (woken) wakeUps.add({ ...woken, readLive: false, service: exportWork(name) });
+      if (woken) wakeUps.add({ ...woken, readFromApiServer: false, service: exportWork(name) });
     }
   });
   await wakeExportsOnNodes(batch, wakeUps);
@@ -69,7 +69,7 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   // Completing the first lists wakes every export.
   if (moved.size === 0 || !hasSynced(cluster)) return;
   const { namespaces } = cluster.clusterset.exports;
-  const { mostExports: inNamespace, mostExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
+  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
   const allowed = exports.filter((e) => namespaces === 'all' || namespaces.includes(e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
@@ -107,4 +107,4 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
 
 const slicesDelaySeconds = 3;
 
-const soon = { delaySeconds: 0, readLive: false } as const;
+const soon = { delaySeconds: 0, readFromApiServer: false } as const;

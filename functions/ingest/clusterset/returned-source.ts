@@ -15,7 +15,7 @@ export async function returnAsSource({ deps, cluster, store, effects }: BatchCon
   const nowMs = deps.now();
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
   if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, owesWaking: true }))) return;
-  const { mostExports, mostExportsOfCluster } = limitsOf(deps).sync;
-  const most = { inNamespace: 2 * mostExports, inCluster: 2 * mostExportsOfCluster };
+  const { maxExports, maxExportsOfCluster } = limitsOf(deps).sync;
+  const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) effects.wake(namespace, exportWork(name));
 }

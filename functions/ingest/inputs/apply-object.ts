@@ -68,7 +68,7 @@ async function recordOf(
   const { record, bytes } = fitItem(cluster.id, kind, { namespace, name, version, projection, unnotifiedLabels, deletedAtMs: deps.now() }, limits);
   if (!record) {
     deps.metrics.put('ObjectsTooLarge', 1, { cluster: cluster.id });
-    const details = { cluster: cluster.id, kind, namespace, name, bytes, most: limits.mostItemBytes };
+    const details = { cluster: cluster.id, kind, namespace, name, bytes, most: limits.maxItemBytes };
     deps.log.error('object is too large to be stored: its former record stays', details);
     return undefined;
   }

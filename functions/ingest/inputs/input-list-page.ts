@@ -3,7 +3,7 @@
  * and periodic inventory are one thing, and the entries are the repair.
  */
 import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts';
-import { hasRuns, isStrict } from '#shared/clusters/mode.ts';
+import { hasRuns, servesFromSnapshot } from '#shared/clusters/mode.ts';
 import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -81,7 +81,7 @@ const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => n
 
 /** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
-  if (!isStrict(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
+  if (!servesFromSnapshot(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
   // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
@@ -98,7 +98,7 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
 
 async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
   // A later step wakes every Service record, so records of Services that were deleted meanwhile must stay.
-  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.holdsWakeUps || !hasRuns(cluster))) return;
+  if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.suppressesWakeUps || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, async (r) => {

@@ -106,23 +106,23 @@ function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entr
 
 export interface ItemLimits {
   /** Characters of all unnotified label sets. */
-  readonly mostUnnotifiedChars: number;
-  readonly mostItemBytes: number;
+  readonly maxUnnotifiedChars: number;
+  readonly maxItemBytes: number;
 }
 
 /**
  * The record without as many of its oldest unnotified label sets as it takes to fit into an item; their services find out with their next run. The table
  * would refuse a larger one each time, and with it the message. `bytes`: the size without any; the object cannot be stored if that is too large.
  */
-export function fitItem(cluster: string, kind: InputKind, record: ObjectRecord, { mostUnnotifiedChars, mostItemBytes }: ItemLimits): FittedItem {
+export function fitItem(cluster: string, kind: InputKind, record: ObjectRecord, { maxUnnotifiedChars, maxItemBytes }: ItemLimits): FittedItem {
   let fitted = record;
   const size = (): number => objectSize(cluster, kind, fitted);
-  const isTooLarge = (labels: readonly Labels[]): boolean => JSON.stringify(labels).length > mostUnnotifiedChars || size() > mostItemBytes;
+  const isTooLarge = (labels: readonly Labels[]): boolean => JSON.stringify(labels).length > maxUnnotifiedChars || size() > maxItemBytes;
   while (fitted.unnotifiedLabels && fitted.unnotifiedLabels.length > 0 && isTooLarge(fitted.unnotifiedLabels)) {
     fitted = { ...fitted, unnotifiedLabels: fitted.unnotifiedLabels.slice(1) };
   }
   const bytes = size();
-  return { record: bytes <= mostItemBytes ? fitted : undefined, bytes };
+  return { record: bytes <= maxItemBytes ? fitted : undefined, bytes };
 }
 
 export interface FittedItem {

@@ -2,7 +2,7 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
@@ -94,7 +94,7 @@ async function sendForSecondLook(
   message: LiveOutputs | OutputListPart,
   entries: readonly OutputState[],
 ): Promise<void> {
-  const delaySeconds = Math.min(longestDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
+  const delaySeconds = Math.min(maxDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
   const newest = entries.reduce((rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv), '0');
   const again = entries.map((seen) => ({
     ...seen,

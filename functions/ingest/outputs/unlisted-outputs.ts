@@ -7,7 +7,7 @@ import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
-import { longestNamePrefix, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import { maxNamePrefixLength, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
 import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
@@ -78,9 +78,9 @@ function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly O
 async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
   const { from = '', to } = rangeWithin(namespace, part.from, part.to);
   const isSlice = part.kind === 'EndpointSlice';
-  const first = isSlice ? from.slice(0, longestNamePrefix) : from;
+  const first = isSlice ? from.slice(0, maxNamePrefixLength) : from;
   // Of a long name only the beginning is in a slice's: services behind the end may have slices before it.
-  const last = isSlice && to !== undefined && to.length >= longestNamePrefix ? `${to.slice(0, longestNamePrefix)}\u{10FFFF}` : to;
+  const last = isSlice && to !== undefined && to.length >= maxNamePrefixLength ? `${to.slice(0, maxNamePrefixLength)}\u{10FFFF}` : to;
   const range = {
     ...(first && { from: done > first ? done : first }),
     ...(!first && done && { from: done }),

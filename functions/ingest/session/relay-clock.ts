@@ -2,7 +2,7 @@
 import type { RelayState } from '#shared/clusters/relay-state.ts';
 
 /** A smaller difference is mostly the heartbeat's way to the queue. */
-const leastMs = 500;
+const minMs = 500;
 
 /**
  * Of the last two heartbeats the quicker one counts: the way to the queue makes the relay's clock seem behind, and never ahead. `sentAtMs` by the relay's
@@ -16,7 +16,7 @@ export function relayClockAfter(
   if (acceptedAtMs === undefined || !Number.isFinite(acceptedAtMs)) return {};
   const behindMs = acceptedAtMs - sentAtMs;
   const least = Math.min(behindMs, lastClockBehindMs ?? behindMs);
-  return { lastClockBehindMs: behindMs, clockBehindMs: Math.abs(least) < leastMs ? 0 : least };
+  return { lastClockBehindMs: behindMs, clockBehindMs: Math.abs(least) < minMs ? 0 : least };
 }
 
 /** A time by the relay's clock as the time by ours. */

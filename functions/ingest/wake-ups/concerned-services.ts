@@ -1,7 +1,7 @@
 /** Which services have to run because of the objects that a batch wrote. */
 
 import { concurrently } from '#shared/concurrently.ts';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { Node } from '#shared/kube/types.ts';
@@ -13,7 +13,7 @@ import type { BatchContext, PendingNotification } from '../batch/batch-context.t
 import { selectorsOf } from './selectors.ts';
 
 /** Wakes the services that the batch concerns. `versions`: of each set of services, read after the Pods of its namespace were written. */
-export async function wakeConcerned(batch: BatchContext, versions: ReadonlyMap<string, number>): Promise<void> {
+export async function enqueueConcerned(batch: BatchContext, versions: ReadonlyMap<string, number>): Promise<void> {
   const { effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending) {
     if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
@@ -37,7 +37,7 @@ function wakeForPods(
   pods: readonly PendingNotification[],
   services: readonly ServiceSelector[],
 ): void {
-  const delaySeconds = Math.min(longestDelaySeconds, cluster.settings.batchPeriodSeconds);
+  const delaySeconds = Math.min(maxDelaySeconds, cluster.settings.batchPeriodSeconds);
   for (const pod of pods) {
     const { observedAtMs } = pod;
     for (const service of concernedByPod(pod, services)) effects.wake(namespace, service, { delaySeconds, observedAtMs });

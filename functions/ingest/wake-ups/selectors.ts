@@ -7,7 +7,7 @@ import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
-/** Services of one page: each may have 256 KB (relay.longestService), and eight namespaces are read at a time. */
+/** Services of one page: each may have 256 KB (relay.maxServiceBytes), and eight namespaces are read at a time. */
 const servicesPerPage = 50;
 
 /**
@@ -30,16 +30,16 @@ export async function* selectorsOf(batch: BatchContext, namespace: string, versi
     return;
   }
   cache.delete(key);
-  const { mostSelectorBytes } = limitsOf(deps).ingest;
+  const { maxSelectorBytes } = limitsOf(deps).ingest;
   const read: ServiceSelector[] = [];
   let bytes = 0;
   for await (const page of objectPages(store, 'Service', namespace, servicesPerPage)) {
     const services = page.flatMap((record) => decodeObjectOf('Service', record) ?? []).flatMap((s) => selectorsIn(s, isShadow(cluster)));
     bytes += services.reduce((sum, s) => sum + bytesOf(s), 0);
-    if (bytes <= mostSelectorBytes) read.push(...services);
+    if (bytes <= maxSelectorBytes) read.push(...services);
     yield services;
   }
-  if (bytes <= mostSelectorBytes) cache.set(key, { version, services: read, bytes });
+  if (bytes <= maxSelectorBytes) cache.set(key, { version, services: read, bytes });
 }
 
 function selectorsIn(service: Service, isInShadow: boolean): readonly ServiceSelector[] {

@@ -42,8 +42,8 @@ export interface OutboxOptions {
 }
 
 export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<OutboxOptions> {
-  const { mostWaiting, mostWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
-  const defaults = { maxWaiting: mostWaiting, maxWaitingBytes: mostWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
+  const { maxWaiting, maxWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
+  const defaults = { maxWaiting: maxWaiting, maxWaitingBytes: maxWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
   return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, gatherEchoesMs: 10_000, ...given };
 }
 

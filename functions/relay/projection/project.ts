@@ -20,13 +20,13 @@ export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' &
  * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block
  * the messages that it shares with others.
  */
-const longestOf = {
-  Service: 'longestService',
-  Pod: 'longestPod',
-  Node: 'longestNode',
-  Namespace: 'longestNode',
-  ServiceExport: 'longestService',
-  ServiceImport: 'longestService',
+const maxBytesOf = {
+  Service: 'maxServiceBytes',
+  Pod: 'maxPodBytes',
+  Node: 'maxNodeBytes',
+  Namespace: 'maxNodeBytes',
+  ServiceExport: 'maxServiceBytes',
+  ServiceImport: 'maxServiceBytes',
 } as const satisfies {
   readonly [K in InputKind]: keyof RelayLimits;
 };
@@ -41,7 +41,7 @@ export function inputEntry(
   const { namespace = '', name } = object.metadata;
   const o = encodeProjection(kind, object as never);
   const bytes = Buffer.byteLength(o);
-  const longest = limits[longestOf[kind]];
+  const longest = limits[maxBytesOf[kind]];
   if (bytes > longest) throw new RangeError(`its projection has ${bytes} bytes: at most ${longest} are sent`);
   return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
 }

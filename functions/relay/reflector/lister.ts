@@ -101,7 +101,7 @@ async function boundedPage(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
-  const { longestPage: maxBytes } = limitsOf(deps).relay;
+  const { maxPageBytes: maxBytes } = limitsOf(deps).relay;
   for (;;) {
     const limit = size.objects;
     try {

@@ -12,11 +12,11 @@ export interface HttpSourceOptions {
   readonly idleMs?: number;
   readonly listTimeoutMs?: number;
   /** Longest line of a stream; etcd takes objects of 1.5 MB at most. */
-  readonly longestLine?: number;
+  readonly maxLineLength?: number;
 }
 
 export function httpWatchSource(transport: HttpTransport, clock: Clock, options: HttpSourceOptions = {}): WatchSource {
-  const { idleMs = 90_000, listTimeoutMs = 60_000, longestLine = 16 * 1024 * 1024 } = options;
+  const { idleMs = 90_000, listTimeoutMs = 60_000, maxLineLength = 16 * 1024 * 1024 } = options;
 
   async function get(path: string, call: RequestOptions): Promise<Buffer> {
     const answer = await transport.request('GET', path, { ...call, timeoutMs: listTimeoutMs, idempotent: true });
@@ -54,7 +54,7 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, options:
       try {
         const chunks = withIdleTimer(stream, clock, idleMs);
         if (stream.status !== 200) throw statusError({ ...stream, body: await firstBytes(chunks) });
-        for await (const line of lines(chunks, longestLine)) yield readEvent(line);
+        for await (const line of lines(chunks, maxLineLength)) yield readEvent(line);
       } finally {
         stream.destroy();
       }

@@ -2,7 +2,7 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { forgetImportFailures, owing, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
+import { forgetImportFailures, owing, saveExportEntry, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
@@ -19,8 +19,8 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
   await wakeImporters(deps, exported);
   for (const key of exported) await wakeExports(deps, key);
   await concurrently(8, exported, async (key) => {
-    await saveOwed(deps.table, key, owing('export', cluster.id), false);
-    await saveFace(deps.table, key, cluster.id, undefined);
+    await savePendingWakeUp(deps.table, key, owing('export', cluster.id), false);
+    await saveExportEntry(deps.table, key, cluster.id, undefined);
   });
   deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
 }

@@ -25,7 +25,7 @@ export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterR
 }
 
 async function namespacesOfExports(deps: SweepDeps, cluster: string): Promise<readonly string[]> {
-  const most = { inNamespace: 1, inCluster: limitsOf(deps).sync.mostExportsOfCluster };
+  const most = { inNamespace: 1, inCluster: limitsOf(deps).sync.maxExportsOfCluster };
   return (await listed(firstNamesOf({ table: deps.table, cluster }, 'ServiceExport', most))).map(({ namespace }) => namespace);
 }
 

@@ -7,13 +7,13 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isShadow, isStopped } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { RequeueCause } from '#shared/contract/requeue-limits.ts';
-import type { PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
+import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import { type RequeueDeps, type Requeued, requeue } from '../state/requeue.ts';
 
 export type Admission =
   /** The run ends as done. `reason` is set if an operator, or another writer, has stopped the cluster. */
   | { readonly kind: 'skip'; readonly reason?: string }
-  | { readonly kind: 'postpone'; readonly outcome: PostponedOutcome }
+  | { readonly kind: 'requeue'; readonly outcome: RequeueOutcome }
   /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
   | { readonly kind: 'compare' }
   | { readonly kind: 'write' }
@@ -27,7 +27,7 @@ export interface Applicant extends RequeueDeps {
   readonly isApiServersOwn?: boolean;
   /** Another client keeps writing the objects of the service: it is not written until then, ms since the epoch. */
   readonly contestedUntilMs: number;
-  /** How often in a row the run was postponed before. */
+  /** How often in a row the run was requeued before. */
   readonly rounds: number;
   readonly nowMs: number;
 }
@@ -37,11 +37,11 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   const { isKnown, rounds } = applicant;
   const isHalted = isStopped(cluster);
   // The switch back enqueues each Service that has a record in the snapshot. Endpoints without a record get no other wake-up, so this one waits (EP-70).
-  if (isHalted && !isKnown) return postpone(applicant, 'paused', { reason: 'paused', rounds });
+  if (isHalted && !isKnown) return requeueApplicant(applicant, 'paused', { reason: 'paused', rounds });
   if (isHalted)
     return { kind: 'skip', reason: cluster.writerConflict ? 'another client keeps writing our objects' : `the cluster is ${cluster.mode}` };
   if (!hasRuns(cluster)) return { kind: 'skip' };
-  if (!hasSynced(cluster)) return postpone(applicant, 'firstListsIncomplete', { reason: 'first lists not complete', rounds });
+  if (!hasSynced(cluster)) return requeueApplicant(applicant, 'firstListsIncomplete', { reason: 'first lists not complete', rounds });
   return isShadow(cluster) ? { kind: 'compare' } : admitToWrite(cluster, applicant);
 }
 
@@ -50,7 +50,7 @@ export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admi
   const { contestedUntilMs, nowMs } = applicant;
   if (nowMs >= contestedUntilMs) return admitByCircuit(cluster, applicant);
   const leadSeconds = Math.floor((contestedUntilMs - nowMs) / 1000);
-  return postpone(applicant, 'contested', { reason: 'another client keeps writing its objects', leadSeconds });
+  return requeueApplicant(applicant, 'contested', { reason: 'another client keeps writing its objects', leadSeconds });
 }
 
 /** Open: no run asks the cluster. After its time: one run probes. After a recovery: a share of the runs that grows. */
@@ -58,16 +58,16 @@ export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applic
   const { nowMs, random } = applicant;
   if (circuit && nowMs < circuit.untilMs) {
     const leadSeconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
-    return postpone(applicant, 'circuitOpen', { reason: `circuit: ${circuit.reason}`, rounds: circuit.failures - 1, leadSeconds });
+    return requeueApplicant(applicant, 'circuitOpen', { reason: `circuit: ${circuit.reason}`, rounds: circuit.failures - 1, leadSeconds });
   }
   if (circuit) return { kind: 'probe' };
   if (recoveredAtMs > 0 && random() >= rampShare(nowMs - recoveredAtMs)) {
-    return postpone(applicant, 'recovering', { reason: 'recovering' });
+    return requeueApplicant(applicant, 'recovering', { reason: 'recovering' });
   }
   return { kind: 'write' };
 }
 
-const postpone = (applicant: RequeueDeps, cause: RequeueCause, requeued: Requeued): Admission => ({
-  kind: 'postpone',
+const requeueApplicant = (applicant: RequeueDeps, cause: RequeueCause, requeued: Requeued): Admission => ({
+  kind: 'requeue',
   outcome: requeue(applicant, cause, requeued),
 });

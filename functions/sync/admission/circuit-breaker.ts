@@ -8,7 +8,7 @@ import { controllers } from '#shared/kube/controllers.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
-import { isOnceMore, type Run } from '../state/run.ts';
+import { isRetry, type Run } from '../state/run.ts';
 
 /** The run whose failure is classified. */
 export interface FailedRun {
@@ -22,7 +22,7 @@ export interface FailedRun {
 
 /** As `classify`, for the run of a service. */
 export const classifyFailure = (run: Run, error: ClusterApiError): Promise<Outcome | undefined> =>
-  classify({ ...run, isRepeated: controllers.some((c) => isOnceMore(run, c)) }, error);
+  classify({ ...run, isRepeated: controllers.some((c) => isRetry(run, c)) }, error);
 
 /**
  * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
@@ -51,16 +51,21 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outc
 }
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
-export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'postponed' }> {
+export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'requeued' }> {
   const reason = reasonOf(error);
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
   const next = nextCircuit(meta.circuit, failure, deps.now());
-  const waitSeconds = secondsAfterFailure(next, failure, deps.random());
+  const requeueAfterSeconds = secondsAfterFailure(next, failure, deps.random());
   const { coalesceWithinSeconds } = limitsOf(deps).requeue.circuitOpen;
   await openCircuit(deps.table, meta, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
-  deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, waitSeconds, error: error.message });
-  return { kind: 'postponed', reason: `circuit: ${reason}`, waitSeconds, coveredForSeconds: Math.max(waitSeconds, coalesceWithinSeconds ?? 0) };
+  deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
+  return {
+    kind: 'requeued',
+    reason: `circuit: ${reason}`,
+    requeueAfterSeconds,
+    coalesceSeconds: Math.max(requeueAfterSeconds, coalesceWithinSeconds ?? 0),
+  };
 }
 
 function reasonOf(error: ClusterApiError): CircuitReason {
@@ -70,7 +75,7 @@ function reasonOf(error: ClusterApiError): CircuitReason {
   return error.status === 429 ? 'throttled' : 'server-error';
 }
 
-/** Claims the probe of an open circuit for this run. Throws Postponed if another run has it. */
+/** Claims the probe of an open circuit for this run. Throws RequeueAfter if another run has it. */
 export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
   if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;

@@ -13,7 +13,7 @@ import type { EventRecorder } from '../state/deps.ts';
 const burst = 25;
 const refillMs = 300_000;
 /** Objects whose budget is remembered; the oldest is forgotten first. */
-const mostBudgets = 2000;
+const maxBudgets = 2000;
 
 export function eventRecorder(deps: { readonly now: () => number; readonly log: Log }): EventRecorder {
   const budgets = new Map<string, { tokens: number; atMs: number }>();
@@ -23,7 +23,7 @@ export function eventRecorder(deps: { readonly now: () => number; readonly log: 
     const budget = budgets.get(key) ?? { tokens: burst, atMs: now };
     const tokens = Math.min(burst, budget.tokens + (now - budget.atMs) / refillMs);
     budgets.delete(key);
-    if (budgets.size >= mostBudgets) budgets.delete(budgets.keys().next().value as string);
+    if (budgets.size >= maxBudgets) budgets.delete(budgets.keys().next().value as string);
     budgets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: now });
     return tokens >= 1;
   }

@@ -21,9 +21,9 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
-import type { ServerState } from '../state/observed-state.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';
 import { comparedLater, type RunResult } from '../state/run-result.ts';
+import type { ServerState } from '../state/server-state.ts';
 
 /** Returns undefined if the run did nothing that a reader would miss, or if its cluster keeps no history. */
 export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined {
@@ -55,10 +55,10 @@ function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun,
 
 const comparisons: readonly string[] = Object.values(comparedLater);
 
-function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, mostNamed: number): HistoryRecord {
+function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, maxNamed: number): HistoryRecord {
   const { server, inputs, outcomes } = result;
   const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (o.kind === 'ok' || (o.kind === 'postponed' && comparisons.includes(o.reason))) return [];
+    if (o.kind === 'ok' || (o.kind === 'requeued' && comparisons.includes(o.reason))) return [];
     return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };
@@ -70,7 +70,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
     ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
-  const changed = run ? changesOf(run, mostNamed) : { changes: [], more: 0 };
+  const changed = run ? changesOf(run, maxNamed) : { changes: [], more: 0 };
   // A run that neither read nor wrote an output knows no writer.
   const writer = run && run.server.records.length > 0 ? writerAfter(run) : undefined;
   return {
@@ -135,7 +135,7 @@ const addressCount = (records: readonly OutputRecord[]): number =>
   new Set([...view(records).values()].map(({ pod, address }) => `${pod} ${address}`)).size;
 
 /** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
-function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
+function changesOf(run: Reached, maxNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
   const { server, inputs } = run;
   const found = byName(server.found.map(({ record }) => record));
   // An output whose content is not saved was as the run found it.
@@ -144,7 +144,7 @@ function changesOf(run: Reached, mostNamed: number): Pick<HistoryRecord, 'change
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
-  const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), mostNamed);
+  const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), maxNamed);
   // The garbage collector takes the slices of a Service that is gone, also where another one has its name.
   const { service } = inputs;
   const isCollected = ({ kind, object }: OutputRecord): boolean =>

@@ -23,7 +23,7 @@ export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server, impo
   if (slices > 0) deps.metrics.put('WritesSlices', slices, { cluster });
   if (imported && imported.slices > 0) deps.metrics.put('WritesImports', imported.slices, { cluster });
   if (server?.writesOptIn) deps.metrics.put('WritesOptIn', server.writesOptIn, { cluster });
-  const waiting = all.filter((o) => o.kind === 'postponed').length;
+  const waiting = all.filter((o) => o.kind === 'requeued').length;
   const failed = all.filter((o) => o.kind === 'failed');
   if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
   if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });

@@ -12,9 +12,9 @@ export interface ClustersetRun {
   readonly name: string;
   /** Generation of the work item at the claim. */
   readonly generation: number;
-  /** How often in a row the run was postponed before. */
+  /** How often in a row the run was requeued before. */
   readonly rounds: number;
-  /** The API of the run's own cluster. Throws Postponed while its circuit is open: what needs no API comes first. */
+  /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
   readonly api: () => Promise<ClusterApi>;
   /** The API of another cluster, to be read from. */
   readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;

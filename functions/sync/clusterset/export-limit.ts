@@ -14,7 +14,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
  */
 export async function withinLimit(run: ClustersetRun, validity: ExportValidity): Promise<ExportValidity> {
   if (!validity.valid) return validity;
-  const { mostExports: inNamespace, mostExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
+  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
   const store = { table: run.deps.table, cluster: run.meta.id };
   let [here, all] = [0, 0];
   for await (const { namespace } of firstNamesOf(store, 'ServiceExport', { inNamespace: inNamespace + 1, inCluster: inCluster + 1 })) {
@@ -31,12 +31,12 @@ const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMa
 /** Some of the exports that were too many may take the place of this one, which has gone. The next that goes wakes others, and so does each resync. */
 export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
   const { deps, meta, namespace, name } = run;
-  const { mostExports } = limitsOf(deps).sync;
+  const { maxExports } = limitsOf(deps).sync;
   const there: string[] = [];
   for await (const other of objectNamesIn({ table: deps.table, cluster: meta.id }, 'ServiceExport', namespace)) {
-    if (there.push(other.name) > 2 * mostExports) break;
+    if (there.push(other.name) > 2 * maxExports) break;
   }
-  if (there.length < mostExports) return;
+  if (there.length < maxExports) return;
   const exported = await exportedHere(run);
   const waiting = there.filter((other) => other !== name && !exported.has(other)).slice(0, wokenForPlace);
   const wakeUps = waiting.map((other) => wakeNow(namespace, exportWork(other)));

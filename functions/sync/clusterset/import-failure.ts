@@ -6,13 +6,13 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { owing, type SetEntries, type SetKey, saveImportFailure, saveOwed } from '#shared/store/clusterset-index.ts';
+import { owing, type SetEntries, type SetKey, saveImportFailure, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { wakeClusters } from './wake-clusters.ts';
 
 /** `entries`: as the run has read them. `failure` undefined: the import is as it should be. */
-export async function tellExports(run: ClustersetRun, entries: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+export async function reportToExports(run: ClustersetRun, entries: SetEntries, failure: ExportFailure | undefined): Promise<void> {
   const { deps, meta, namespace, name } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
   const text = failure && JSON.stringify(failure);
@@ -20,7 +20,7 @@ export async function tellExports(run: ClustersetRun, entries: SetEntries, failu
   const isNew = text !== entries.failures.get(meta.id);
   if (!isNew && !entries.owed.has(owes)) return;
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
-  if (isNew) await saveOwed(deps.table, key, owes, true);
+  if (isNew) await savePendingWakeUp(deps.table, key, owes, true);
   if (isNew) await saveImportFailure(deps.table, key, meta.id, text);
   if (failure)
     deps.log.warn(failure.reason === 'Exported' ? 'import not whole' : 'import not made', {
@@ -30,7 +30,7 @@ export async function tellExports(run: ClustersetRun, entries: SetEntries, failu
       reason: failure.message,
     });
   await wakeClusters(run, { clusters: [...entries.faces.keys()], service: exportWork(name) });
-  await saveOwed(deps.table, key, owes, false);
+  await savePendingWakeUp(deps.table, key, owes, false);
 }
 
 /** Merges the failures of all active importers. Former importers are ignored. */

@@ -5,12 +5,12 @@ import { type ImportReport, saveImportReport } from '#shared/store/import-report
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /** Limit of listed addresses. One item has room for them. */
-const mostLeftOut = 20;
+const maxLeftOut = 20;
 
 export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' | 'held'>): ImportReport {
   return {
     ...(leftOut.length > 0 && {
-      leftOut: leftOut.slice(0, mostLeftOut).map(leftOutText),
+      leftOut: leftOut.slice(0, maxLeftOut).map(leftOutText),
       leftOutCount: leftOut.length,
       collisions: leftOut.filter(({ reason }) => reason.kind === 'collision').length,
     }),

@@ -72,7 +72,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
     const live = await livePods(run, member, selector);
     return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
   }
-  const view = await readPods(deps, { cluster: member.id, namespace }, member.cacheScope);
+  const view = await readPods(deps, { cluster: member.id, namespace }, member.cacheEpoch);
   const pods = new RunPods(deps, view, (pod) => selectorMatches(selector, pod.metadata.labels));
   podsOf.set(member.id, pods);
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };

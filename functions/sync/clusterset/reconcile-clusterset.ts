@@ -7,7 +7,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
@@ -42,7 +42,7 @@ async function reconcile(deps: SyncDeps, attempt: Attempt, runKind: RunOfKind): 
 async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<void> {
   const { cluster, namespace, name } = service;
   await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [
-    { namespace, service: name, delaySeconds: 0, readLive: false, observedAtMs: undefined },
+    { namespace, service: name, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined },
   ]);
 }
 
@@ -57,8 +57,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   // The first lists wake everything. A relay may be installed days after its cluster was registered.
   if (missingFirstLists(meta).length > 0 || meta.lists.firstListOf[listed] !== meta.incarnation) return ok;
-  if (!hasSynced(meta))
-    return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.postponements ?? 0 });
+  if (!hasSynced(meta)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
   const left = timeLeft(deps, deadlineMs);
   const brief = { identity: async () => (await deps.cluster(meta, left.brief)).identity() };
   const run: ClustersetRun = {
@@ -67,7 +66,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
     namespace: claim.service.namespace,
     name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
-    rounds: claim.message.postponements ?? 0,
+    rounds: claim.message.requeues ?? 0,
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),
     assertTimeToWrite: () => void left.call(),
@@ -79,7 +78,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   try {
     return await runKind(run);
   } catch (error) {
-    if (error instanceof Postponed) return error.outcome;
+    if (error instanceof RequeueAfter) return error.outcome;
     if (error instanceof ClusterApiError) {
       const fault = await classify({ deps, meta, brief, isRepeated: run.rounds > 0 }, error);
       if (fault) return fault;
@@ -114,7 +113,7 @@ function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused
 
 async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
   const admission = admitByCircuit(meta, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
-  if (admission.kind === 'postpone') throw new Postponed(admission.outcome);
+  if (admission.kind === 'requeue') throw new RequeueAfter(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
   const [api] = await connect(deps, meta, timeoutMs);
   return api;

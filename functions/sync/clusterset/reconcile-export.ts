@@ -11,10 +11,19 @@ import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { mendSet, noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveFace, saveOwed } from '#shared/store/clusterset-index.ts';
+import {
+  mendSet,
+  noteWoken,
+  owing,
+  readSetEntries,
+  type SetEntries,
+  type SetKey,
+  saveExportEntry,
+  savePendingWakeUp,
+} from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -42,8 +51,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const face = checked?.exported && JSON.stringify(checked.exported);
   const isNew = entries.faces.get(meta.id) !== face;
   const owes = owing('export', meta.id);
-  if (isNew) await saveOwed(deps.table, key, owes, true);
-  if (isNew && !(await saveFace(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
+  if (isNew) await savePendingWakeUp(deps.table, key, owes, true);
+  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
     throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
   if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
   // Read after the face is saved: an export that came meanwhile has seen the former one.
@@ -53,11 +62,11 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (isNew || entries.owed.has(owes)) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
     if (face === undefined) await wakeBeyondLimit(run);
-    await saveOwed(deps.table, key, owes, false);
+    await savePendingWakeUp(deps.table, key, owes, false);
   }
   if (!checked) return ok;
   try {
-    await sayConditions(run, checked, now);
+    await patchConditions(run, checked, now);
   } catch (error) {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;
@@ -72,7 +81,7 @@ function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceE
 }
 
 async function wakeImporters(run: ClustersetRun): Promise<void> {
-  const delaySeconds = Math.min(longestDelaySeconds, run.meta.clusterset.importBatchSeconds);
+  const delaySeconds = Math.min(maxDelaySeconds, run.meta.clusterset.importBatchSeconds);
   await wakeAtPace(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
 }
 
@@ -84,7 +93,7 @@ async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly Ex
 /** The state of the export itself, without the other exports of its name. */
 type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
 
-async function sayConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
+async function patchConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
   const { deps, meta, namespace, name } = run;
   const { faces, winner } = entries;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });

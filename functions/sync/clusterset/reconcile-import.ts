@@ -22,7 +22,7 @@ import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
-import { tellExports } from './import-failure.ts';
+import { reportToExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { refusedByCluster } from './import-slice-writes.ts';
@@ -56,12 +56,12 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   try {
     if (read?.merged) return await writeObjects(run, read, read.merged);
     if (read || (takesImports === false && (await mayHaveImport(run)))) await removeImport(run);
-    await tellExports(run, entries, undefined);
+    await reportToExports(run, entries, undefined);
     return ok;
   } catch (error) {
     if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
     run.found.notReady = error.message;
-    await tellExports(run, entries, { reason: 'Failed', message: error.message });
+    await reportToExports(run, entries, { reason: 'Failed', message: error.message });
     return refused(run, error.message);
   }
 }
@@ -106,7 +106,7 @@ async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExp
   });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
-    await tellExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
+    await reportToExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
@@ -135,7 +135,7 @@ async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImpo
   await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
   const { message, failure } = notReady;
   if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
-  await tellExports(run, entries, failure);
+  await reportToExports(run, entries, failure);
   return failure?.reason === 'Failed' ? refused(run, message) : ok;
 }
 
@@ -162,7 +162,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   await unlessRefused(run, refusals, undefined, () =>
     writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
   );
-  await tellExports(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
+  await reportToExports(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
   if (written.kind !== 'ok') return written;
   return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
 }

@@ -15,7 +15,7 @@ export interface ClustersToWake {
 /** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
 export async function wakeClusters(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
   const { namespace, observedAtMs } = run;
-  await wakeEach(run, clusters, { namespace, service, delaySeconds, readLive: false, observedAtMs });
+  await wakeEach(run, clusters, { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs });
 }
 
 /**
@@ -27,7 +27,7 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, service, delayS
   const { wakePace } = deps;
   const name = { cluster: meta.id, namespace, work: service, clusters };
   const nowMs = deps.now();
-  const wakeUp = { namespace, service, delaySeconds, readLive: false, observedAtMs };
+  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs };
   const pendingMs = wakePace.pendingMs(name, nowMs);
   if (pendingMs > 0) {
     await wakeEach(run, clusters, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });

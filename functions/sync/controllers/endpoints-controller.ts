@@ -9,15 +9,15 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endpointsIn } from '../state/inputs.ts';
-import { mayBeOutdated, type Run } from '../state/run.ts';
+import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import { planAndWrite, type Written } from './plan-and-write.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs } = run;
   const isSaved = inputs.outputs.some((o) => o.kind === 'Endpoints' && !o.isMetadataOnly);
-  const readLive = mayBeOutdated(run, 'endpoints') || !isSaved || !inputs.service;
-  let current = readLive ? await readCurrent(run) : endpointsIn(inputs.outputs);
+  const readFromApiServer = mustReadFromApiServer(run, 'endpoints') || !isSaved || !inputs.service;
+  let current = readFromApiServer ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
   const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
   return planAndWrite<EndpointsPlan>(run, {
@@ -39,7 +39,7 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
 
 /** Reads the Endpoints of a Service that is not the controller's task, if the saved ones may be outdated. */
 export async function lookAtEndpoints(run: Run): Promise<void> {
-  if (mayBeOutdated(run, 'endpoints') && endpointsIn(run.inputs.outputs)) await readCurrent(run);
+  if (mustReadFromApiServer(run, 'endpoints') && endpointsIn(run.inputs.outputs)) await readCurrent(run);
 }
 
 async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | undefined): Promise<Written> {
@@ -90,7 +90,7 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
   });
   if (!retry) return ok;
   const fault = await classifyFailure(run, error);
-  if (event && fault?.kind !== 'postponed') await run.deps.events.record(run.brief, event);
+  if (event && fault?.kind !== 'requeued') await run.deps.events.record(run.brief, event);
   return fault ?? { kind: 'failed', error: error.message };
 }
 

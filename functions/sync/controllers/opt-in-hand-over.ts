@@ -22,7 +22,7 @@ import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
-import { mayBeOutdated, type Run } from '../state/run.ts';
+import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { deleteIfThere } from '../writes/output-writes.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
@@ -37,7 +37,7 @@ export function concernsOptIn(
   { item, wasTakenOver, meta }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly meta: ClusterRecord },
 ): boolean {
   if (!service) return written.length > 0;
-  const readsLive = mayBeOutdated({ live: wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
+  const readsLive = mustReadFromApiServer({ wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
   return slices.task === 'write' || slices.by === 'invalid-annotation' || readsLive || written.some(isOursByOptIn);
 }
 
@@ -63,7 +63,7 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
 
 /** Reads the slices of these managers, if the saved ones may be outdated. */
 export async function lookAtSlices(run: Run, managers: readonly string[]): Promise<void> {
-  if (mayBeOutdated(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
+  if (mustReadFromApiServer(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
 }
 
 /** Managers whose slices the next run uses as they are saved. In shadow mode ingest saves those of the built-in controller. */
@@ -74,7 +74,7 @@ const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === '
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, meta, observed } = run;
-  const isFirst = mayBeOutdated(run, 'slices') || work.ranAtMs < meta.optInSince;
+  const isFirst = mustReadFromApiServer(run, 'slices') || work.ranAtMs < meta.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
@@ -136,7 +136,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   return ok;
 }
 
-/** Returns false if the Service has just gone. Throws Postponed if it has another writer or selector in the cluster. */
+/** Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the cluster. */
 async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
   const { api, deps, key, inputs, meta } = run;
   const live = await api.get('Service', key.namespace, key.name);

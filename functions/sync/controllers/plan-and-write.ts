@@ -4,7 +4,7 @@ import type { Pod } from '#shared/kube/types.ts';
 import type { OutputChange } from '#shared/pods/view.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
-import { endOfRun, verifiedPods } from './verified-pods.ts';
+import { doneUnlessSnapshotDiffers, verifiedPods } from './verified-pods.ts';
 
 export interface Planned<P> {
   readonly controller: Controller;
@@ -44,6 +44,6 @@ export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome
       isReadAgain = true;
       continue;
     }
-    return failure ? failure() : endOfRun(run, !live);
+    return failure ? failure() : doneUnlessSnapshotDiffers(run, !live);
   }
 }

@@ -20,7 +20,7 @@ import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { comparedLater } from '../state/run-result.ts';
 
-/** Throws Postponed while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
+/** Throws RequeueAfter while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
   if (inputs.writers.slices.as === optInManagedBy) return savePreview(deps, meta, key, inputs);

@@ -8,11 +8,11 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { classifyFailure } from '../admission/circuit-breaker.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
-import { mayBeOutdated, type Run } from '../state/run.ts';
+import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { slicesChange } from '../state/run-pods.ts';
 import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
 import { planAndWrite, type Written } from './plan-and-write.ts';
@@ -22,8 +22,8 @@ export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, key } = run;
   if (!inputs.service) return forgetSlices(run);
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
-  const readLive = mayBeOutdated(run, 'slices') || !isSaved;
-  let slices = readLive ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
+  const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;
+  let slices = readFromApiServer ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   return planAndWrite<SlicesPlan>(run, {
     controller: 'slices',
     planWith: (pods) =>
@@ -107,7 +107,7 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
     }
   } catch (error) {
     // No time for the rest: a failure that took it all must not be forgotten, or it would never count.
-    if (!(error instanceof Postponed) || errors.length === 0) throw error;
+    if (!(error instanceof RequeueAfter) || errors.length === 0) throw error;
   }
   return errors;
 }
@@ -202,7 +202,7 @@ export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
 async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await classifyFailure(run, calls[0]));
-  if (fault?.kind === 'postponed') return fault;
+  if (fault?.kind === 'requeued') return fault;
   await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
   return { kind: 'failed', error: summarizeErrors(messages) };
 }

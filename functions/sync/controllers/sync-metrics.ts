@@ -31,7 +31,7 @@ export function observeFinalize({ deps, key: { cluster } }: Observer, plan: Slic
 
 /** ME-8. A requeued run does not count as a sync. */
 export function observeSync({ deps, key: { cluster } }: Observer, outcome: Outcome | { readonly kind: 'stale' }): void {
-  const result = ({ ok: 'success', failed: 'error', stale: 'stale', postponed: undefined } as const)[outcome.kind];
+  const result = ({ ok: 'success', failed: 'error', stale: 'stale', requeued: undefined } as const)[outcome.kind];
   if (result) deps.metrics.put('endpoint_slice_controller_syncs', 1, { cluster, result });
 }
 

@@ -7,7 +7,7 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval, type Removal } from '../guards/mass-removal-guard.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
-import { isOnceMore, type Run } from '../state/run.ts';
+import { isRetry, type Run } from '../state/run.ts';
 
 export interface ToWrite extends Pick<Removal, 'before' | 'left' | 'leftBy'> {
   readonly controller: Controller;
@@ -19,7 +19,7 @@ export async function verifiedPods(run: Run, { controller, ...plan }: ToWrite): 
   const verdict = await guardRemoval(run.deps, {
     ...plan,
     cluster: key.cluster,
-    isAgain: isOnceMore(run, controller),
+    isAgain: isRetry(run, controller),
     ask: () => podsOfService(run),
   });
   if (verdict.kind !== 'differs') return undefined;
@@ -27,7 +27,7 @@ export async function verifiedPods(run: Run, { controller, ...plan }: ToWrite): 
   return verdict.pods;
 }
 
-/** Throws Postponed if the cluster's Service selects other pods than the snapshot's, or the snapshot lacks it. */
+/** Throws RequeueAfter if the cluster's Service selects other pods than the snapshot's, or the snapshot lacks it. */
 async function podsOfService({ api, deps, meta, inputs: { service }, key }: Run): Promise<readonly Pod[] | undefined> {
   const live = await api.get('Service', key.namespace, key.name);
   const isAsKnown = !live || (service && sameLabels(service.spec?.selector, withOptInSelectorFor(live, meta).spec?.selector));
@@ -40,5 +40,5 @@ async function podsOfService({ api, deps, meta, inputs: { service }, key }: Run)
  * The outcome of a part that is done. If the snapshot differs from the cluster, the part runs again until an event or a list has corrected the snapshot:
  * the end of a pod that the snapshot lacks changes nothing in it, so it would wake no service.
  */
-export const endOfRun = (run: Run, isSnapshotBelieved: boolean): Outcome =>
+export const doneUnlessSnapshotDiffers = (run: Run, isSnapshotBelieved: boolean): Outcome =>
   isSnapshotBelieved ? ok : requeue(run.deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });

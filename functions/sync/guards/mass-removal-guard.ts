@@ -33,13 +33,13 @@ export type Verdict =
 
 export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, removal: Removal): Promise<Verdict> {
   const { cluster, before, left, leftBy, isAgain } = removal;
-  const { brakeFrom, brakeShare } = limitsOf(deps).sync;
-  const isMass = before.length >= brakeFrom && left.length < before.length * brakeShare;
+  const { massRemovalMinEndpoints, massRemovalKeepRatio } = limitsOf(deps).sync;
+  const isMass = before.length >= massRemovalMinEndpoints && left.length < before.length * massRemovalKeepRatio;
   if (!isMass && !isAgain) return goesOn;
   const stay = new Set(left);
   const lost = new Set(before.filter((endpoint) => !stay.has(endpoint)));
   if (!isMass && lost.size === 0) return goesOn;
-  if (isMass) deps.metrics.put('Braked', 1, { cluster });
+  if (isMass) deps.metrics.put('GuardedRemovals', 1, { cluster });
   const pods = await removal.ask();
   if (!pods) return { kind: 'not-answered' };
   const missed = new Set(leftBy(pods).filter((endpoint) => (isMass ? !stay.has(endpoint) : lost.has(endpoint)))).size;

@@ -16,7 +16,7 @@ import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
-import { type Outcome, ok, Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, classifyFailure, connect, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
@@ -28,18 +28,18 @@ import { observeSync } from '../controllers/sync-metrics.ts';
 import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { type Inputs, load, type ServiceItems } from '../state/inputs.ts';
-import { ServerState } from '../state/observed-state.ts';
-import { type Reads, readsOf, triggersOf } from '../state/prefetch.ts';
+import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
+import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
 import type { Attempt } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
+import { ServerState } from '../state/server-state.ts';
 
 export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<RunResult | 'lease-lost'> {
-  const { claim, carriedOver } = work;
+  const { claim, previousRun } = work;
   const { service, message, controllers } = claim;
-  const { record, ahead, ended } = readsOf(deps, claim, carriedOver, work.prefetched);
+  const { record, ahead, ended } = prefetchOf(deps, claim, previousRun, work.prefetched);
   const triggers = triggersOf(deps, claim);
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
@@ -48,25 +48,25 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     isKnown: items.serviceRecord !== undefined,
     isApiServersOwn: isApiServersOwn(service.namespace, service.name),
     contestedUntilMs: contestedUntilMs(items.counts.foreign, meta),
-    rounds: message.postponements ?? 0,
+    rounds: message.requeues ?? 0,
     nowMs: deps.now(),
     random: deps.random,
     limits: deps.limits,
   };
   const admission = admit(meta, applicant);
-  if (admission.kind === 'skip' || admission.kind === 'postpone') {
+  if (admission.kind === 'skip' || admission.kind === 'requeue') {
     await Promise.allSettled([ended, triggers]);
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
   try {
     const toLoad = { meta, key: service, triggers, items };
-    const observed = admission.kind === 'compare' ? await load(deps, { ...toLoad, source: 'observed' }) : undefined;
+    const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
       await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
     }
     const toWrite = observed ? admitToWrite(meta, applicant) : admission;
-    if (toWrite.kind === 'postpone') return nothingDone(toWrite.outcome);
+    if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
     const run = await prepare(deps, meta, work, { items, ahead, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
@@ -93,9 +93,9 @@ async function compare({ deps, meta, key }: Run, observed: Inputs): Promise<Outc
 }
 
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
-async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, carriedOver }: Attempt, observed: Inputs): Promise<boolean> {
+async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previousRun }: Attempt, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, carriedOver?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
+  return concernsOptIn(observed, previousRun?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
 }
 
 /** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
@@ -103,20 +103,20 @@ async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
   work: Attempt,
-  read: Pick<Reads, 'ahead'> & {
+  read: Pick<Prefetch, 'ahead'> & {
     readonly items: ServiceItems;
     readonly triggers: Promise<StoredTriggers>;
     readonly observed: Run['observed'];
   },
 ): Promise<Run | undefined> {
   const { items, observed } = read;
-  const { claim, carriedOver, deadlineMs } = work;
+  const { claim, previousRun, deadlineMs } = work;
   const { service } = claim;
   const left = timeLeft(deps, deadlineMs);
   const [api, brief] = await connect(deps, meta, left.call, left.brief);
-  const inputs = await load(deps, {
+  const inputs = await readInputs(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ saved: carriedOver?.saved, ahead: await read.ahead },
+    ...{ saved: previousRun?.saved, ahead: await read.ahead },
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
@@ -133,7 +133,7 @@ async function prepare(
     observed,
     managedBy: inputs.writers.slices.as,
     counts,
-    live: claim.wasTakenOver,
+    wasTakenOver: claim.wasTakenOver,
     server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
     foreignWrites: [],
     notes: [],
@@ -159,7 +159,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
     return await look(run, controller);
   } catch (error) {
     if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
-    if (error instanceof Postponed || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
+    if (error instanceof RequeueAfter || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
     // A fault of ours with this service's objects must not hold its lease and come back for ever: it is tried, then given up.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     run.deps.log.error('run failed unexpectedly', { ...run.key, controller, error: text });
@@ -179,7 +179,7 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
 
 /** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */
 async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
-  if (error instanceof Postponed) return error.outcome;
+  if (error instanceof RequeueAfter) return error.outcome;
   if (error instanceof ClusterApiError) {
     if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
     return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
@@ -212,8 +212,8 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const unchanged = text === (claim.item.triggers ?? null);
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
-  const carriedOver = saved && { saved, hints: next.hints, counts };
+  const previousRun = saved && { saved, hints: next.hints, counts };
   const inputsNow = { ...inputs, pods: run.pods.selected };
-  const written = { server, api: run.brief, inputs: inputsNow, carriedOver, notes: run.notes, isUnsaved: !bodies };
+  const written = { server, api: run.brief, inputs: inputsNow, previousRun, notes: run.notes, isUnsaved: !bodies };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

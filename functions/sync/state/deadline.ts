@@ -5,7 +5,7 @@ import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
 
 export interface TimeLeft {
-  /** Time limit of a call that begins now, ms. Throws Postponed if too little time is left. */
+  /** Time limit of a call that begins now, ms. Throws RequeueAfter if too little time is left. */
   readonly call: () => number;
   /** The same for a probe or an Event, which may take the time that calls leave. */
   readonly brief: () => number;
@@ -14,13 +14,13 @@ export interface TimeLeft {
 /** `deadlineMs`: when the function is stopped. */
 export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, deadlineMs: number): TimeLeft {
   const limits = limitsOf(deps).sync;
-  const atMost = (mostMs: number, leastMs: number, reserveMs: number) => (): number => {
-    const ms = Math.min(mostMs, deadlineMs - reserveMs - deps.now());
-    if (ms < leastMs) throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
+  const atMost = (maxMs: number, minMs: number, reserveMs: number) => (): number => {
+    const ms = Math.min(maxMs, deadlineMs - reserveMs - deps.now());
+    if (ms < minMs) throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
     return ms;
   };
   return {
-    call: atMost(limits.callMs, limits.leastCallMs, limits.reserveMs),
+    call: atMost(limits.callMs, limits.minCallMs, limits.reserveMs),
     brief: atMost(limits.briefCallMs, limits.briefCallMs / 10, limits.saveMs),
   };
 }

@@ -46,22 +46,22 @@ export interface ServiceItems {
 }
 
 /** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
-export interface CarriedOver extends Pick<ServiceItems, 'hints' | 'counts'> {
+export interface PreviousRun extends Pick<ServiceItems, 'hints' | 'counts'> {
   readonly saved: SavedOutputs;
 }
 
-export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, carriedOver: CarriedOver | undefined): Promise<ServiceItems> {
+export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, previousRun: PreviousRun | undefined): Promise<ServiceItems> {
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    carriedOver ? carriedOver.hints : readHints(table, key),
-    carriedOver ? carriedOver.counts : readCounts(table, key),
+    previousRun ? previousRun.hints : readHints(table, key),
+    previousRun ? previousRun.counts : readCounts(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }
 
 /** Inputs that were read at the same time as the cluster's record. */
-export interface Ahead {
-  /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
+export interface PrefetchedInputs {
+  /** `ClusterRecord.cacheEpoch` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly saved: SavedOutputs;
   readonly pods: PodsView;
@@ -71,17 +71,21 @@ export interface Ahead {
  * Reads inputs at the same time as the cluster's record. They count only if this worker found the first lists complete before, in the same incarnation.
  * Otherwise they may be older than the first lists, and it resolves to undefined.
  */
-export async function readAhead(deps: SyncDeps, key: ServiceKey, carriedOver: Pick<CarriedOver, 'saved'> | undefined): Promise<Ahead | undefined> {
+export async function prefetchInputs(
+  deps: SyncDeps,
+  key: ServiceKey,
+  previousRun: Pick<PreviousRun, 'saved'> | undefined,
+): Promise<PrefetchedInputs | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [saved, pods] = await Promise.all([carriedOver?.saved ?? readSaved(deps.table, key), readPods(deps, key, scope)]);
+  const [saved, pods] = await Promise.all([previousRun?.saved ?? readSaved(deps.table, key), readPods(deps, key, scope)]);
   return { scope, saved, pods };
 }
 
 /** The nodes of a cluster are kept by runs that it has admitted. */
 export const admittedScope = (deps: SyncDeps, cluster: string): string | undefined => deps.nodes.get(cluster)?.scope;
 
-export interface ToLoad {
+export interface InputsToRead {
   readonly meta: ClusterRecord;
   readonly key: ServiceKey;
   readonly triggers: Promise<StoredTriggers>;
@@ -89,20 +93,23 @@ export interface ToLoad {
   readonly source: OutputSource;
   /** Carried over from the run before, so that they need not be read. */
   readonly saved?: SavedOutputs | undefined;
-  readonly ahead?: Ahead | undefined;
+  readonly ahead?: PrefetchedInputs | undefined;
 }
 
-export async function load(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, ...carriedOver }: ToLoad): Promise<Inputs> {
+export async function readInputs(
+  deps: SyncDeps,
+  { meta, key, triggers: storedTriggers, items, source, ...previousRun }: InputsToRead,
+): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const service = stored && withOptInSelectorFor(stored, meta);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
-  const ahead = source === 'written' && carriedOver.ahead?.scope === meta.cacheScope ? carriedOver.ahead : undefined;
-  const podsNow = (): Promise<PodsView> => readPods(deps, key, meta.cacheScope);
+  const ahead = source === 'written' && previousRun.ahead?.scope === meta.cacheEpoch ? previousRun.ahead : undefined;
+  const podsNow = (): Promise<PodsView> => readPods(deps, key, meta.cacheEpoch);
   const [{ outputs, bodies }, triggers, podsView, nodes, rehearsedPods] = await Promise.all([
-    ahead?.saved ?? carriedOver.saved ?? savedOn(deps, key, source),
+    ahead?.saved ?? previousRun.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (ahead?.pods ?? podsNow()) : noPods,
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
@@ -133,7 +140,7 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
 
 const noPods: PodsView = { all: [], confirms: async () => true };
 
-/** The Pods of the namespace. `scope`: `ClusterRecord.cacheScope`. */
+/** The Pods of the namespace. `scope`: `ClusterRecord.cacheEpoch`. */
 export const readPods = ({ pods, table, now }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>, scope: string): Promise<PodsView> =>
   pods.viewOf({ table, cluster }, namespace, { nowMs: now(), scope });
 
@@ -144,7 +151,7 @@ export const selected = (pods: readonly Pod[], selector: { readonly [key: string
 export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
   const kept = deps.nodes.get(meta.id);
   deps.nodes.delete(meta.id);
-  if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheScope) {
+  if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheEpoch) {
     deps.nodes.set(meta.id, kept);
     return kept;
   }
@@ -154,9 +161,9 @@ export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ re
     seen ||= page.length > 0;
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them, and an importer's run reads those of its sources.
-    if (nodes.size >= limitsOf(deps).sync.mostNodes) break;
+    if (nodes.size >= limitsOf(deps).sync.maxNodes) break;
   }
-  const fresh = { scope: meta.cacheScope, version: meta.nodesVersion, nodes, seen };
+  const fresh = { scope: meta.cacheEpoch, version: meta.nodesVersion, nodes, seen };
   deps.nodes.set(meta.id, fresh);
   letGo(deps);
   return fresh;
@@ -169,7 +176,7 @@ function letGo({ nodes, ...deps }: SyncDeps): void {
   let total = 0;
   for (const cluster of nodes.values()) total += cluster.nodes.size;
   for (const [id, cluster] of nodes) {
-    if (total <= limitsOf(deps).sync.mostNodes || nodes.size === 1) return;
+    if (total <= limitsOf(deps).sync.maxNodes || nodes.size === 1) return;
     nodes.delete(id);
     total -= cluster.nodes.size;
   }

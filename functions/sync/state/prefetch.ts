@@ -14,24 +14,24 @@ import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import { type Ahead, admittedScope, type CarriedOver, readAhead, readServiceItems, type ServiceItems } from './inputs.ts';
+import { admittedScope, type PrefetchedInputs, type PreviousRun, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
 
-export interface Reads {
+export interface Prefetch {
   readonly record: Promise<readonly [ClusterRecord | undefined, ServiceItems]>;
-  readonly ahead: Promise<Ahead | undefined>;
+  readonly ahead: Promise<PrefetchedInputs | undefined>;
   /** Settles when no call is under way: a call that is when the function is frozen would hold up the next run. */
   readonly ended: Promise<unknown>;
 }
 
 /** At once, although the first of them shows whether the others are needed. */
-function begin(deps: SyncDeps, service: ServiceKey, carriedOver: CarriedOver | undefined, isAhead: boolean): Reads {
-  const record = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, carriedOver)]);
-  const ahead = isAhead ? readAhead(deps, service, carriedOver) : Promise.resolve(undefined);
+function begin(deps: SyncDeps, service: ServiceKey, previousRun: PreviousRun | undefined, withInputs: boolean): Prefetch {
+  const record = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, previousRun)]);
+  const ahead = withInputs ? prefetchInputs(deps, service, previousRun) : Promise.resolve(undefined);
   return { record, ahead, ended: Promise.allSettled([record, ahead]) };
 }
 
 /** Begins reads at the same time as the claim. Returns undefined if the claim is unlikely to succeed: a cold worker, a retry, or a wake-up for a lease's end. */
-export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads | undefined {
+export function prefetchDuringClaim(deps: SyncDeps, message: WakeUpMessage): Prefetch | undefined {
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
   const service = { cluster: message.cluster, namespace: message.namespace, name: message.service };
@@ -39,10 +39,10 @@ export function beginBesideClaim(deps: SyncDeps, message: WakeUpMessage): Reads 
 }
 
 /** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads no inputs ahead. */
-export const readsOf = (deps: SyncDeps, claim: Claim, carriedOver: CarriedOver | undefined, besideClaim: Reads | undefined): Reads =>
-  besideClaim && !claim.wasTakenOver && isFirstRunFor(claim.message.generation, claim.item)
-    ? besideClaim
-    : begin(deps, claim.service, carriedOver, !claim.message.postponements);
+export const prefetchOf = (deps: SyncDeps, claim: Claim, previousRun: PreviousRun | undefined, duringClaim: Prefetch | undefined): Prefetch =>
+  duringClaim && !claim.wasTakenOver && isFirstRunFor(claim.message.generation, claim.item)
+    ? duringClaim
+    : begin(deps, claim.service, previousRun, !claim.message.requeues);
 
 /** Reads the trigger times, which are on the work item or in items that it names. */
 export function triggersOf(deps: SyncDeps, { service, item }: Claim): Promise<StoredTriggers> {

@@ -2,13 +2,13 @@
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import type { CarriedOver } from './inputs.ts';
-import type { Reads } from './prefetch.ts';
+import type { PreviousRun } from './inputs.ts';
+import type { Prefetch } from './prefetch.ts';
 import type { RunResult } from './run-result.ts';
 
 export interface Reconciler {
   /** Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to succeed. */
-  readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Reads | undefined;
+  readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Prefetch | undefined;
   /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
   readonly reconcile: (deps: SyncDeps, attempt: Attempt) => Promise<RunResult | 'lease-lost'>;
   /** Returns the run's record in the history of its service, or undefined if the run leaves none. Never throws. */
@@ -20,9 +20,9 @@ export interface Reconciler {
 export interface Attempt {
   readonly claim: Claim;
   /** Records that the previous run under this lease left. */
-  readonly carriedOver: CarriedOver | undefined;
+  readonly previousRun: PreviousRun | undefined;
   /** Reads that began before the claim. Only the first run under a lease has any. */
-  readonly prefetched: Reads | undefined;
+  readonly prefetched: Prefetch | undefined;
   /** Due time of the run (`WakeUpMessage.observedAtMs`), ms since the epoch. Undefined if it is unknown, as for a later run under the lease. */
   readonly observedAtMs: number | undefined;
   /** When this worker is stopped, ms since the epoch. */

@@ -1,6 +1,6 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { type RequeueCause, requeueSeconds } from '#shared/contract/requeue-limits.ts';
-import { Postponed, type PostponedOutcome } from '#shared/workqueue/rules/outcome.ts';
+import { RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 
 export interface RequeueDeps {
   readonly limits?: Limits | undefined;
@@ -18,13 +18,14 @@ export interface Requeued {
 }
 
 /** The outcome of a run that is enqueued again for `cause`, with the wait of docs/limits.md. */
-export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): PostponedOutcome {
+export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): RequeueOutcome {
   const rule = limitsOf(deps).requeue[cause];
-  const waitSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
+  const requeueAfterSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
   const { coalesceWithinSeconds } = rule;
-  const coveredForSeconds = coalesceWithinSeconds === undefined ? waitSeconds : leadSeconds + coalesceWithinSeconds;
-  return { kind: 'postponed', reason, waitSeconds, coveredForSeconds };
+  const coalesceSeconds = coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;
+  return { kind: 'requeued', reason, requeueAfterSeconds, coalesceSeconds };
 }
 
 /** Ends the run as a whole, for both controllers. */
-export const requeueRun = (deps: RequeueDeps, cause: RequeueCause, requeued: Requeued): Postponed => new Postponed(requeue(deps, cause, requeued));
+export const requeueRun = (deps: RequeueDeps, cause: RequeueCause, requeued: Requeued): RequeueAfter =>
+  new RequeueAfter(requeue(deps, cause, requeued));

@@ -32,7 +32,7 @@ export class RunPods {
     }
   }
 
-  /** Throws Postponed where Pods cannot be read. */
+  /** Throws RequeueAfter where Pods cannot be read. */
   async confirms(change: OutputChange): Promise<boolean> {
     try {
       return await this.#view.confirms(change);

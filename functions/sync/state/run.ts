@@ -12,8 +12,8 @@ import { incarnationOf } from '#shared/store/version.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './inputs.ts';
-import type { ServerState } from './observed-state.ts';
 import type { RunPods } from './run-pods.ts';
+import type { ServerState } from './server-state.ts';
 
 /** A version of an object of ours that another manager wrote. */
 export interface ForeignWrite {
@@ -41,7 +41,7 @@ export interface Run {
   /** As they were saved before the run. */
   readonly counts: ServiceCounts;
   /** An expired lease was taken over: outputs are read from the cluster. */
-  readonly live: boolean;
+  readonly wasTakenOver: boolean;
   readonly server: ServerState;
   /** Versions of our objects that another client wrote, as this run found them. */
   readonly foreignWrites: ForeignWrite[];
@@ -49,23 +49,23 @@ export interface Run {
   readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
   readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; gauges: GaugeRecord | undefined };
-  /** Throws Postponed when there is too little time left to begin a write. */
+  /** Throws RequeueAfter when there is too little time left to begin a write. */
   readonly assertTimeToWrite: () => void;
 }
 
-type Saved = Pick<Run, 'live' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly meta: Pick<ClusterRecord, 'incarnation'> };
+type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly meta: Pick<ClusterRecord, 'incarnation'> };
 
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mayBeOutdated({ live, work, inputs, meta }: Saved, controller: Controller): boolean {
+export function mustReadFromApiServer({ wasTakenOver, work, inputs, meta }: Saved, controller: Controller): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
   // After a restore every service runs once with reads from the API server. A service that had opted in then had no Endpoints of its own.
   const isLost = saved.some((o) => o.object && incarnationOf(o.version) < meta.incarnation);
-  return live || work.liveReadGeneration > doneGeneration || failures > 0 || isLost;
+  return wasTakenOver || work.apiReadGeneration > doneGeneration || failures > 0 || isLost;
 }
 
 /** Returns true if an earlier run of the controller for the same change failed or was requeued. */
-export function isOnceMore({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
+export function isRetry({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
   const { doneGeneration, retryGeneration } = work.controllers[controller];
   return retryGeneration > doneGeneration;
 }

@@ -3,7 +3,7 @@ import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-ty
 import { type Child, h, setText } from './dom.ts';
 
 /** Addresses of a table: `fleet-endpoints explain --at` tells all. */
-const mostAddresses = 50;
+const maxAddresses = 50;
 
 export function timeLine(askThen: (atMs: number) => Promise<Then>) {
   let runs: readonly Told[] = [];
@@ -82,10 +82,10 @@ function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HT
   ];
   const head = h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c))));
   const more =
-    rows.length > mostAddresses ? [h('p', { class: 'empty' }, `${rows.length - mostAddresses} more: fleet-endpoints explain --at tells them.`)] : [];
+    rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at tells them.`)] : [];
   return [
     h('p', { class: 'summary' }, summary),
-    ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, mostAddresses)))] : []),
+    ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))] : []),
     ...more,
     ...(caveats.length > 0 ? [lineList(caveats)] : []),
   ];

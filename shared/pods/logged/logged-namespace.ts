@@ -12,7 +12,7 @@ import { readLogEntries, readLogHead } from './pod-log.ts';
 import { podsToRead, watermarkAfter } from './pod-log-rules.ts';
 
 export class LoggedNamespace {
-  /** `ClusterRecord.cacheScope`: under another one the numbers of the log may have begun again. */
+  /** `ClusterRecord.cacheEpoch`: under another one the numbers of the log may have begun again. */
   readonly scope: string;
   /** Records of the last whole read, tombstones included. */
   records = Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export class LoggedNamespace {
   async view(store: ClusterStore, namespace: string, nowMs: number): Promise<PodsView> {
     // One refresh at a time: a slow one must not put an older Pod over a newer one.
     const fresh = await this.#refreshes.read(() => this.#refresh(store, namespace, nowMs));
-    return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, mostReads: this.#limits.mostChanged });
+    return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, maxReads: this.#limits.maxChanged });
   }
 
   /** The names of the Pods that it has read. */

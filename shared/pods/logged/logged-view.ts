@@ -18,7 +18,7 @@ export interface CachedPods {
   /** Names of Pods whose records were read for this view. */
   readonly fresh: ReadonlySet<string> | 'all';
   /** With more Pods to read, the whole namespace is. */
-  readonly mostReads: number;
+  readonly maxReads: number;
 }
 
 export class LoggedView implements PodsView {
@@ -50,10 +50,10 @@ export class LoggedView implements PodsView {
   async #readStale(names: ReadonlySet<string> | 'all'): Promise<void> {
     const fresh = this.#fresh;
     if (fresh === 'all') return;
-    const { store, namespace, mostReads } = this.#of;
+    const { store, namespace, maxReads } = this.#of;
     const stale = names === 'all' ? [] : [...names].filter((name) => !fresh.has(name));
     if (names !== 'all' && stale.length === 0) return;
-    if (names === 'all' || stale.length > mostReads) {
+    if (names === 'all' || stale.length > maxReads) {
       const records = await readObjects(store, 'Pod', namespace);
       this.#replace(new Map(records.flatMap((r) => podEntry(r.name, decodeObjectOf('Pod', r)))));
       this.#fresh = 'all';

@@ -18,8 +18,8 @@ export function watermarkAfter(watermark: number, entries: readonly LogEntry[]):
 }
 
 /** The names of the Pods to read, each once; undefined: to read the whole namespace is cheaper, or the only way. */
-export function podsToRead(entries: readonly LogEntry[], { mostChanged }: PodLogLimits): readonly string[] | undefined {
-  if (entries.length > mostChanged || entries.some((e) => !e.names)) return undefined;
+export function podsToRead(entries: readonly LogEntry[], { maxChanged }: PodLogLimits): readonly string[] | undefined {
+  if (entries.length > maxChanged || entries.some((e) => !e.names)) return undefined;
   const names = new Set(entries.flatMap((e) => e.names ?? []));
-  return names.size <= mostChanged ? [...names] : undefined;
+  return names.size <= maxChanged ? [...names] : undefined;
 }

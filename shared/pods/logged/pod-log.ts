@@ -18,7 +18,7 @@
  * The run for a generation has the Pods that the generation is for, because the entry was put before the generation was raised. Either the entry is behind
  * the watermark and is read, or the watermark has passed it, and the Pods are read.
  *
- * A namespace of up to `mostUnlogged` Pods is read whole, without a log. A reader that finds more begins one (`beginPodLog`) and reads the Pods after
+ * A namespace of up to `maxUnlogged` Pods is read whole, without a log. A reader that finds more begins one (`beginPodLog`) and reads the Pods after
  * that. A writer looks for the log when its Pods are written. It finds the log; or it has written its Pods before the log was begun, and so before
  * that reader's read. A log never ends.
  *
@@ -64,7 +64,7 @@ export async function putLogEntry(
     pk: podLogOf(cluster, namespace),
     sk: sortKey(number),
     ttl: Math.floor(nowMs / 1000) + limits.entryTtlSeconds,
-    ...(names && names.size <= limits.mostNames && { names: JSON.stringify([...names]) }),
+    ...(names && names.size <= limits.maxNames && { names: JSON.stringify([...names]) }),
   });
 }
 

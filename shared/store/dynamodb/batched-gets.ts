@@ -4,11 +4,11 @@ import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';
 
 /** BatchGetItem takes no more keys. */
-const mostKeys = 100;
+const maxKeys = 100;
 /** Calls under way at a time: one that is slow must not hold up the reads that are asked for after it. */
-const mostCalls = 4;
+const maxCalls = 4;
 /** Keys that a throttled table leaves unread are asked for again, so often. */
-const mostRounds = 6;
+const maxRounds = 6;
 
 interface Asked {
   readonly key: Key;
@@ -36,8 +36,8 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
 
   function flush(): void {
     isFlushDue = false;
-    while (calls < mostCalls && waiting.size > 0) {
-      const asked = [...waiting].slice(0, mostKeys);
+    while (calls < maxCalls && waiting.size > 0) {
+      const asked = [...waiting].slice(0, maxKeys);
       for (const [id] of asked) waiting.delete(id);
       calls++;
       void settle(asked.map(([, each]) => each)).finally(() => {
@@ -66,7 +66,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
     const items = new Map<string, Item>();
     let left: NonNullable<BatchGetItemCommandOutput['UnprocessedKeys']> = { [tableName]: { Keys: keys.map(encodeKey), ConsistentRead: true } };
     for (let round = 0; Object.keys(left).length > 0; round++) {
-      if (round === mostRounds) throw new Error(`the table left keys unread in ${mostRounds} rounds`);
+      if (round === maxRounds) throw new Error(`the table left keys unread in ${maxRounds} rounds`);
       if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
       const output = await client.send(new BatchGetItemCommand({ RequestItems: left, ...capacity }));
       count((output.ConsumedCapacity ?? []).reduce((sum, c) => sum + (c.CapacityUnits ?? 0), 0));
@@ -83,7 +83,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
     const id = idOf(key);
     const held = waiting.get(id);
     if (held) return held.promise;
-    if (calls < mostCalls) flushSoon();
+    if (calls < maxCalls) flushSoon();
     const { promise, resolve, reject } = Promise.withResolvers<Item | undefined>();
     waiting.set(id, { key, promise, resolve, reject });
     return promise;

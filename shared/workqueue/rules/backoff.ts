@@ -4,7 +4,7 @@
  * endpoints: 5 ms·2ⁿ, so 5, 10, 20 … 640 ms, 1.28 … 81.92 s; SQS knows no fractions, so everything below a second is one second.
  * slices: 1 s·2ⁿ up to 1000 s: 1, 2, 4 … 512, 1000, 1000, 1000, 1000, 1000 s.
  */
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 
 /** Upstream's maxRetries: the first try and 15 more, then the work is given up. */
@@ -19,4 +19,4 @@ export function backoffSeconds(controller: Controller, failures: number): number
 }
 
 /** Wait of a wake-up for the end of a lease. */
-export const leaseEndSeconds = (msOfLease: number): number => Math.min(longestDelaySeconds, Math.ceil(msOfLease / 1000));
+export const leaseEndSeconds = (msOfLease: number): number => Math.min(maxDelaySeconds, Math.ceil(msOfLease / 1000));

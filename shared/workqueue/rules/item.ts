@@ -8,7 +8,7 @@ export interface WorkItem {
   /** Raised by each change that concerns the service. */
   readonly generation: number;
   /** Outputs are read from the API server until this generation is done. */
-  readonly liveReadGeneration: number;
+  readonly apiReadGeneration: number;
   readonly lease: Lease | undefined;
   /** Since when work is owed; undefined: none is. */
   readonly dirtyAtMs: number | undefined;
@@ -48,7 +48,7 @@ export const idleController: ControllerState = { doneGeneration: 0, failures: 0,
 
 export const noWork: WorkItem = {
   generation: 0,
-  liveReadGeneration: 0,
+  apiReadGeneration: 0,
   lease: undefined,
   dirtyAtMs: undefined,
   ranAtMs: 0,

@@ -1,5 +1,5 @@
 /** Each wake-up that there is, and when it is due. No other file makes one. */
-import { longestDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from './item.ts';
@@ -15,7 +15,7 @@ export interface WakeUp {
   readonly service: string;
   readonly delaySeconds: number;
   /** The outputs are to be read from the API server: they are not what the table says. */
-  readonly readLive: boolean;
+  readonly readFromApiServer: boolean;
   /** When the relay saw the change, by our clock. */
   readonly observedAtMs: number | undefined;
   /**
@@ -30,7 +30,7 @@ export const wakeNow = (namespace: string, service: string): WakeUp => ({
   namespace,
   service,
   delaySeconds: 0,
-  readLive: true,
+  readFromApiServer: true,
   observedAtMs: undefined,
 });
 
@@ -72,21 +72,21 @@ export function retryAtLeaseEnd(message: WakeUpMessage, still: readonly Controll
   return delayUntil({ ...rest, retryNumbers }, nowMs + seconds * 1000, nowMs);
 }
 
-/** After a failure, or a postponed run. `postponements`: how often in a row the run was postponed; 0 after a failure. */
+/** After a failure, or a requeued run. `requeues`: how often in a row the run was requeued; 0 after a failure. */
 export function retry(
   { cluster, namespace, service }: Pick<WakeUpMessage, 'cluster' | 'namespace' | 'service'>,
   generation: number,
   retryNumbers: RetryNumbers,
-  postponements: number,
+  requeues: number,
 ): WakeUpMessage {
-  return { cluster, namespace, service, generation, retryNumbers, ...(postponements > 0 && { postponements }) };
+  return { cluster, namespace, service, generation, retryNumbers, ...(requeues > 0 && { requeues }) };
 }
 
 /** As many messages, one after the other, as the time takes. */
 export function delayUntil(message: WakeUpMessage, dueMs: number, nowMs: number): Delayed {
   const seconds = (dueMs - nowMs) / 1000;
-  const notBeforeMs = seconds > longestDelaySeconds ? dueMs : undefined;
-  return { message: { ...message, dueMs, notBeforeMs }, delaySeconds: Math.min(longestDelaySeconds, Math.ceil(seconds)) };
+  const notBeforeMs = seconds > maxDelaySeconds ? dueMs : undefined;
+  return { message: { ...message, dueMs, notBeforeMs }, delaySeconds: Math.min(maxDelaySeconds, Math.ceil(seconds)) };
 }
 
 /**

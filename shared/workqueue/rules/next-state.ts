@@ -11,8 +11,8 @@ export interface RunEnd {
   /** Of the wake-up that it was for: the number of the retry, 0 or undefined for new work; and whether the batch period had delayed it. */
   readonly retryNumber: number | undefined;
   readonly delayedByBatch: boolean;
-  /** How long the controllers wait that were postponed: they stay together. */
-  readonly postponedSeconds: number;
+  /** How long the controllers wait that were requeued: they stay together. */
+  readonly requeueAfterSeconds: number;
   readonly nowMs: number;
 }
 
@@ -28,10 +28,10 @@ export function nextState(controller: Controller, state: ControllerState, outcom
   switch (outcome.kind) {
     case 'ok':
       return { state: recordSuccess(state, run.generation) };
-    case 'postponed':
-      return isCoveredWithin(state, run, Math.max(run.postponedSeconds, outcome.coveredForSeconds ?? 0))
+    case 'requeued':
+      return isCoveredWithin(state, run, Math.max(run.requeueAfterSeconds, outcome.coalesceSeconds ?? 0))
         ? { state: coverWithPendingRetry(state, run.generation) }
-        : scheduleRetry(state, run, run.postponedSeconds);
+        : scheduleRetry(state, run, run.requeueAfterSeconds);
     case 'failed':
       return afterFailure(controller, state, outcome.error, run);
   }
@@ -39,12 +39,12 @@ export function nextState(controller: Controller, state: ControllerState, outcom
 
 function afterFailure(controller: Controller, state: ControllerState, error: string, run: RunEnd): Next {
   const exhausted = state.failures + 1 > maxRetries;
-  const waitSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(controller, state.failures);
+  const requeueAfterSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(controller, state.failures);
   // Of two times for a key upstream's queue keeps the earlier one, also when it forgets the key's failures. A wake-up that the batch
   // period delayed was in the queue before the retry, so it was the earlier one: the retry is used up with it.
-  const covered = !run.delayedByBatch && isCoveredWithin(state, run, waitSeconds);
+  const covered = !run.delayedByBatch && isCoveredWithin(state, run, requeueAfterSeconds);
   if (!exhausted) {
-    const next = covered ? { state: coverWithPendingRetry(state, run.generation) } : scheduleRetry(state, run, waitSeconds);
+    const next = covered ? { state: coverWithPendingRetry(state, run.generation) } : scheduleRetry(state, run, requeueAfterSeconds);
     return { ...next, state: recordFailure(next.state) };
   }
   if (covered) return { state: forget(coverWithPendingRetry(state, run.generation)) };
@@ -61,12 +61,12 @@ const forget = (state: ControllerState): ControllerState => ({ ...state, failure
 /** Done until the next change, which starts from zero. */
 const giveUp = (state: ControllerState, generation: number): ControllerState => forget({ ...state, doneGeneration: generation });
 
-function scheduleRetry(state: ControllerState, run: RunEnd, waitSeconds: number): Next {
+function scheduleRetry(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): Next {
   // Above every number that was sent, by whichever worker.
   const retryNumber = Math.max(state.retryNumber, run.retryNumber ?? 0) + 1;
   return {
-    state: { ...state, retryNumber, retryGeneration: run.generation, retryDueMs: run.nowMs + waitSeconds * 1000 },
-    retryInSeconds: waitSeconds,
+    state: { ...state, retryNumber, retryGeneration: run.generation, retryDueMs: run.nowMs + requeueAfterSeconds * 1000 },
+    retryInSeconds: requeueAfterSeconds,
   };
 }
 
@@ -77,9 +77,9 @@ const marginMs = 500;
  * A retry for this controller is pending. Does it cover this run too? Yes, if it is due no later than a new one would be and is not the wake-up that
  * is being handled. So a controller has one retry pending, however many changes come in.
  */
-function isCoveredWithin(state: ControllerState, run: RunEnd, waitSeconds: number): boolean {
+function isCoveredWithin(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): boolean {
   const isPending = state.retryGeneration > state.doneGeneration && run.nowMs < state.retryDueMs - marginMs;
-  return isPending && state.retryDueMs <= run.nowMs + waitSeconds * 1000 && (run.retryNumber ?? 0) < state.retryNumber;
+  return isPending && state.retryDueMs <= run.nowMs + requeueAfterSeconds * 1000 && (run.retryNumber ?? 0) < state.retryNumber;
 }
 
 const coverWithPendingRetry = (state: ControllerState, generation: number): ControllerState => ({ ...state, retryGeneration: generation });

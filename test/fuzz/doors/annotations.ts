@@ -28,12 +28,12 @@ interface Annotated {
   readonly own: { readonly [key: string]: string } | undefined;
 }
 
-const mostReason = 400;
+const maxReasonLength = 400;
 
 function checkSelector(text: string): void {
   const parsed = parseSelector(text);
   if (parsed.selector === undefined) {
-    ensure(/\w{2}/.test(parsed.error) && parsed.error.length <= mostReason, `a selector is refused because of ${parsed.error}`);
+    ensure(/\w{2}/.test(parsed.error) && parsed.error.length <= maxReasonLength, `a selector is refused because of ${parsed.error}`);
     return;
   }
   const pairs = Object.entries(parsed.selector);
@@ -52,7 +52,7 @@ function checkWriter({ selector: text, own }: Annotated): void {
     spec: own ? { selector: own } : {},
   };
   const writer = writerOf(service);
-  ensure(writer.reason.length <= 2 * mostReason, `a writer has a reason of ${writer.reason.length} characters`);
+  ensure(writer.reason.length <= 2 * maxReasonLength, `a writer has a reason of ${writer.reason.length} characters`);
   ensure(JSON.stringify(writerOf(project('Service', service))) === JSON.stringify(writer), 'the hub finds another writer than the cluster');
   if (writer.by === 'invalid-annotation')
     ensure(withOptInSelector(service, 'active') === service, 'a Service with an annotation that cannot be followed gets a selector');

@@ -59,7 +59,7 @@ const answer: Arbitrary<HostileAnswer> = fc.record({
 });
 
 /** The last answer is given again and again; after so many a server of a healthy cluster would have ended any list. */
-const mostRequests = 40;
+const maxRequests = 40;
 let answers: readonly HostileAnswer[] = [];
 let requests = 0;
 let running: Promise<HttpsClusterApi> | undefined;
@@ -108,13 +108,13 @@ const calls: { readonly [name: string]: readonly [(api: HttpsClusterApi) => Prom
   allows: [(api) => api.allows({ verb: 'get', group: '', resource: 'pods' }), (value) => typeof value === 'boolean'],
 };
 
-const mostMessage = 10_000;
+const maxMessageLength = 10_000;
 
 function ensureReason(name: string, error: unknown): void {
   ensure(error instanceof ClusterApiError, `${name} rejects with ${String(error)}`);
   const { message, status: code, retryAfterSeconds: seconds } = error;
   ensure(
-    message !== '' && typeof message === 'string' && message.length <= mostMessage,
+    message !== '' && typeof message === 'string' && message.length <= maxMessageLength,
     `${name} rejects with a message of ${message.length} characters`,
   );
   ensure(Number.isInteger(code), `${name} rejects with status ${JSON.stringify(code)}`);
@@ -136,6 +136,6 @@ export const api: Door<{ readonly call: string; readonly answers: readonly Hosti
     );
     if ('error' in result) ensureReason(call, result.error);
     else ensure(isPromised(result.value), `${call} resolves to ${JSON.stringify(result.value)?.slice(0, 200)}`);
-    ensure(requests <= mostRequests, `${call} has asked ${requests} times`);
+    ensure(requests <= maxRequests, `${call} has asked ${requests} times`);
   },
 };

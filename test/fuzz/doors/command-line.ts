@@ -75,7 +75,7 @@ async function checkValues(command: Command): Promise<void> {
   if (command.name() === 'explain' || command.name() === 'history') await serviceOf(memoryTable(), chosen, service);
 }
 
-const mostCharacters = 250_000;
+const maxLength = 250_000;
 
 export const commandLine: Door<readonly string[]> = {
   name: 'command-line',
@@ -92,6 +92,6 @@ export const commandLine: Door<readonly string[]> = {
       ensure(/\w/.test(error.message), `a mistake is told as ${JSON.stringify(error.message)}`);
       ensure(!/\p{Cc}/u.test(printable(error.message)), 'a message has control characters');
     }
-    ensure(said.join('').length < mostCharacters, 'the answer is too long');
+    ensure(said.join('').length < maxLength, 'the answer is too long');
   },
 };

@@ -144,7 +144,7 @@ function transportOf({ kind, status: code, sent, pieceBytes, isBroken }: Hostile
 
 const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 const header = { v: messageVersion, cluster: 'a', session: 's', uid: 'u', base: '10' };
-const mostRequests = 50;
+const maxRequests = 50;
 const reasons = [ClusterApiError, MalformedAnswer, WentBack, ClusterReplaced, UnorderedVersions];
 
 export const relay: Door<HostileServer> = {
@@ -161,10 +161,10 @@ export const relay: Door<HostileServer> = {
     let requests = 0;
     const stop = new AbortController();
     const transport = transportOf(server, () => {
-      if (++requests > mostRequests) stop.abort(new Error('too many requests'));
+      if (++requests > maxRequests) stop.abort(new Error('too many requests'));
       stop.signal.throwIfAborted();
     });
-    const source = httpWatchSource(transport, clock, { longestLine: 100_000 });
+    const source = httpWatchSource(transport, clock, { maxLineLength: 100_000 });
     const { kind, verb } = server;
     outbox.markRead(kind, '10');
     const send = async (parts: readonly string[]): Promise<void> => void bodies.push(...parts);

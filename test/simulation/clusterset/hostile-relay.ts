@@ -12,7 +12,7 @@ import type { Random } from '../random.ts';
 export const hostileId = 'x';
 export const hostileName = 'evil-';
 /** The names of one attack on the importers. */
-const mostNames = 20;
+const maxNames = 20;
 
 export class HostileRelay {
   readonly #random: Random;
@@ -52,7 +52,7 @@ export class HostileRelay {
 
   /** Each time with other ports, so that each export changes. */
   #many(namespace: string): readonly object[] {
-    const names = Array.from({ length: mostNames }, (_, i) => `${hostileName}${i}`);
+    const names = Array.from({ length: maxNames }, (_, i) => `${hostileName}${i}`);
     const port = this.#random.between(1, 65_535);
     const text = 'a'.repeat(this.#random.pick([1, 15_000, 200_000]));
     return [

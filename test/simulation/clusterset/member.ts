@@ -206,16 +206,16 @@ export class Member implements SetMember {
   #makeQueues(): { readonly [Q in QueueName]: Queue } {
     const { scheduler, random, profile } = this;
     const { runs } = profile.limits;
-    const queue = (name: QueueName, visibilityMs: number, mostReceives: number): Queue =>
+    const queue = (name: QueueName, visibilityMs: number, maxReceives: number): Queue =>
       new Queue(scheduler, random, {
         name,
         visibilityMs,
-        mostReceives,
+        maxReceives,
         duplicates: () => (this.isOver ? 0 : profile.duplicates),
         delayMs: () => (this.isOver ? 30 : profile.delayMs),
       });
     return {
-      events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.mostReceives),
+      events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.maxReceives),
       syncs: queue('syncs', runs.visibilityRuns * runs.syncMs, profile.syncReceives),
       parked: queue('parked', 30_000, 1e9),
       quarantine: queue('quarantine', 30_000, 1e9),

@@ -60,31 +60,31 @@ const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'ta
 
 export const setMutants: readonly Mutant[] = [
   {
-    name: 'an export wakes none of its importers',
+    name: 'an export wakes no importer',
     seeds: [7, 11, 2],
     set: { ...quiet, cluster },
     ...forgets('import'),
   },
   {
-    name: 'an export that changes wakes none of the other exports of its name',
+    name: 'an export wakes no other export of its name',
     seeds: [19, 11, 4],
     set: { ...quiet, people: 14, names: 1, cluster },
     ...forgets('export'),
   },
   {
-    name: 'a source is believed however long it has been silent',
+    name: 'a silent source counts as fresh',
     seeds: [3, 1, 2],
     set: { ...quiet, silentMs: 150_000, people: 20, cluster: { ...cluster, changes: 20, faultsUntilMs: 200_000 } },
     ...sees((item, { scheduler }) => ({ ...item, heartbeatAt: scheduler.now })),
   },
   {
-    name: 'a source whose history is in doubt is believed',
+    name: 'a source whose history is in doubt counts as fresh',
     seeds: [4, 11, 5],
     set: { ...quiet, restores: true, people: 12, cluster: { ...cluster, changes: 20 } },
     ...sees(({ unbound: _, ...item }) => item as Item),
   },
   {
-    name: 'the lease of an import is taken without a look at who holds it',
+    name: 'a worker takes the lease of an import that another worker has',
     seeds: [11, 10, 9],
     set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },
     table: (table) => ({
@@ -93,7 +93,7 @@ export const setMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'addresses are not held to the range of their source',
+    name: 'an import accepts addresses outside of the source’s ranges',
     seeds: [3, 2, 1],
     set: { ...quiet, strays: 6, cluster },
     ...sees((item) => ({
@@ -104,7 +104,7 @@ export const setMutants: readonly Mutant[] = [
     })),
   },
   {
-    name: 'a namespace takes imports although its label is gone',
+    name: 'a namespace takes imports after its label is removed',
     seeds: [3, 4, 1],
     set: { ...quiet, sameness: 'labelled', people: 20, names: 1, cluster },
     table: (table, actor) => ({
@@ -116,7 +116,7 @@ export const setMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a name with separators is stored in the set as it is',
+    name: 'a name with separators is stored in the set without an escape',
     seeds: [2, 1, 3],
     set: { ...quiet, hostile: true, names: 1, cluster: { ...cluster, limits: hostileLimits } },
     // A reader that takes the first three parts of the key, and believes the text.
@@ -130,7 +130,7 @@ export const setMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'names of a set are read with the texts of their exports',
+    name: 'a list of a set’s names reads the text of each export',
     seeds: [5, 6, 4],
     set: { ...quiet, hostile: true, cluster: { ...cluster, limits: hostileLimits } },
     table: (table) => ({ ...table, query: (pk, { keysOnly: _, ...range } = {}) => table.query(pk, range) }),

@@ -34,7 +34,7 @@ interface Word {
 const movingMs = 20_000;
 
 /** Bytes of names, without the texts of exports. */
-const longestAnswer = 40_000;
+const maxAnswerLength = 40_000;
 
 export class SetMonitor {
   readonly raisedBy = new Map<string, Raised>();
@@ -225,7 +225,7 @@ export class SetMonitor {
   #checkSize(actor: Actor, pk: string, range: KeyRange | undefined, items: readonly Item[]): void {
     if (range?.to !== undefined || (range?.atMost ?? Number.POSITIVE_INFINITY) <= 100) return;
     const bytes = items.reduce((sum, item) => sum + itemSize(item), 0);
-    if (bytes > longestAnswer) this.#world.fail(`${actor.name} has read ${bytes} bytes of ${pk} at once`);
+    if (bytes > maxAnswerLength) this.#world.fail(`${actor.name} has read ${bytes} bytes of ${pk} at once`);
   }
 
   async #checkLease(actor: Actor, member: SetMember, namespace: string, work: string, what: string): Promise<void> {

@@ -55,7 +55,7 @@ const settleMs = 180_000;
 const verifiedMs = 300_000;
 const stepMs = 6_000;
 /** A cluster is asked once a minute for kinds that it does not have, and sweep goes round once a minute. */
-const leastMs = { uninstalls: 66_000, departs: 250_000 };
+const minMs = { uninstalls: 66_000, departs: 250_000 };
 
 async function settle(world: SetWorld, after: string): Promise<void> {
   const { scheduler, set } = world;
@@ -63,8 +63,8 @@ async function settle(world: SetWorld, after: string): Promise<void> {
   let quietSince = Number.POSITIVE_INFINITY;
   let versions = '';
   if (after === 'the last fault') {
-    if (set.uninstalls) await scheduler.runUntil(from + leastMs.uninstalls);
-    if (set.departs) await scheduler.runUntil(from + leastMs.departs);
+    if (set.uninstalls) await scheduler.runUntil(from + minMs.uninstalls);
+    if (set.departs) await scheduler.runUntil(from + minMs.departs);
     // What a silent cluster, or one in doubt, has said comes when it is believed again.
     if (set.switches > 0 || set.restores) await scheduler.runUntil(scheduler.now + 130_000);
   }
@@ -96,7 +96,7 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
       r !== undefined &&
       (r.lists.ownListsWanted.length > 0 ||
         r.modeSwitch.owesWaking ||
-        (hasRuns(r) && (r.source !== undefined || (r.lists.holdsWakeUps && missingFirstLists(r).length === 0)))),
+        (hasRuns(r) && (r.source !== undefined || (r.lists.suppressesWakeUps && missingFirstLists(r).length === 0)))),
   );
 }
 

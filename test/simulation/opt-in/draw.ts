@@ -34,9 +34,9 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
  */
 const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
   ...limits,
-  runs: { ...runs, ingestMs: Math.max(runs.ingestMs, leastIngestMs) },
+  runs: { ...runs, ingestMs: Math.max(runs.ingestMs, minIngestMs) },
 });
-const leastIngestMs = 350;
+const minIngestMs = 350;
 
 /** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
 export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;

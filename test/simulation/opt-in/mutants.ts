@@ -22,7 +22,7 @@ const lying: Partial<Profile> = { ...crashing, ...lyingRelay(ordinaryLimits, 'co
 
 export const optInMutants: readonly Mutant[] = [
   {
-    name: 'what the built-in controllers left behind is deleted before our slices are there',
+    name: 'leftovers of the built-in controllers are deleted before our slices exist',
     seeds: [19, 13, 48],
     profile: handOver,
     api: (api, actor) => ({
@@ -34,7 +34,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'our slices are deleted as soon as the service has a selector',
+    name: 'our slices are deleted as soon as the Service has a selector',
     seeds: [5, 8, 4],
     profile: handOver,
     api: (api, actor) => ({
@@ -47,7 +47,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a service is handed over by what the snapshot says of it',
+    name: 'a hand-over relies on the snapshot alone',
     seeds: [3, 4, 2],
     profile: { ...handOver, watchDelayMs: 5_000, delayMs: 30_000, optInChanges: 40 },
     api: (api, actor) => ({
@@ -59,7 +59,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'what the built-in controllers left behind stays',
+    name: 'leftovers of the built-in controllers stay',
     seeds: [4, 7, 5],
     profile: handOver,
     api: (api, actor, { store }) => ({
@@ -72,7 +72,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'our slices stay when the annotation is gone',
+    name: 'our slices stay after the annotation is removed',
     seeds: [4, 2, 1],
     profile: handOver,
     api: (api, actor, { store }) => ({
@@ -84,13 +84,13 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a shadow cluster where services opt in believes at once a list that takes much away',
+    name: 'a shadow cluster with opt-in applies a list that removes much at once',
     seeds: [4, 5, 8],
     profile: lying,
     table: (table, actor) => ({ ...table, get: async (key) => asShadowAlone(await table.get(key), actor, 'ingest') }),
   },
   {
-    name: 'sweep makes no list of its own of a shadow cluster where services opt in',
+    name: 'sweep sends no own list for a shadow cluster with opt-in',
     seeds: [4, 2, 7],
     profile: lying,
     table: (table, actor) => ({ ...table, get: async (key) => asShadowAlone(await table.get(key), actor, 'sweep') }),

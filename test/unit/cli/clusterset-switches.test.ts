@@ -12,7 +12,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import { saveFace } from '#shared/store/clusterset-index.ts';
+import { saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -178,14 +178,14 @@ describe('the switch of exports', () => {
       deletedAtMs: undefined,
     };
     await putObject({ table, cluster: 'a' }, 'ServiceExport', record as never, undefined);
-    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
+    await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
     await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
     await exports('web,api');
     await exports('api', { override: true });
     expect((await membership())?.exports.namespaces).toEqual(['api']);
     expect(await audit()).toContain('exports web,api → api with --override');
     await exports('web');
-    await saveFace(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{"cluster":"b"}');
+    await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{"cluster":"b"}');
     await exports('none');
     expect((await membership())?.exports.namespaces).toEqual([]);
   });

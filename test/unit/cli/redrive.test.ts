@@ -65,7 +65,7 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   expect(await hub.depth(cluster, 'parked')).toBe(0);
   const work = await readWork(hub.table, key);
   const [message] = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
-  expect(work).toMatchObject({ generation: 2, liveReadGeneration: 2 });
+  expect(work).toMatchObject({ generation: 2, apiReadGeneration: 2 });
   expect(message && controllersToRun(readWakeUp(encodeMessage(message)), work)).toEqual(['endpoints', 'slices']);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ClustersetMembership, listImporters, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { isStrict } from '#shared/clusters/mode.ts';
+import { servesFromSnapshot } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -20,7 +20,7 @@ describe('the membership of a cluster in a set', () => {
     const table = await start();
     const meta = await readCluster(table, 'c');
     expect(meta?.clusterset).toEqual(noMembership);
-    expect(meta && isStrict(meta)).toBe(false);
+    expect(meta && servesFromSnapshot(meta)).toBe(false);
     expect(await listImporters(table)).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('the membership of a cluster in a set', () => {
     const table = await start();
     await saveMembership(table, 'c', { ...noMembership, exports: { namespaces: 'all' } });
     const meta = await readCluster(table, 'c');
-    expect(meta && isStrict(meta)).toBe(true);
+    expect(meta && servesFromSnapshot(meta)).toBe(true);
   });
 
   it('a cluster that was taken out is given no membership', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { isStrict, type Mode, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
+import { type Mode, servesFromSnapshot, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -72,7 +72,7 @@ describe('the switch for services that opt in', () => {
     ['draining', 'active', { optIn: false, anything: false, strict: true }],
   ])('in mode %s is %s: what is written, and whether one relay’s word is enough', (mode, optIn, expected) => {
     const switches = { mode, optIn };
-    expect({ optIn: writesOptIn(switches), anything: writesAnything(switches), strict: isStrict(switches) }).toEqual(expected);
+    expect({ optIn: writesOptIn(switches), anything: writesAnything(switches), strict: servesFromSnapshot(switches) }).toEqual(expected);
   });
 
   it('with the switch on, the runs of a shadow cluster wait while a session is unbound', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Locality } from '#shared/clusterset/locality.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
-import { mostPorts } from '#shared/clusterset/merge-ports.ts';
+import { maxPorts } from '#shared/clusterset/merge-ports.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { exported, http } from './fixtures.ts';
@@ -153,9 +153,9 @@ describe('the ports of an import', () => {
   });
 
   it('the ports of an import are 64 at most, and what is left out is said (MC-59)', () => {
-    const ports = Array.from({ length: mostPorts + 1 }, (_, i) => ({ name: `p${i}`, port: i + 1, protocol: 'TCP' }));
+    const ports = Array.from({ length: maxPorts + 1 }, (_, i) => ({ name: `p${i}`, port: i + 1, protocol: 'TCP' }));
     const merged = mergeExports([exported('a', { ports })]);
-    expect(merged?.spec.ports).toHaveLength(mostPorts);
+    expect(merged?.spec.ports).toHaveLength(maxPorts);
     expect(merged?.conflicts.map((c) => c.reason)).toEqual(['PortConflict']);
   });
 });

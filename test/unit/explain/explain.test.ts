@@ -153,7 +153,7 @@ it('tells the state of work, service and cluster', () => {
   const endpoints = { doneGeneration: 4, failures: 2, retryNumber: 3, retryGeneration: 5, retryDueMs: now + 4_000 };
   const controllers = { endpoints, slices: { ...idleController, doneGeneration: 5 } };
   const lease = { id: 'l', untilMs: now + 30_000 };
-  const work = { ...noWork, generation: 5, liveReadGeneration: 5, dirtyAtMs: now - 90_000, ranAtMs: now - 60_000, lease, controllers };
+  const work = { ...noWork, generation: 5, apiReadGeneration: 5, dirtyAtMs: now - 90_000, ranAtMs: now - 60_000, lease, controllers };
   const triggers = { endpoints: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, slices: undefined };
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({

@@ -14,7 +14,7 @@ export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
   const firstListOf = { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 };
   return {
     ...known,
-    lists: { firstListOf, ownListsWanted: [], holdsWakeUps: false, begun: {} },
+    lists: { firstListOf, ownListsWanted: [], suppressesWakeUps: false, begun: {} },
     relay: { ...known.relay, heartbeatAtMs: now - 2_000 },
     ...more,
   };

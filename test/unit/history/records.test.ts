@@ -55,12 +55,12 @@ const record = (atMs: number, more: Partial<HistoryRecord> = {}): HistoryRecord 
   ...more,
 });
 
-const recordsOf = (states: readonly (readonly Output[])[], mostNamed = 100): readonly HistoryRecord[] =>
+const recordsOf = (states: readonly (readonly Output[])[], maxNamed = 100): readonly HistoryRecord[] =>
   states.slice(1).map((state, i) => {
     const saved = addressesOf(states[i] as readonly Output[]);
     return record(
       1000 * (i + 1),
-      changesBetween({ saved, found: saved }, addressesOf(state), (pod, where) => `${pod} in ${where}`, 'x', mostNamed),
+      changesBetween({ saved, found: saved }, addressesOf(state), (pod, where) => `${pod} in ${where}`, 'x', maxNamed),
     );
   });
 
@@ -120,7 +120,7 @@ describe('records of runs', () => {
       fc.property(fc.array(outputs, { minLength: 2, maxLength: 5 }), fc.string(), (states, text) => {
         const records = [
           ...recordsOf(states),
-          record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'postponed', text } }, gap: text }),
+          record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'requeued', text } }, gap: text }),
           record(8, { isUnsaved: true }),
           record(9, { isFirst: true, writer: 'built-in', foundOtherwise: { endpoints: 2, slices: 0 }, deletes: { endpoints: 1, slices: 0 } }),
           record(6, { heldBack: text, notes: [text], more: 3 }),
@@ -235,7 +235,7 @@ describe('sentences', () => {
 
   it('a sentence says one reason of both controllers once, and two apart', () => {
     const quiet = { writes: { endpoints: 0, slices: 0 }, acceptedMs: undefined };
-    const ending = (text: string) => ({ kind: 'postponed', text }) as const;
+    const ending = (text: string) => ({ kind: 'requeued', text }) as const;
     const headline = (a: string, b: string) => tell(record(0, { ...quiet, endings: { endpoints: ending(a), slices: ending(b) } }))?.headline;
     expect(headline('circuit: unreachable', 'circuit: unreachable')).toBe('1970-01-01T00:00:00.002Z held back: circuit: unreachable');
     expect(headline('a', 'b')).toBe('1970-01-01T00:00:00.002Z Endpoints held back: a; EndpointSlices held back: b');

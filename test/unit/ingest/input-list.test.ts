@@ -213,14 +213,14 @@ describe('a list part of an output kind', () => {
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
-    expect((await readWork(hub.table, svc)).liveReadGeneration).toBeGreaterThan(0);
+    expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
   it('a list part of an output kind has a slice looked at live at once that is older than what was saved before the list', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 1_000, { ns: 'ns', name: 'svc-x', rv: '6', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
-    expect((await readWork(hub.table, svc)).liveReadGeneration).toBeGreaterThan(0);
+    expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
   it('finds a slice that is gone', async () => {
@@ -244,7 +244,7 @@ describe('a list part of an output kind', () => {
     const made = slice('svc-new');
     await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-new', uid: 'n', version: versionOf(1, '11'), generation: 1, object: made });
     await secondLook(hub);
-    expect((await readWork(hub.table, svc)).liveReadGeneration).toBeGreaterThan(0);
+    expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
   it('sends for a generation that a crash left raised and unsent, although the entry is explained by now', async () => {
@@ -279,10 +279,10 @@ describe('a list part of an output kind', () => {
     const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);
-    expect((await readWork(hub.table, svc)).liveReadGeneration).toBe(0);
+    expect((await readWork(hub.table, svc)).apiReadGeneration).toBe(0);
     await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
     await secondLook(hub);
-    expect((await readWork(hub.table, svc)).liveReadGeneration).toBeGreaterThan(0);
+    expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 });
 
@@ -304,7 +304,7 @@ describe('a list part with the first objects of a namespace', () => {
           return update(key, change, condition);
         },
       },
-      limits: { ...defaultLimits, podLog: { ...defaultLimits.podLog, mostUnlogged: 3 } },
+      limits: { ...defaultLimits, podLog: { ...defaultLimits.podLog, maxUnlogged: 3 } },
     };
     expect(await ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }])).toEqual([]);
     return calls.filter((pk) => /#(NS|POD|PODLOG)\b/.test(pk));

@@ -11,7 +11,7 @@ import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 const hours = 3_600_000;
-const worker = () => new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+const worker = () => new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
 
 /** A namespace whose pod p is not ready, and a batch, delayed before one of its puts, for which it is. */
 async function delayed(before: (item: Item) => boolean, { isLogged = true } = {}) {

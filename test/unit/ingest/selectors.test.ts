@@ -50,7 +50,7 @@ it('a change of a pod reads large Services in pages, and keeps their names and s
 
 it('selectors of more bytes than a worker keeps are read again for each batch, and its Services are woken', async () => {
   const hub = await ingestHub();
-  const ingest = { ...defaultLimits.ingest, mostSelectorBytes: 20_000 };
+  const ingest = { ...defaultLimits.ingest, maxSelectorBytes: 20_000 };
   const deps = { ...hub.deps, caches: freshCaches(ingest), limits: { ...defaultLimits, ingest } };
   const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(message) }]);
   const large = { ...named('large', 0), spec: { selector: labels(50_000, 'x') } };

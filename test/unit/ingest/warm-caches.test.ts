@@ -28,7 +28,7 @@ it('what is heavier than all that may be kept is kept until the next', () => {
 
 it('a warm worker of a fleet keeps a bounded number of services, namespaces and sessions, and still wakes whom it should', async () => {
   const hub = await ingestHub();
-  const ingest = { ...defaultLimits.ingest, mostSelectorBytes: 4_000, mostNamespacesKept: 10, mostSessionsKept: 3 };
+  const ingest = { ...defaultLimits.ingest, maxSelectorBytes: 4_000, maxNamespacesKept: 10, maxSessionsKept: 3 };
   const deps = { ...hub.deps, caches: freshCaches(ingest) };
   const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', body: JSON.stringify(message) }]);
   for (let i = 0; i < 50; i++) {

@@ -6,7 +6,7 @@ import { type CachedPods, LoggedView } from '#shared/pods/logged/logged-view.ts'
 import type { OutputChange } from '#shared/pods/view.ts';
 import { decodeObjectOf, putObject, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { Postponed } from '#shared/workqueue/rules/outcome.ts';
+import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
 
@@ -35,7 +35,7 @@ async function run(stored: readonly Pod[], of: { readonly cached?: readonly Pod[
     asStored.push(decodeObjectOf('Pod', await readObject({ table, cluster: 'c' }, 'Pod', 'ns', p.metadata.name)) as Pod);
   }
   const pods = new Map((of.cached ?? asStored).map((p) => [p.metadata.name, p]));
-  const view = new LoggedView({ store, namespace: 'ns', pods, fresh: of.fresh ?? new Set(), mostReads: 2 });
+  const view = new LoggedView({ store, namespace: 'ns', pods, fresh: of.fresh ?? new Set(), maxReads: 2 });
   const runPods = new RunPods({ random: () => 0 }, view, ({ metadata: { labels } }) => labels?.['app'] === 'web');
   return { runPods, reads };
 }
@@ -94,6 +94,6 @@ it('where many Pods are to be read, the whole namespace is, once', async () => {
 
 it('a table that does not answer postpones the run', async () => {
   const table = { ...memoryTable(), get: () => Promise.reject(new Error('throttled')) };
-  const view = new LoggedView({ store: { table, cluster: 'c' }, namespace: 'ns', pods: new Map(), fresh: new Set(), mostReads: 2 });
-  await expect(new RunPods({ random: () => 0 }, view, () => true).plan(names, changes('a'))).rejects.toThrow(Postponed);
+  const view = new LoggedView({ store: { table, cluster: 'c' }, namespace: 'ns', pods: new Map(), fresh: new Set(), maxReads: 2 });
+  await expect(new RunPods({ random: () => 0 }, view, () => true).plan(names, changes('a'))).rejects.toThrow(RequeueAfter);
 });

@@ -13,7 +13,7 @@ import { pod } from '../kube/objects.ts';
 const now = 1_000_000;
 
 /** A namespace, and which partitions of the table its reads ask for. */
-function namespace(limits: Partial<typeof podLogDefaults> = { mostUnlogged: 0 }) {
+function namespace(limits: Partial<typeof podLogDefaults> = { maxUnlogged: 0 }) {
   const table = memoryTable();
   const store = { table, cluster: 'c' };
   const asked: string[] = [];
@@ -57,7 +57,7 @@ async function cached(limits?: Partial<typeof podLogDefaults>) {
 }
 
 it('a small namespace is read whole each time, by one call, and nothing of it is cached', async () => {
-  const { cache, write, read } = namespace({ mostUnlogged: 2 });
+  const { cache, write, read } = namespace({ maxUnlogged: 2 });
   await write('a', '5', true);
   expect(await read()).toEqual({ ready: ['a'], asked: ['c#POD#ns'] });
   await write('b', '6', true);
@@ -66,7 +66,7 @@ it('a small namespace is read whole each time, by one call, and nothing of it is
 });
 
 it('a namespace with more Pods gets a log, and is cached from the second read on', async () => {
-  const { store, cache, write, log, read } = namespace({ mostUnlogged: 1 });
+  const { store, cache, write, log, read } = namespace({ maxUnlogged: 1 });
   await write('a', '5', true);
   await write('b', '6', true);
   await read();
@@ -82,7 +82,7 @@ it('a namespace with more Pods gets a log, and is cached from the second read on
 });
 
 it('a cached namespace that has become small is read whole again', async () => {
-  const { cache, write, read, store } = namespace({ mostUnlogged: 1, maxAgeMs: 1_000 });
+  const { cache, write, read, store } = namespace({ maxUnlogged: 1, maxAgeMs: 1_000 });
   for (const name of ['p', 'q']) await write(name, '5', true);
   for (let i = 0; i < 2; i++) await read();
   expect(cache.cached).toEqual(['c/ns']);
@@ -115,7 +115,7 @@ it('a writer that has taken its number and then crashed is seen by a worker that
   const { store, write, read, log } = await cached();
   await write('p', '6', true);
   await takeLogNumber(store, 'ns');
-  const another = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0 });
+  const another = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
   await read(another);
   expect((await read(another)).ready).toEqual(['p']);
   // The gap is behind its watermark: it reads new entries alone.
@@ -138,7 +138,7 @@ it('cached Pods of another scope are not used, nor old ones, nor after an error'
 });
 
 it('callers that come during a read share the next one', async () => {
-  const { store, cache } = namespace({ mostUnlogged: 100 });
+  const { store, cache } = namespace({ maxUnlogged: 100 });
   let queries = 0;
   const table: Table = {
     ...store.table,
@@ -160,7 +160,7 @@ it('the namespace that was used longest ago is evicted first, by the bytes of it
   const table = memoryTable();
   const store = { table, cluster: 'c' };
   const projection = encodeProjection('Pod', pod('p'));
-  const cache = new NamespacePods({ ...podLogDefaults, mostUnlogged: 0, mostKeptBytes: 2.5 * projection.length });
+  const cache = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0, maxKeptBytes: 2.5 * projection.length });
   for (const name of ['a', 'b', 'd']) {
     const record = { namespace: name, name: 'p', version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
     await putObject(store, 'Pod', record, undefined);

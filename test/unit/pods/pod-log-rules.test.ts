@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { type LogEntry, podsToRead, watermarkAfter } from '#shared/pods/logged/pod-log-rules.ts';
 
-const limits = { ...podLogDefaults, mostChanged: 3 };
+const limits = { ...podLogDefaults, maxChanged: 3 };
 const entry = (number: number, names: readonly string[] | undefined = [`p${number}`]): LogEntry => ({ number, names });
 
 it('the watermark stays before the first number without an entry, and passes it once the entry is there', () => {
@@ -16,7 +16,7 @@ describe('podsToRead', () => {
 
   it.each([
     ['an entry names none', [entry(1), { number: 2, names: undefined }]],
-    ['the entries name more Pods than mostChanged', [entry(1, ['a', 'b']), entry(2, ['c', 'd'])]],
-    ['there are more entries than mostChanged', [1, 2, 3, 4].map((n) => entry(n, ['a']))],
+    ['the entries name more Pods than maxChanged', [entry(1, ['a', 'b']), entry(2, ['c', 'd'])]],
+    ['there are more entries than maxChanged', [1, 2, 3, 4].map((n) => entry(n, ['a']))],
   ])('asks for the whole namespace when %s', (_why, entries) => expect(podsToRead(entries, limits)).toBeUndefined());
 });

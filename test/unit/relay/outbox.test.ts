@@ -208,7 +208,7 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
   queue.refuse = true;
   let version = 1;
   const newest = new Map<string, string>();
-  let mostWaiting = 0;
+  let maxWaiting = 0;
   let blocked = false;
   const end = clock.now() + 600_000;
   while (clock.now() < end) {
@@ -217,12 +217,12 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
       box.put('Pod', `n/${name}`, entry(name, ++version));
       newest.set(name, String(version));
     }
-    mostWaiting = Math.max(mostWaiting, box.waiting);
+    maxWaiting = Math.max(maxWaiting, box.waiting);
     blocked ||= box.isFull;
     await clock.advance(1_000);
   }
   expect(blocked).toBe(true);
-  expect(mostWaiting).toBeLessThanOrEqual(1_000);
+  expect(maxWaiting).toBeLessThanOrEqual(1_000);
   // Four sends at most are under way, and each backs off up to 30 s.
   expect(calls.length).toBeLessThan(250);
   const room = box.waitForRoom(never);

@@ -6,9 +6,9 @@ import {
   owing,
   readSetEntries,
   readSetNamespace,
-  saveFace,
+  saveExportEntry,
   saveImportFailure,
-  saveOwed,
+  savePendingWakeUp,
   saveWinner,
 } from '#shared/store/clusterset-index.ts';
 import { itemSize } from '#shared/store/item-size.ts';
@@ -17,20 +17,20 @@ import { listed } from '#shared/store/pages.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
-const faceOf = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });
+const exportEntryKey = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });
 const names = async (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> =>
   (await listed(namesInSet(table, 'prod', 'shop'))).map(({ name }) => name);
 
 describe('the index of what a set exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
     const table = memoryTable();
-    await saveFace(table, key, 'b', faceOf('b'));
-    await saveFace(table, key, 'c', faceOf('c'));
-    await saveFace(table, { ...key, name: 'web-2' }, 'b', faceOf('b'));
-    await saveFace(table, { ...key, set: 'staging' }, 'd', faceOf('d'));
+    await saveExportEntry(table, key, 'b', exportEntryKey('b'));
+    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
+    await saveExportEntry(table, { ...key, name: 'web-2' }, 'b', exportEntryKey('b'));
+    await saveExportEntry(table, { ...key, set: 'staging' }, 'd', exportEntryKey('d'));
     expect([...(await readSetEntries(table, key)).faces]).toEqual([
-      ['b', faceOf('b')],
-      ['c', faceOf('c')],
+      ['b', exportEntryKey('b')],
+      ['c', exportEntryKey('c')],
     ]);
     expect(await listed(namesInSet(table, 'prod', 'shop'))).toEqual([
       { name: 'web', exporters: ['b', 'c'] },
@@ -40,21 +40,21 @@ describe('the index of what a set exports', () => {
       ['web', ['b', 'c']],
       ['web-2', ['b']],
     ]);
-    await saveFace(table, key, 'b', undefined);
+    await saveExportEntry(table, key, 'b', undefined);
     expect([...(await readSetEntries(table, key)).faces.keys()]).toEqual(['c']);
   });
 
   it('a run that has stood still takes back nothing of what a newer one has saved', async () => {
     const table = memoryTable();
     const facesOf = async () => [...(await readSetEntries(table, key)).faces.values()];
-    expect(await saveFace(table, key, 'b', faceOf('b', 'first'), {})).toBe(true);
-    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), {})).toBe(false);
-    expect(await saveFace(table, key, 'b', faceOf('b', 'second'), { text: faceOf('b', 'first') })).toBe(true);
-    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), { text: faceOf('b', 'first') })).toBe(false);
-    expect(await saveFace(table, key, 'b', undefined, { text: faceOf('b', 'first') })).toBe(false);
-    expect(await facesOf()).toEqual([faceOf('b', 'second')]);
-    expect(await saveFace(table, key, 'b', undefined, { text: faceOf('b', 'second') })).toBe(true);
-    expect(await saveFace(table, key, 'b', faceOf('b', 'late'), { text: faceOf('b', 'second') })).toBe(false);
+    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'first'), {})).toBe(true);
+    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {})).toBe(false);
+    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'second'), { text: exportEntryKey('b', 'first') })).toBe(true);
+    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'first') })).toBe(false);
+    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'first') })).toBe(false);
+    expect(await facesOf()).toEqual([exportEntryKey('b', 'second')]);
+    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'second') })).toBe(true);
+    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'second') })).toBe(false);
     expect(await facesOf()).toEqual([]);
   });
 
@@ -68,25 +68,25 @@ describe('the index of what a set exports', () => {
 
   it('what a run owes the exports of a name is no export, and is there until it is paid', async () => {
     const table = memoryTable();
-    await saveOwed(table, key, owing('export', 'b'), true);
-    await saveOwed(table, key, owing('import', 'b'), true);
+    await savePendingWakeUp(table, key, owing('export', 'b'), true);
+    await savePendingWakeUp(table, key, owing('import', 'b'), true);
     expect([...(await readSetEntries(table, key)).faces]).toEqual([]);
-    await saveOwed(table, key, owing('export', 'b'), false);
+    await savePendingWakeUp(table, key, owing('export', 'b'), false);
     expect([...(await readSetEntries(table, key)).owed]).toEqual(['import:b']);
   });
 
   it('a set is of no cluster: a purge of one leaves it', async () => {
     const table = memoryTable();
-    await saveFace(table, key, 'b', faceOf('b'));
+    await saveExportEntry(table, key, 'b', exportEntryKey('b'));
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
   });
 
   it.each(['web#E#c', 'web#O#export:c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
     const table = memoryTable();
     const theirs = { ...key, name: hostile };
-    await saveFace(table, key, 'c', faceOf('c'));
-    await saveFace(table, theirs, 'b', faceOf('b'));
-    await saveOwed(table, theirs, owing('export', 'b'), true);
+    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
+    await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
+    await savePendingWakeUp(table, theirs, owing('export', 'b'), true);
     await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
     await saveImportFailure(table, theirs, 'c', '{}');
     const { faces, winner, owed, failures, rubbish } = await readSetEntries(table, key);
@@ -98,9 +98,9 @@ describe('the index of what a set exports', () => {
 
   it('an entry that no run has made counts for nothing, and a run that meets it deletes it', async () => {
     const table = memoryTable();
-    await saveFace(table, key, 'c', faceOf('c'));
+    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b') });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'd'), f: faceOf('c', 'another cluster’s') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'd'), f: exportEntryKey('c', 'another cluster’s') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'I', 'd'), f: 'no JSON' });
     await table.put({ ...setKey('prod', 'shop', 'web', 'W'), f: 'null' });
     await table.put({ ...setKey('prod', 'shop', 'web', 'X', 'd') });
@@ -108,7 +108,7 @@ describe('the index of what a set exports', () => {
     const entries = await readSetEntries(table, key);
     expect([[...entries.faces.keys()], entries.failures.size, entries.winner]).toEqual([['c'], 0, undefined]);
     expect(entries.rubbish).toHaveLength(6);
-    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: faceOf('b') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: exportEntryKey('b') });
     await mendSet(table, entries);
     const mended = await readSetEntries(table, key);
     expect([[...mended.faces.keys()], mended.rubbish]).toEqual([['b', 'c'], []]);
@@ -116,7 +116,7 @@ describe('the index of what a set exports', () => {
 
   it('a look through the names of a namespace reads no text of an export', async () => {
     const table = memoryTable();
-    for (let i = 0; i < 50; i++) await saveFace(table, { ...key, name: `web-${i}` }, 'b', faceOf('b', 'x'.repeat(32_000)));
+    for (let i = 0; i < 50; i++) await saveExportEntry(table, { ...key, name: `web-${i}` }, 'b', exportEntryKey('b', 'x'.repeat(32_000)));
     let most = 0;
     const counting = {
       ...table,

@@ -5,7 +5,7 @@ import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { isDelta } from '#shared/store/keys.ts';
-import { mostSavedBytes } from '#shared/store/output-items.ts';
+import { maxSavedBytes } from '#shared/store/output-items.ts';
 import {
   forgetOutputs,
   type OutputRecord,
@@ -71,7 +71,7 @@ const large = (rv: string, unready: readonly number[] = [], kind: OutputRecord['
   const object = { metadata: { name: 'svc', resourceVersion: rv }, subsets: [{ addresses: of(true), notReadyAddresses: of(false) }] };
   return endpoints(rv, { kind, name: kind === 'Endpoints' ? 'svc' : 'svc-x', object: object as unknown as Endpoints });
 };
-const limits = { unitBytes: 1024, savedBytes: mostSavedBytes };
+const limits = { unitBytes: 1024, savedBytes: maxSavedBytes };
 const save = async (table: Table, ...changed: readonly OutputRecord[]) =>
   saveOutputs(table, service, { bodies: (await readSaved(table, service)).bodies, changed }, limits);
 const deltasIn = (table: ReturnType<typeof memoryTable>): readonly Item[] => table.dump().filter(isDelta);
@@ -214,7 +214,7 @@ describe('an output that is larger than what is saved', () => {
       expect(await save(table, of(rv, bytes))).toBeDefined();
       expect(await saveOutput(table, service, of(rv, bytes), { source: 'observed' })).toBe(true);
     }
-    expect(defaultLimits.sync.savedBytes).toBeLessThanOrEqual(mostSavedBytes);
+    expect(defaultLimits.sync.savedBytes).toBeLessThanOrEqual(maxSavedBytes);
     expect((await readOutputs(table, service, 'observed')).map((o) => o.isMetadataOnly)).toEqual([true]);
   });
 });

@@ -36,7 +36,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
 
   let now = 0;
   let read = 0;
-  const mostRead = { entries: 0, woken: 0 };
+  const maxRead = { entries: 0, woken: 0 };
   /** Services that a minute woke, of minutes that woke some. */
   const batches: number[] = [];
   const woken = new Map<string, number>();
@@ -54,7 +54,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
   return {
     table: memory,
     woken,
-    mostRead,
+    maxRead,
     batches,
     async pass(minutes: number): Promise<void> {
       for (let i = 0; i < minutes; i++) {
@@ -62,8 +62,8 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
         read = 0;
         await resync(deps, meta);
         const messages = queues.syncs.waiting();
-        mostRead.entries = Math.max(mostRead.entries, read);
-        mostRead.woken = Math.max(mostRead.woken, messages.length);
+        maxRead.entries = Math.max(maxRead.entries, read);
+        maxRead.woken = Math.max(maxRead.woken, messages.length);
         if (messages.length > 0) batches.push(messages.length);
         for (const m of messages) {
           const { ns, service } = JSON.parse(m.body) as { ns: string; service: string };
@@ -76,20 +76,20 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
 }
 
 it('a run reads a bounded part of an index that only grows, and every service is run again all the same', async () => {
-  const { woken, mostRead, pass } = await clusterOf({ a: 2, 'ci-5': 1, z: 3 }, 30_000);
+  const { woken, maxRead, pass } = await clusterOf({ a: 2, 'ci-5': 1, z: 3 }, 30_000);
   await pass(2 * 720);
   expect([...woken.keys()].sort()).toEqual(['a/svc-00000', 'a/svc-00001', 'ci-5/svc-00000', 'z/svc-00000', 'z/svc-00001', 'z/svc-00002']);
-  expect(mostRead.entries).toBeLessThanOrEqual(defaultLimits.sweep.mostResync);
+  expect(maxRead.entries).toBeLessThanOrEqual(defaultLimits.sweep.maxResync);
 }, 60_000);
 
 it('once it knows how many there are it spreads them over the period, those of one large namespace too', async () => {
-  const { woken, mostRead, pass } = await clusterOf({ large: 5_000, small: 1 });
+  const { woken, maxRead, pass } = await clusterOf({ large: 5_000, small: 1 });
   await pass(2 * 720);
-  mostRead.woken = 0;
+  maxRead.woken = 0;
   woken.clear();
   await pass(3 * 720);
   // What two minutes have together, as less than ten are not woken.
-  expect(mostRead.woken).toBeLessThan(20);
+  expect(maxRead.woken).toBeLessThan(20);
   expect(new Set(woken.values())).toEqual(new Set([3]));
   expect(woken.size).toBe(5_001);
 }, 60_000);

@@ -64,7 +64,7 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
   return {
     ...known,
     writerConflict: conflict,
-    lists: { firstListOf: applied, ownListsWanted: [], holdsWakeUps: false, begun: {} },
+    lists: { firstListOf: applied, ownListsWanted: [], suppressesWakeUps: false, begun: {} },
     unverified: lists === 'unbound session' ? { state: 'unbound', session: 's', uid: 'u', sinceMs: 1 } : undefined,
     circuit: circuit === 'open' ? { ...open, untilMs: nowMs + 1 } : circuit === 'due' ? { ...open, untilMs: nowMs } : undefined,
     recoveredAtMs: circuit === 'just recovered' ? nowMs - 1 : 0,
@@ -79,7 +79,7 @@ function admitted(c: Case, random = 0.5): string {
     nowMs,
     random: () => random,
   });
-  return admission.kind === 'postpone' ? `postpone: ${admission.outcome.reason}` : admission.kind;
+  return admission.kind === 'requeue' ? `postpone: ${admission.outcome.reason}` : admission.kind;
 }
 
 it('every cluster is admitted as the table says', () => {
@@ -110,7 +110,7 @@ it('a run that waits for the first lists waits longer each round, and not beyond
   const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true, isContested: false });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
     const admission = admit(missing, { isKnown: true, contestedUntilMs: 0, rounds, nowMs, random: () => 0 });
-    return admission.kind === 'postpone' && admission.outcome.waitSeconds;
+    return admission.kind === 'requeue' && admission.outcome.requeueAfterSeconds;
   });
   expect(waits).toEqual([1, 2, 16, 30, 30]);
 });
@@ -122,7 +122,7 @@ it('a run that meets an open circuit comes back after it, and a pending retry un
     { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, random: () => 0 },
   );
   expect(admission).toEqual({
-    kind: 'postpone',
-    outcome: { kind: 'postponed', reason: 'circuit: throttled', waitSeconds: 25, coveredForSeconds: 310 },
+    kind: 'requeue',
+    outcome: { kind: 'requeued', reason: 'circuit: throttled', requeueAfterSeconds: 25, coalesceSeconds: 310 },
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import { beginBesideClaim, readsOf } from '#functions/sync/state/prefetch.ts';
+import { prefetchDuringClaim, prefetchOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -25,10 +25,10 @@ async function worker(scope: string | undefined): Promise<SyncDeps> {
 
 it('reads begin beside the claim of new work by a worker that has run for the cluster before, and for nothing else', async () => {
   const warm = await worker('1');
-  expect(beginBesideClaim(warm, message)).toBeDefined();
-  expect(beginBesideClaim(await worker(undefined), message)).toBeUndefined();
-  expect(beginBesideClaim(warm, { ...message, generation: latestGeneration })).toBeUndefined();
-  expect(beginBesideClaim(warm, { ...message, retryNumbers: { slices: 2 } })).toBeUndefined();
+  expect(prefetchDuringClaim(warm, message)).toBeDefined();
+  expect(prefetchDuringClaim(await worker(undefined), message)).toBeUndefined();
+  expect(prefetchDuringClaim(warm, { ...message, generation: latestGeneration })).toBeUndefined();
+  expect(prefetchDuringClaim(warm, { ...message, retryNumbers: { slices: 2 } })).toBeUndefined();
 });
 
 it.each([
@@ -42,6 +42,6 @@ it.each([
   ['are made again where the lease was taken over from a worker that may still be writing', claimed({ wasTakenOver: true }), false],
 ])('reads that began beside the claim %s', async (_, claim, count) => {
   const deps = await worker('1');
-  const besideClaim = beginBesideClaim(deps, message);
-  expect(readsOf(deps, claim, undefined, besideClaim) === besideClaim).toBe(count);
+  const duringClaim = prefetchDuringClaim(deps, message);
+  expect(prefetchOf(deps, claim, undefined, duringClaim) === duringClaim).toBe(count);
 });

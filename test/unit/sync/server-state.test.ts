@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ServerState } from '#functions/sync/state/observed-state.ts';
+import { ServerState } from '#functions/sync/state/server-state.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';

@@ -15,7 +15,7 @@ async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Parti
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
   await table.put({ ...workKey('c', 'ns', 'svc'), gen: 7, ...lease });
-  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readLive: false, observedAtMs: undefined, ...more };
+  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...more };
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   return syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);
 }
@@ -38,7 +38,7 @@ it('a wake-up that leads is sent for what is owed when it is due, also where a w
 it('work that waits for its turn is dirty from the time that it is due', async () => {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readLive: false, observedAtMs: undefined, pace: 'leads' } as const;
+  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readFromApiServer: false, observedAtMs: undefined, pace: 'leads' } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   expect(decodeWork(await table.get(workKey('c', 'ns', 'svc'))).dirtyAtMs).toBe(nowMs + 60_000);
 });

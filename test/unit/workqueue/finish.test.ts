@@ -67,27 +67,27 @@ it('a controller that fails is retried alone', async () => {
 
 it('controllers that are postponed wait together for the longest of their times', async () => {
   const { sent, finish } = await queueWithWork();
-  await finish({ kind: 'postponed', reason: 'circuit', waitSeconds: 30 }, { kind: 'postponed', reason: 'circuit', waitSeconds: 45 });
+  await finish({ kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 30 }, { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 45 });
   expect(sent()).toMatchObject([{ seconds: 45, message: { retryNumbers: { endpoints: 1, slices: 1 } } }]);
 });
 
 it('a retry says how often in a row its run was postponed, and a failure begins at none', async () => {
   const { clock, table, sent, deps, claim, outcomes, finish } = await queueWithWork();
-  const postponed: Outcome = { kind: 'postponed', reason: 'circuit', waitSeconds: 30 };
+  const postponed: Outcome = { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 30 };
   const said: (number | undefined)[] = [];
   await finish(postponed, postponed);
   for (const outcome of [postponed, postponed, fails, postponed]) {
     const message = sent()[0]?.message;
-    said.push(message?.postponements);
+    said.push(message?.requeues);
     clock.now = (await readWork(table, service)).controllers.endpoints.retryDueMs;
     await finishWork(deps, await claim(message), { outcomes: outcomes(outcome, outcome), queues: undefined }, false);
   }
-  expect([...said, sent()[0]?.message.postponements]).toEqual([1, 2, 3, undefined, 1]);
+  expect([...said, sent()[0]?.message.requeues]).toEqual([1, 2, 3, undefined, 1]);
 });
 
 it('a wait of more than 900 s is several messages, and the retry is handled when the last of them comes', async () => {
   const { clock, deps, sent, finish } = await queueWithWork();
-  await finish(ok, { kind: 'postponed', reason: 'throttled', waitSeconds: 1_000 });
+  await finish(ok, { kind: 'requeued', reason: 'throttled', requeueAfterSeconds: 1_000 });
   const [first] = sent();
   expect(first).toMatchObject({ seconds: 900, message: { notBeforeMs: clock.now + 1_000_000 } });
   clock.now += 900_000;

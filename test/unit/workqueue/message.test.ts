@@ -12,7 +12,7 @@ const fresh = (generation: number, more: Partial<WakeUpMessage> = {}): WakeUpMes
 
 describe('wake-ups', () => {
   it('a wake-up for new work is for both controllers, and delayed by the batch period with its time', () => {
-    const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 5, readLive: false, observedAtMs: nowMs - 20 };
+    const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 5, readFromApiServer: false, observedAtMs: nowMs - 20 };
     expect(newWork('c', wakeUp, 3, nowMs)).toEqual({
       message: {
         ...{ cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
@@ -32,7 +32,7 @@ describe('wake-ups', () => {
     expect(retryAtLeaseEnd(message, ['slices'], 40, nowMs).message).toMatchObject({
       generation: 3,
       retryNumbers: { slices: 2 },
-      postponements: 5,
+      requeues: 5,
     });
   });
 

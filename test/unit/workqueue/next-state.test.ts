@@ -6,14 +6,21 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 
 const nowMs = 1_000_000;
 const fails: Outcome = { kind: 'failed', error: 'denied' };
-const waits = (waitSeconds: number, coveredForSeconds?: number): Outcome => ({
-  kind: 'postponed',
+const waits = (requeueAfterSeconds: number, coalesceSeconds?: number): Outcome => ({
+  kind: 'requeued',
   reason: 'circuit',
-  waitSeconds,
-  ...(coveredForSeconds !== undefined && { coveredForSeconds }),
+  requeueAfterSeconds,
+  ...(coalesceSeconds !== undefined && { coalesceSeconds }),
 });
 const state = (more: Partial<ControllerState> = {}): ControllerState => ({ ...idleController, ...more });
-const end = (more: Partial<RunEnd> = {}): RunEnd => ({ generation: 1, retryNumber: 0, delayedByBatch: false, postponedSeconds: 0, nowMs, ...more });
+const end = (more: Partial<RunEnd> = {}): RunEnd => ({
+  generation: 1,
+  retryNumber: 0,
+  delayedByBatch: false,
+  requeueAfterSeconds: 0,
+  nowMs,
+  ...more,
+});
 
 /** Each try of a controller that never succeeds, each at the time of its retry: how long the retries wait, and the end. */
 function giveUp(controller: Controller) {
@@ -83,20 +90,20 @@ describe('a controller that fails for another change while its retry is pending'
 
 describe('a controller that is postponed', () => {
   it('a postponed run is not a failure', () => {
-    const next = nextState('endpoints', state({ failures: 3 }), waits(45), end({ postponedSeconds: 45 }));
+    const next = nextState('endpoints', state({ failures: 3 }), waits(45), end({ requeueAfterSeconds: 45 }));
     expect(next).toEqual({ state: state({ failures: 3, retryNumber: 1, retryGeneration: 1, retryDueMs: nowMs + 45_000 }), retryInSeconds: 45 });
   });
 
   const pending = state({ retryNumber: 4, retryGeneration: 2, retryDueMs: nowMs + 10_000 });
-  const third = end({ generation: 3, postponedSeconds: 45 });
+  const third = end({ generation: 3, requeueAfterSeconds: 45 });
 
   it('a postponed run is covered by a pending retry, however many changes come in', () => {
     expect(nextState('endpoints', pending, waits(45), third)).toEqual({ state: { ...pending, retryGeneration: 3 } });
   });
 
   it('a postponed run is covered by a pending retry that is due later than its own would be, if runs may wait that long for this cause', () => {
-    expect(nextState('endpoints', pending, waits(5, 20), { ...third, postponedSeconds: 5 }).retryInSeconds).toBeUndefined();
-    expect(nextState('endpoints', pending, waits(5), { ...third, postponedSeconds: 5 }).retryInSeconds).toBe(5);
+    expect(nextState('endpoints', pending, waits(5, 20), { ...third, requeueAfterSeconds: 5 }).retryInSeconds).toBeUndefined();
+    expect(nextState('endpoints', pending, waits(5), { ...third, requeueAfterSeconds: 5 }).retryInSeconds).toBe(5);
   });
 
   it('a postponed run gets a new retry if the pending one is the wake-up in hand, overdue, about to come, or for what is done', () => {

@@ -2,7 +2,7 @@ import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /** The queue, with the time for which it has accepted no message although some were sent. A call without an answer counts from its beginning. */
-export class Acceptance implements MessageQueue {
+export class QueueHealth implements MessageQueue {
   readonly #queue: MessageQueue;
   readonly #clock: Clock;
   #underWay = 0;
@@ -13,7 +13,7 @@ export class Acceptance implements MessageQueue {
    * The queue has refused this relay, or did not exist, and has accepted nothing since. When it accepts again it may be another queue of the same name, of a
    * cluster that was deregistered and registered again: the messages that the former queue had accepted may be lost.
    */
-  isShut = false;
+  isRejected = false;
   /** Called when a queue that had refused this relay accepts again. */
   onReopened: () => void = () => {};
 
@@ -38,12 +38,12 @@ export class Acceptance implements MessageQueue {
       await this.#queue.send(messages);
       this.accepted++;
       this.#failingSince = this.#underWay > 1 ? this.#clock.monotonic() : undefined;
-      if (this.isShut) {
-        this.isShut = false;
+      if (this.isRejected) {
+        this.isRejected = false;
         this.onReopened();
       }
     } catch (error) {
-      if (error instanceof Error && shut.test(error.name)) this.isShut = true;
+      if (error instanceof Error && shut.test(error.name)) this.isRejected = true;
       throw error;
     } finally {
       this.#underWay--;

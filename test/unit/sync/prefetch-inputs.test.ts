@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import { load, readAhead, readServiceItems } from '#functions/sync/state/inputs.ts';
+import { prefetchInputs, readInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
@@ -26,18 +26,18 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const deps = { table, pods: new NamespacePods(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
-  expect(await readAhead(deps, key, undefined)).toBeUndefined();
-  const ahead = await readAhead({ ...deps, nodes: new Map([['c', { scope: meta.cacheScope }]]) } as unknown as SyncDeps, key, undefined);
+  expect(await prefetchInputs(deps, key, undefined)).toBeUndefined();
+  const ahead = await prefetchInputs({ ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch }]]) } as unknown as SyncDeps, key, undefined);
   // What the first lists bring while the cluster's record is on its way.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
   const items = await readServiceItems(deps, key, undefined);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
-    const { pods } = await load(
+    const { pods } = await readInputs(
       { ...deps, pods: new NamespacePods() },
       { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead },
     );
     return pods.map((p) => p.metadata.name);
   };
   expect(await podsIn(meta)).toEqual([]);
-  expect(await podsIn({ ...meta, cacheScope: 'of another incarnation' })).toEqual(['p']);
+  expect(await podsIn({ ...meta, cacheEpoch: 'of another incarnation' })).toEqual(['p']);
 });

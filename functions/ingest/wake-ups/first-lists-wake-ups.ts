@@ -31,11 +31,11 @@ export async function wakeAfterFirstLists(
   { hasLists, untilMs }: AfterLists,
 ): Promise<void> {
   const mayComplete = missingFirstLists(before).length > 0 || (hasLists && missesSetLists(before));
-  if (!mayComplete && !before.lists.holdsWakeUps) return;
+  if (!mayComplete && !before.lists.suppressesWakeUps) return;
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);
-    if (!cluster?.lists.holdsWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
+    if (!cluster?.lists.suppressesWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
     const switched = await readCluster(deps.table, id);
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {

@@ -26,14 +26,14 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
   await hub.ingest(services(hub));
   await hub.ingest(hub.live('Pod', 9, entry('Pod', 9, pod('early'))), ...others(hub));
   expect(hub.woken()).toEqual([]);
-  expect((await readMeta(hub)).lists.holdsWakeUps).toBe(true);
+  expect((await readMeta(hub)).lists.suppressesWakeUps).toBe(true);
 
   await hub.ingest(onePod(hub));
   expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
     ['a', 1],
     ['b', 1],
   ]);
-  expect(await readMeta(hub)).toMatchObject({ lists: { holdsWakeUps: false }, modeSwitch: { owesWaking: false } });
+  expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });
 
   await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('late'))));
   expect(hub.woken()).toHaveLength(2);
@@ -129,7 +129,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   const queues = { ...hub.queues, syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) } };
   await ingestBatch({ ...hub.deps, queues: () => queues as never }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
-  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { holdsWakeUps: false } });
+  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
     ['a', 2],
@@ -181,7 +181,7 @@ it('wake-ups are held only while the list is missing, as the table says at that 
   expect(await holdWakeUps(hub.table, next)).toBe(true);
   // The record was of a history that has ended.
   expect(await wakeAllAfterFirstLists(hub.table, before)).toBe(false);
-  expect((await readMeta(hub)).lists.holdsWakeUps).toBe(true);
+  expect((await readMeta(hub)).lists.suppressesWakeUps).toBe(true);
 });
 
 it('the waking that a switch of mode has scheduled begins again after the first lists', async () => {
@@ -203,8 +203,8 @@ it('every service reads its outputs from the API server in its first run after t
     ['b', 1],
   ]);
   const work = (name: string) => readWork(hub.table, { cluster: 'c', namespace: 'ns', name });
-  expect(await work('a')).toMatchObject({ generation: 2, liveReadGeneration: 2, dirtyAtMs: 5 });
-  expect(await work('b')).toMatchObject({ generation: 1, liveReadGeneration: 1 });
+  expect(await work('a')).toMatchObject({ generation: 2, apiReadGeneration: 2, dirtyAtMs: 5 });
+  expect(await work('b')).toMatchObject({ generation: 1, apiReadGeneration: 1 });
 });
 
 it.each(['Namespace', 'ServiceExport'] as const)(
@@ -218,6 +218,6 @@ it.each(['Namespace', 'ServiceExport'] as const)(
     expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
     await hub.ingest(hub.list(kind, 14));
     expect(hub.woken()).toEqual([]);
-    expect(await readMeta(hub)).toMatchObject({ lists: { holdsWakeUps: false }, modeSwitch: { owesWaking: false } });
+    expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });
   },
 );
